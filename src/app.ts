@@ -1,0 +1,108 @@
+/** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
+import { timingSafeEqual } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Gateway } from './core/context.ts';
+import { clientAddress } from './lib/address.ts';
+import { newSecret } from './lib/id.ts';
+import { ERRORS } from './rules/errors.ts';
+import { LIMITS } from './rules/limits.ts';
+import { adminFace } from './wire/admin/index.ts';
+import { envelope, refusalOf } from './wire/envelope.ts';
+import { healthFace } from './wire/health.ts';
+import { s2sFace } from './wire/s2s/index.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request asked for and what came of it, for the log and the counts. */
+    action: string;
+    outcome: string;
+    mid: string | undefined;
+    paymentId: string | undefined;
+  }
+}
+
+export interface AppOptions {
+  isTrustedProxy: (address: string) => boolean;
+  /** The SHA-256 digest of the admin token. */
+  adminTokenDigest: Buffer;
+}
+
+export function createApp(gateway: Gateway, { isTrustedProxy, adminTokenDigest }: AppOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: gateway.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: LIMITS.bodyBytes,
+    forceCloseConnections: 'idle',
+    requestIdHeader: false,
+    genReqId: requestIds(),
+    clientErrorHandler: answerBrokenRequest,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+  });
+  const addressOf = (request: FastifyRequest): string =>
+    clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);
+  const isAdminToken = (digest: Buffer): boolean => timingSafeEqual(digest, adminTokenDigest);
+
+  app.decorateRequest('action', 'none');
+  app.decorateRequest('outcome', '');
+  app.decorateRequest('mid', undefined);
+  app.decorateRequest('paymentId', undefined);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { action, mid, paymentId } = request;
+    if (action !== 'none') {
+      const outcome = request.outcome || String(reply.statusCode);
+      gateway.metrics.request(action, outcome, reply.elapsedTime / 1000);
+      gateway.log.info(
+        {
+          request_id: request.id,
+          action,
+          outcome,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime * 10) / 10,
+          mid,
+          payment_id: paymentId,
+        },
+        'request',
+      );
+    }
+    done();
+  });
+
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error);
+    const { http, code } = ERRORS[refusal.error];
+    if (http === 500) gateway.log.error({ err: error, request_id: request.id }, 'request failed');
+    else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request turned away');
+    request.outcome = `error ${code}`;
+    reply.code(http).send(envelope(refusal.error, refusal.problems));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    request.outcome = `error ${ERRORS.unknownRoute.code}`;
+    reply.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
+  });
+
+  app.register(async (face) => healthFace(face, gateway));
+  app.register(async (face) => s2sFace(face, gateway, addressOf));
+  app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });
+  return app;
+}
+
+/** Short ids that are unique over all processes: chance for the process, a count for the request. */
+function requestIds(): () => string {
+  const process = newSecret(5);
+  let count = 0;
+  return () => `${process}-${(++count).toString(36)}`;
+}
+
+/** What is not HTTP at all still gets the envelope. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
+  const body = JSON.stringify(envelope('invalidData', [{ field: 'body', sentence: 'The request is not valid HTTP.' }]));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

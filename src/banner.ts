@@ -1,0 +1,59 @@
+/** What the sandbox shows the person who starts it: where it is, the demo keys, and a payment to paste. */
+import type { Account } from './core/context.ts';
+import { wireHash } from './lib/hash.ts';
+
+export interface BannerFacts {
+  url: string;
+  dataDir: string;
+  tookMs: number;
+  demo: Account;
+  /** An admin token that was made just now and is not shown again. */
+  newAdminToken: string | undefined;
+}
+
+/** A curl line that settles a vcard payment when it is pasted. */
+export function demoCurl(url: string, demo: Account, orderId: string): string {
+  const sale: Record<string, string> = {
+    action: 'SALE',
+    client_key: demo.clientKey,
+    brand: 'vcard',
+    identifier: 'success@example.com',
+    order_id: orderId,
+    order_amount: '19.99',
+    order_currency: 'USD',
+    order_description: 'My first payment',
+    payer_ip: '203.0.113.7',
+    return_url: 'https://example.com/return',
+  };
+  const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] as string);
+  const body = new URLSearchParams({ ...sale, hash: wireHash(signed, demo.passwords()[0] as string) });
+  return `curl ${url}/post -d '${body}'`;
+}
+
+export function banner({ url, dataDir, tookMs, demo, newAdminToken }: BannerFacts): string {
+  const orderId = `demo-${Date.now().toString(36)}`;
+  return `
+  Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
+
+  Gateway       ${url}/post
+  Admin API     ${url}/admin/api
+  Health        ${url}/health/ready
+  Metrics       ${url}/metrics
+  Data          ${dataDir}
+
+  Admin token   ${newAdminToken ?? 'as shown at the first start (a new one: npm run turnpike -- admin-token)'}${
+    newAdminToken === undefined ? '' : '\n                shown only this once'
+  }
+
+  Demo account  ${demo.name}
+  mid           ${demo.mid}
+  client_key    ${demo.clientKey}
+  merchant_key  ${demo.merchantKey}
+  password      ${demo.passwords()[0]}
+
+  Your first payment: paste this line into another terminal.
+
+${demoCurl(url, demo, orderId)}
+
+`;
+}

@@ -1,0 +1,158 @@
+/** Every environment variable, one row each: how it is read, what it defaults to, what it means. */
+import { resolve } from 'node:path';
+import { addressList, parseRange } from './lib/address.ts';
+import { StartRefusal } from './lib/refusal.ts';
+
+interface Variable<Value> {
+  name: string;
+  /** Makes the value, or says what was expected instead. */
+  read: (text: string) => Value | Expected;
+  /** The text that stands in when the variable is not set. */
+  default: string;
+  about: string;
+}
+
+class Expected {
+  readonly what: string;
+  constructor(what: string) {
+    this.what = what;
+  }
+}
+
+const variable = <Value>(
+  name: string,
+  fallback: string,
+  read: (text: string) => Value | Expected,
+  about: string,
+): Variable<Value> => ({ name, default: fallback, read, about });
+
+const wholeNumber = (least: number, most: number) => (text: string) =>
+  /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most
+    ? Number(text)
+    : new Expected(`a whole number from ${least} to ${most}`);
+
+const oneOf =
+  <Choice extends string>(...choices: Choice[]) =>
+  (text: string) =>
+    choices.find((choice) => choice === text) ?? new Expected(`one of ${choices.join(', ')}`);
+
+const anyText = (text: string): string => text;
+
+function webAddress(text: string): string | Expected {
+  const url = text === '' ? undefined : URL.parse(text);
+  const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
+  return text === '' || isBase ? text.replace(/\/+$/, '') : new Expected('an http or https address without a query');
+}
+
+function databaseAddress(text: string): string | Expected {
+  return text === '' || /^postgres(ql)?:\/\//.test(text)
+    ? text
+    : new Expected('an address such as postgres://user:password@host/database');
+}
+
+function ranges(text: string): string[] | Expected {
+  const all = text.split(',').map((one) => one.trim());
+  if (text.trim() === '') return [];
+  return all.every((one) => parseRange(one)) ? all : new Expected('IP addresses and CIDR ranges separated by commas');
+}
+
+function masterKeys(text: string): string | Expected {
+  const isKey = (key: string) => /^[A-Za-z0-9+/]{43}=$/.test(key.trim());
+  return text === '' || text.split(',').every(isKey)
+    ? text
+    : new Expected('32 bytes in base64 (openssl rand -base64 32)');
+}
+
+function adminToken(text: string): string | Expected {
+  return text === '' || text.length >= 32 ? text : new Expected('a text of at least 32 characters');
+}
+
+export const VARIABLES = {
+  port: variable('PORT', '8080', wholeNumber(0, 65535), 'The port to listen on; 0 picks a free one.'),
+  host: variable('HOST', '127.0.0.1', anyText, 'The address to listen on.'),
+  publicUrl: variable('PUBLIC_URL', '', webAddress, 'The base address in links; from host and port when not set.'),
+  dataDir: variable(
+    'DATA_DIR',
+    './data',
+    (text) => resolve(text),
+    'The folder of the embedded database and of generated keys.',
+  ),
+  databaseUrl: variable(
+    'DATABASE_URL',
+    '',
+    databaseAddress,
+    'A PostgreSQL, 15 or newer, in place of the embedded one.',
+  ),
+  environment: variable(
+    'TURNPIKE_ENV',
+    'sandbox',
+    oneOf('sandbox', 'production'),
+    'Which keys are accepted, and whether time can be moved.',
+  ),
+  masterKey: variable(
+    'TURNPIKE_MASTER_KEY',
+    '',
+    masterKeys,
+    'The key that seals secrets: 32 bytes in base64. Several, separated by commas and newest first, while one is replaced. In the sandbox one is generated into DATA_DIR.',
+  ),
+  adminToken: variable(
+    'TURNPIKE_ADMIN_TOKEN',
+    '',
+    adminToken,
+    'The bearer token of the admin API; generated and shown at the first start when not set.',
+  ),
+  trustedProxies: variable(
+    'TURNPIKE_TRUSTED_PROXIES',
+    '',
+    ranges,
+    'The proxies whose X-Forwarded-For is believed, as CIDR ranges; none when not set.',
+  ),
+  role: variable(
+    'TURNPIKE_ROLE',
+    'all',
+    oneOf('all', 'http', 'work'),
+    'Whether this process answers requests, does what is due, or both.',
+  ),
+  workers: variable('TURNPIKE_WORKERS', '1', wholeNumber(1, 64), 'How many HTTP processes to run on this machine.'),
+  logLevel: variable(
+    'LOG_LEVEL',
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'How much is logged.',
+  ),
+} as const satisfies Record<string, Variable<unknown>>;
+
+export type Config = {
+  readonly [Name in keyof typeof VARIABLES]: Exclude<ReturnType<(typeof VARIABLES)[Name]['read']>, Expected>;
+};
+
+/** Reads the configuration; everything that is wrong with it is said at once. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const complaints: string[] = [];
+  const values = Object.entries(VARIABLES).map(([key, row]: [string, Variable<unknown>]) => {
+    const value = row.read(environment[row.name] || row.default);
+    // The text itself is not repeated: it may be a secret.
+    if (value instanceof Expected) complaints.push(`${row.name} should be ${value.what}`);
+    return [key, value];
+  });
+  if (complaints.length > 0) throw new StartRefusal(`${complaints.join('; ')}.`);
+  const config = Object.fromEntries(values) as Config;
+  refuseUnsafeProduction(config);
+  return config;
+}
+
+function refuseUnsafeProduction(config: Config): void {
+  if (config.environment !== 'production') return;
+  if (config.masterKey === '') {
+    throw new StartRefusal(
+      'Production needs TURNPIKE_MASTER_KEY: make one with `openssl rand -base64 32` and keep it safe.',
+    );
+  }
+  if (!config.publicUrl.startsWith('https://')) {
+    throw new StartRefusal('Production needs PUBLIC_URL to be the https address under which payers reach the gateway.');
+  }
+}
+
+/** Whether an address belongs to a proxy that is believed. */
+export const trustedProxies = (config: Pick<Config, 'trustedProxies'>): ((address: string) => boolean) =>
+  config.trustedProxies.length > 0 ? addressList(config.trustedProxies) : () => false;

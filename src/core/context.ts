@@ -1,0 +1,37 @@
+/** The tools that every function of the core gets first. */
+import type { Logger } from 'pino';
+import type { Connector } from '../connectors/connector.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Seal } from '../lib/seal.ts';
+import type { Settings } from '../rules/settings.ts';
+import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { InstallationStore } from '../store/installation.ts';
+import type { PaymentStore } from '../store/payments.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface Gateway {
+  environment: Environment;
+  clock: Clock;
+  seal: Seal;
+  log: Logger;
+  metrics: Metrics;
+  connectors: Readonly<Record<string, Connector>>;
+  payments: PaymentStore;
+  accounts: AccountStore;
+  installation: InstallationStore;
+  /** Accounts by key, remembered only while news of their changes arrive. */
+  remembered: { accounts: Map<string, Account>; generation: number; readonly isLive: boolean };
+}
+
+/** An account with its secrets opened, as a request needs it. */
+export interface Account {
+  mid: string;
+  name: string;
+  clientKey: string;
+  merchantKey: string;
+  settings: Settings;
+  createdAt: number;
+  /** The passwords that sign requests at the moment: one, or two while a rotation is under way. */
+  passwords(): readonly string[];
+  isAddressAllowed(address: string): boolean;
+}

@@ -1,0 +1,49 @@
+/** What an installation makes once: proof of its master key, its admin token, the demo account. */
+import { hash } from 'node:crypto';
+import { newSecret } from '../lib/id.ts';
+import { StartRefusal } from '../lib/refusal.ts';
+import { boundTo } from '../lib/seal.ts';
+import { createAccount, findAccount } from './accounts.ts';
+import type { Account, Gateway } from './context.ts';
+
+const PROOF = 'master_key_proof';
+const TOKEN = 'admin_token_digest';
+const DEMO = 'demo_account';
+
+const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** Refuses a master key that does not open what this database holds. */
+export async function checkMasterKey({ seal, installation }: Gateway): Promise<void> {
+  const bound = boundTo('installation', 'value', PROOF);
+  const proof = await installation.writeOnce(PROOF, seal.seal('turnpike', bound));
+  try {
+    seal.open(proof, bound);
+  } catch {
+    throw new StartRefusal(
+      'The master key does not open the secrets of this database: set TURNPIKE_MASTER_KEY (or the file master.key in DATA_DIR) to the key it was made with.',
+    );
+  }
+}
+
+/** The digest of the admin token; a token that had to be made is returned too, to be shown once. */
+export async function adminToken(gateway: Gateway, configured: string): Promise<{ digest: Buffer; made?: string }> {
+  if (configured !== '') return { digest: digest(configured) };
+  const kept = await gateway.installation.read(TOKEN);
+  return kept ? { digest: kept } : replaceAdminToken(gateway);
+}
+
+export async function replaceAdminToken({ installation }: Gateway): Promise<{ digest: Buffer; made: string }> {
+  const made = newSecret(24);
+  await installation.write(TOKEN, digest(made));
+  return { digest: digest(made), made };
+}
+
+/** The account with which a newcomer tries the sandbox. */
+export async function demoAccount(gateway: Gateway): Promise<Account> {
+  const mid = (await gateway.installation.read(DEMO))?.toString();
+  const known = mid === undefined ? undefined : await findAccount(gateway, mid);
+  if (known) return known;
+  const { account } = await createAccount(gateway, 'Demo Shop', {});
+  await gateway.installation.write(DEMO, Buffer.from(account.mid));
+  return account;
+}

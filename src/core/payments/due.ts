@@ -1,0 +1,33 @@
+/** What time brings to payments: unknown outcomes are asked about, authorisations expire. */
+import type { WholePayment } from '../../store/payments.ts';
+import { findAccount } from '../accounts.ts';
+import type { Account, Gateway } from '../context.ts';
+import { advance } from './advance.ts';
+import { inquire } from './provider.ts';
+
+const CLAIM_MOST = 200;
+
+/** Does everything that is due by the gateway's clock and returns how many payments that were. */
+export async function workDuePayments(gateway: Gateway): Promise<number> {
+  let worked = 0;
+  for (;;) {
+    const now = gateway.clock.now();
+    const due = await gateway.payments.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
+    if (due.length === 0) return worked;
+    const accounts = new Map<string, Account | undefined>();
+    for (const mid of new Set(due.map((payment) => payment.mid))) accounts.set(mid, await findAccount(gateway, mid));
+    await Promise.all(due.map((payment) => workDuePayment(gateway, payment, accounts.get(payment.mid))));
+    worked += due.length;
+  }
+}
+
+async function workDuePayment(gateway: Gateway, payment: WholePayment, account: Account | undefined): Promise<void> {
+  try {
+    if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
+    if (payment.state === 'PREPARE' || payment.inDoubt) await inquire(gateway, payment, account.settings);
+    else if (payment.state === 'PENDING') await advance(gateway, payment, { event: 'expired', actor: 'clock' });
+  } catch (error) {
+    // The lease runs out and the payment is due again.
+    gateway.log.error({ err: error, payment_id: payment.paymentId }, 'due payment failed');
+  }
+}

@@ -1,0 +1,103 @@
+/** Opens a payment: claims the order once, writes the intent, calls the provider, writes the outcome. */
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newId } from '../../lib/id.ts';
+import { minorUnits } from '../../lib/money.ts';
+import { BRANDS } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { isRetriable } from '../../rules/states.ts';
+import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { submit } from './provider.ts';
+
+/** A checked order; the faces make it from their own field names. */
+export interface Order {
+  protocol: Payment['protocol'];
+  brand: string;
+  orderId: string;
+  amountText: string;
+  currency: string;
+  isAuthorisation: boolean;
+  isRecurringInit: boolean;
+  details: PaymentDetails;
+  /** Everything the request said, so that a repeat can be told from another request for the same order. */
+  content: string;
+}
+
+const duplicate = (): Refusal =>
+  new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
+
+/** Pays an order; a repeat of the same request gets the payment that the first one made. */
+export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<Payment> {
+  const payment = composePayment(gateway, account, order);
+  if (await gateway.payments.open(payment)) return submit(gateway, payment, account.settings);
+  return openAgain(gateway, account, payment);
+}
+
+/** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
+async function openAgain(gateway: Gateway, account: Account, payment: WholePayment): Promise<Payment> {
+  for (;;) {
+    const newest = await gateway.payments.findByOrder(payment);
+    if (!newest) throw new Refusal('unavailable');
+    if (payment.createdAt - newest.createdAt < LIMITS.duplicateWindowMs) {
+      if (newest.fingerprint !== payment.fingerprint) throw duplicate();
+      return waitForOutcome(gateway, newest);
+    }
+    if (account.settings.order_id_reuse === 'never' || !isRetriable(newest.state)) throw duplicate();
+    const retry = { ...payment, attempt: newest.attempt + 1 };
+    if (await gateway.payments.open(retry)) return submit(gateway, retry, account.settings);
+  }
+}
+
+/** Gives a payment that another request is still working on some time to come to an outcome. */
+async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payment> {
+  const until = Date.now() + LIMITS.duplicateWaitMs;
+  let current = payment;
+  for (let ms = 5; current.state === 'PREPARE' && Date.now() < until; ms = Math.min(ms * 2, 100)) {
+    await pause(ms);
+    current = (await gateway.payments.find(payment)) ?? current;
+  }
+  return current;
+}
+
+function composePayment(gateway: Gateway, account: Account, order: Order): WholePayment {
+  const now = gateway.clock.now(account.mid);
+  const brand = BRANDS[order.brand];
+  const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
+  const amount = minorUnits(order.amountText, exponent);
+  if (!brand || typeof amount !== 'bigint') throw new Error('An order reached the core without being checked.');
+  return {
+    mid: account.mid,
+    paymentId: newId(),
+    orderId: order.orderId,
+    attempt: 1,
+    protocol: order.protocol,
+    brand: order.brand,
+    connector: brand.connector,
+    state: 'PREPARE',
+    historyLength: 1,
+    amountText: order.amountText,
+    currency: order.currency,
+    amount,
+    authorised: 0n,
+    captured: 0n,
+    refunded: 0n,
+    inDoubt: false,
+    // If this process dies before the outcome is written, the work loop asks the provider then.
+    dueAt: now + LIMITS.submissionMs,
+    asked: 0,
+    isAuthorisation: order.isAuthorisation,
+    isRecurringInit: order.isRecurringInit,
+    fingerprint: hash('sha256', order.content).slice(0, 32),
+    descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
+    declineReason: null,
+    recurringToken: null,
+    scheduleId: null,
+    providerReference: null,
+    createdAt: now,
+    updatedAt: now,
+    details: order.details,
+  };
+}

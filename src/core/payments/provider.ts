@@ -1,0 +1,80 @@
+/** Speaks to the provider of a payment and tells what its answer means for the payment. */
+import type { Outcome, Submission } from '../../connectors/connector.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { Settings } from '../../rules/settings.ts';
+import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
+import type { Gateway } from '../context.ts';
+import { advance, noteAsked } from './advance.ts';
+
+type Verb = CallRecord['verb'];
+
+interface Answer {
+  outcome: Outcome | undefined;
+  call: CallRecord;
+}
+
+/** Calls the provider; no answer at all is an outcome of its own, never a decline. */
+async function callProvider(gateway: Gateway, payment: WholePayment, settings: Settings, verb: Verb): Promise<Answer> {
+  const connector = gateway.connectors[payment.connector];
+  const started = performance.now();
+  const record = (outcome: string): CallRecord => ({
+    verb,
+    connector: payment.connector,
+    outcome,
+    tookMs: Math.round(performance.now() - started),
+  });
+  try {
+    if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
+    const outcome = await connector[verb](submission(payment, settings));
+    return { outcome, call: record(outcome.kind) };
+  } catch (error) {
+    gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
+    return { outcome: undefined, call: record('no answer') };
+  }
+}
+
+const submission = (payment: WholePayment, settings: Settings): Submission => ({
+  reference: payment.paymentId,
+  amount: payment.amount,
+  currency: payment.currency,
+  authoriseOnly: payment.isAuthorisation,
+  identifier: payment.details.identifier ?? '',
+  list: (setting) => settings[setting as keyof Settings] as readonly string[],
+});
+
+/** Submits a payment whose intent is durable, and writes what came of it. */
+export async function submit(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<Payment> {
+  const { outcome, call } = await callProvider(gateway, payment, settings, 'submit');
+  return outcome === undefined || outcome.kind === 'unknown'
+    ? advance(gateway, payment, {
+        event: 'unanswered',
+        actor: 'provider',
+        call,
+        dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
+      })
+    : apply(gateway, payment, settings, outcome, call);
+}
+
+/** Asks the provider about a payment whose outcome is not known. */
+export async function inquire(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<void> {
+  const { outcome, call } = await callProvider(gateway, payment, settings, 'query');
+  if (outcome === undefined || outcome.kind === 'unknown') await noteAsked(gateway, payment, call);
+  else await apply(gateway, payment, settings, outcome, call);
+}
+
+function apply(
+  gateway: Gateway,
+  payment: Payment,
+  settings: Settings,
+  outcome: Exclude<Outcome, { kind: 'unknown' }>,
+  call: CallRecord,
+): Promise<Payment> {
+  const { kind, providerReference } = outcome;
+  const happening = { event: kind, actor: 'provider', call, providerReference } as const;
+  if (kind === 'declined') return advance(gateway, payment, { ...happening, declineReason: outcome.reason });
+  if (kind === 'authorised') {
+    const dueAt = gateway.clock.now(payment.mid) + settings.authorisation_days * LIMITS.dayMs;
+    return advance(gateway, payment, { ...happening, dueAt });
+  }
+  return advance(gateway, payment, happening);
+}

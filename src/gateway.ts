@@ -1,0 +1,72 @@
+/** Puts the gateway together: stores, clock, connectors, and the news of changes made elsewhere. */
+import type { Logger } from 'pino';
+import { CONNECTORS } from './connectors/index.ts';
+import { forgetAccounts } from './core/accounts.ts';
+import { readClock } from './core/clock.ts';
+import type { Gateway } from './core/context.ts';
+import { createMetrics } from './core/metrics.ts';
+import { createClock } from './lib/clock.ts';
+import { createSeal } from './lib/seal.ts';
+import { createAccountStore, type Environment } from './store/accounts.ts';
+import { type Changes, listenToChanges } from './store/changes.ts';
+import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
+import { createInstallationStore } from './store/installation.ts';
+import { type BatchLimits, createPaymentStore } from './store/payments.ts';
+
+export interface GatewayOptions {
+  connection: Connection;
+  environment: Environment;
+  masterKey: string;
+  log: Logger;
+  batchLimits?: BatchLimits;
+}
+
+/** A gateway over a migrated database, and how to let go of it. */
+export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
+  const { connection, environment, log } = options;
+  const database = openDatabase(connection, (error) => log.warn({ err: error }, 'database connection lost'));
+  const metrics = createMetrics();
+  let changes: Changes | undefined;
+  const gateway: Gateway = {
+    environment,
+    clock: createClock(),
+    seal: createSeal(options.masterKey),
+    log,
+    metrics,
+    connectors: CONNECTORS,
+    payments: createPaymentStore(database, metrics.batch, options.batchLimits),
+    accounts: createAccountStore(database),
+    installation: createInstallationStore(database),
+    remembered: {
+      accounts: new Map(),
+      generation: 0,
+      get isLive() {
+        return changes?.live === true;
+      },
+    },
+  };
+  const close = async (): Promise<void> => {
+    await changes?.close();
+    await database.close();
+  };
+  const refresh = (): void => {
+    if (environment !== 'sandbox') return;
+    readClock(gateway).catch((error) => log.warn({ err: error }, 'clock could not be read'));
+  };
+  try {
+    await checkDatabase(database);
+    await readClock(gateway);
+    changes = await listenToChanges(
+      connection,
+      (change) => (change === 'clock' ? refresh() : forgetAccounts(gateway, change.split(' ')[1])),
+      () => {
+        forgetAccounts(gateway);
+        refresh();
+      },
+    );
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { gateway, close };
+}

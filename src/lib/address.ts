@@ -1,0 +1,93 @@
+// IP addresses, CIDR lists, and the address of a client that may stand behind trusted proxies.
+
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
+
+export type Address = Readonly<{ family: 'ipv4' | 'ipv6'; address: string }>;
+export type Range = Address & Readonly<{ prefix: number }>;
+
+const MAPPED = '::ffff:';
+const MAPPED_BITS = 96;
+const BITS = { ipv4: 32, ipv6: 128 } as const;
+
+/** Reads one address into its canonical text; an IPv4-mapped IPv6 address is the IPv4 address it stands for. */
+function parseAddress(text: string): Address | undefined {
+  if (isIPv4(text)) return { family: 'ipv4', address: text };
+  // A dual-stack socket writes every IPv4 peer like this, too often to take the long way below.
+  const mapped = mappedIPv4(text);
+  if (mapped !== undefined) return { family: 'ipv4', address: mapped };
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' });
+  const embedded = mappedIPv4(address);
+  return embedded === undefined ? { family: 'ipv6', address } : { family: 'ipv4', address: embedded };
+}
+
+function mappedIPv4(text: string): string | undefined {
+  const embedded = text.startsWith(MAPPED) ? text.slice(MAPPED.length) : '';
+  return isIPv4(embedded) ? embedded : undefined;
+}
+
+/** Reads an address (a range of one) or a CIDR range. */
+export function parseRange(text: string): Range | undefined {
+  const slash = text.indexOf('/');
+  const written = slash < 0 ? text : text.slice(0, slash);
+  const parsed = parseAddress(written);
+  if (!parsed) return undefined;
+  const bits = BITS[parsed.family];
+  if (slash < 0) return { ...parsed, prefix: bits };
+  const digits = text.slice(slash + 1);
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(digits)) return undefined;
+  // A mapped range counts its prefix from the front of the IPv6 address, and one wider than IPv4 means neither family.
+  const isMapped = parsed.family === 'ipv4' && written.includes(':');
+  const prefix = Number(digits) - (isMapped ? MAPPED_BITS : 0);
+  return prefix >= 0 && prefix <= bits ? { ...parsed, prefix } : undefined;
+}
+
+/** Builds a matcher for a list of addresses and CIDR ranges. */
+export function addressList(ranges: readonly string[]): (address: string) => boolean {
+  if (ranges.length === 0) return () => false;
+  // A list per family, because one shared list would let '::/0' match every IPv4 address as well.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const text of ranges) {
+    const range = parseRange(text);
+    if (!range) throw new TypeError(`not an IP address or CIDR range: ${JSON.stringify(text)}`);
+    lists[range.family].addSubnet(range.address, range.prefix, range.family);
+  }
+  return (text) => {
+    const parsed = parseAddress(text);
+    return parsed !== undefined && lists[parsed.family].check(parsed.address, parsed.family);
+  };
+}
+
+// '1.2.3.4', '1.2.3.4:5678', '2001:db8::1', '[2001:db8::1]' or '[2001:db8::1]:443'.
+const FORWARDED_ENTRY = /^[ \t]*(?:\[([\da-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([\da-f:.]+))[ \t]*$/i;
+
+function parseForwarded(entry: string): string | undefined {
+  const [, bracketed, withPort, bare] = FORWARDED_ENTRY.exec(entry) ?? [];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? parseAddress(bracketed)?.address : undefined;
+  if (withPort !== undefined) return isIPv4(withPort) ? withPort : undefined;
+  return bare === undefined ? undefined : parseAddress(bare)?.address;
+}
+
+/** The address nearest to us that no trusted proxy vouches beyond; the header counts only if the peer is trusted. */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | string[] | undefined,
+  isTrustedProxy: (address: string) => boolean,
+): string {
+  // The socket of a link-local peer carries a zone, which is a name of ours and no part of the address.
+  const zone = socketAddress.indexOf('%');
+  const peer = zone < 0 ? socketAddress : socketAddress.slice(0, zone);
+  let client = parseAddress(peer)?.address ?? peer;
+  if (forwardedFor === undefined) return client;
+
+  let entries: string[] | undefined;
+  while (isTrustedProxy(client)) {
+    // Read only now: from an untrusted peer the header is not worth splitting.
+    entries ??= (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',')).split(',');
+    const entry = entries.pop();
+    const next = entry === undefined ? undefined : parseForwarded(entry);
+    if (next === undefined) break;
+    client = next;
+  }
+  return client;
+}

@@ -1,0 +1,30 @@
+/** The one clock of the gateway; in the sandbox it can be moved forward, for everybody or for one account. */
+
+export interface Clock {
+  /** Milliseconds since 1970 as this account sees them. */
+  now(mid?: string): number;
+  /** How far the clock of this account, or of everybody, runs ahead of real time. */
+  offset(mid?: string): number;
+  /** The largest offset of an account over the global one; nothing is due that is not due by it. */
+  furthestOffset(): number;
+  /** Takes over the offsets as they stand in the store. */
+  set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
+}
+
+export function createClock(): Clock {
+  let global = 0;
+  let accounts: ReadonlyMap<string, number> = new Map();
+  const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
+  return {
+    now: (mid) => Date.now() + offset(mid),
+    offset,
+    furthestOffset: () => Math.max(0, ...accounts.values()),
+    set(offsets) {
+      global = offsets.global;
+      accounts = offsets.accounts;
+    },
+  };
+}
+
+/** A moment as the wire writes it: `2026-01-31 23:59:59`, UTC. */
+export const wireDate = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,0 +1,45 @@
+/** The log: JSON lines, pretty on a terminal, and nothing leaves it without passing the scrubber. */
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import { scrub } from './scrub.ts';
+
+export interface LogTarget {
+  write(line: string): void;
+}
+
+/** Errors are shown by name and place; PostgreSQL puts values into the other properties. */
+function shownError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    stack: error.stack,
+  };
+}
+
+export function createLog(level: string, target: LogTarget): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: shownError },
+    },
+    { write: (line) => target.write(scrub(line)) },
+  );
+}
+
+/** Standard output: written in chunks as JSON, or at once and pretty when a person looks. */
+export function standardOutput(): LogTarget & { flush(): void } {
+  if (process.stdout.isTTY) {
+    const stream = pretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
+    return { write: (line) => void stream.write(line), flush: () => undefined };
+  }
+  const destination = pino.destination({ fd: 1, sync: false, minLength: 4096 });
+  const timer = setInterval(() => destination.flush(), 250);
+  timer.unref();
+  return { write: (line) => void destination.write(line), flush: () => destination.flushSync() };
+}

@@ -1,0 +1,252 @@
+// The last line of defence of the logs: masks in a finished line whatever must never be written down.
+
+import { isLuhnValid } from './luhn.ts';
+
+/** Names whose values are masked whatever they hold, in any case and with '_', '-' or nothing between the words. */
+export const SECRET_NAMES = [
+  'access_token',
+  'api_key',
+  'authorization',
+  'callback_secret',
+  'card',
+  'card_cvc',
+  'card_cvv',
+  'card_number',
+  'card_token',
+  'client_secret',
+  'cookie',
+  'cvc',
+  'cvc2',
+  'cvv',
+  'cvv2',
+  'encryption_key',
+  'hash',
+  'master_key',
+  'number',
+  'pan',
+  'passphrase',
+  'passwd',
+  'password',
+  'payment_token',
+  'pin',
+  'private_key',
+  'proxy_authorization',
+  'refresh_token',
+  'secret',
+  'secret_key',
+  'set_cookie',
+  'shared_secret',
+  'signing_key',
+  'token',
+  'track1',
+  'track2',
+  'webhook_secret',
+  'x_api_key',
+] as const;
+
+const SECRET = '[secret]';
+const CARD = '[card]';
+
+const NAME = `(?:${SECRET_NAMES.map((name) => name.replaceAll('_', '[_-]?')).join('|')})`;
+// An escape ends in a letter or digit that is no part of the name after it: '%26password', '\npassword'.
+const BEFORE_NAME = '(?:^|[^\\w-]|%[\\da-f]{2}|\\\\[nrt]|\\\\u[\\da-f]{4})';
+// Besides the control characters proper: what breaks a line or reorders its text on a screen.
+const UNPRINTABLE = '[\\p{Cc}\\u2028-\\u202e\\u2066-\\u2069]';
+// Three decimal digits in base64: their high bits are always the same, which leaves few letters in each place.
+const THREE_DIGITS_IN_BASE64 = '[MNO][DTjz][AEIMQUYcgk][w-z0-5]';
+
+// Most lines match none of these and leave as they came.
+const SUSPECT_WORDS = [new RegExp(`${BEFORE_NAME}${NAME}["'\\\\\\]=:%]`, 'i'), /bearer|whsec_|-----BEGIN/i];
+const SUSPECT_RUNS = [
+  new RegExp(UNPRINTABLE, 'u'),
+  /(?<!\d)\d(?:(?:[ .+-]|%2[0BDEbde])?\d){11}/,
+  /(?<![\da-fA-F])[\da-fA-F]{32}/,
+  new RegExp(`(?:${THREE_DIGITS_IN_BASE64}){4}`),
+];
+
+const QUOTED_NAME = new RegExp(`"${NAME}(\\\\*)"\\s*:\\s*`, 'gi');
+
+const WORD_RULES: readonly (readonly [RegExp, string])[] = [
+  // A block cut off before its end is masked up to the end of its string.
+  [/-----BEGIN [^-"]{1,64}-----[^"]*?(?:-----END [^-"]{1,64}-----|(?=\\{0,7}"|$))/g, SECRET],
+  [/whsec_[\w+/=-]+/gi, SECRET],
+  [/(bearer(?: |\+|%20)+)[\w.~+/=%-]+/gi, `$1${SECRET}`],
+  // password=x, card[number]=x, card%5Bnumber%5D=x
+  [new RegExp(`((?<=${BEFORE_NAME})${NAME}(?:\\]|%5D)?=)[^&\\s"\\\\]+`, 'gi'), `$1${SECRET}`],
+  // password%3Dx, %22password%22%3A%22x%22
+  [
+    new RegExp(
+      `((?<=${BEFORE_NAME})${NAME}(?:%22|%5D)?(?:%3D|%3A)(?:%20)?)` +
+        `(?:%22(?:(?!%22)[^&\\s"\\\\])*(?:%22)?|(?:(?!%2[26C]|%7D)[^&\\s"\\\\])+)`,
+      'gi',
+    ),
+    `$1${SECRET}`,
+  ],
+  // password: 'x', as an inspected object writes it
+  [new RegExp(`((?<=${BEFORE_NAME})${NAME}'?:\\s?)'(?:[^'"\\\\]|\\\\.)*'?`, 'gi'), `$1'${SECRET}'`],
+  // Authorization: Basic x, as a header is written
+  [
+    new RegExp(
+      `((?<=${BEFORE_NAME})(?:(?:proxy-)?authorization|(?:set-)?cookie):\\s?)[^\\s'"\\\\][^'"\\\\\\r\\n]*`,
+      'gi',
+    ),
+    `$1${SECRET}`,
+  ],
+];
+
+// Harmless by their shape, although their digits could be read as a card number: UUIDs, dates and times, IPv4.
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const HARMLESS = new RegExp(
+  '((?<![\\da-f])[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}(?![\\da-f])' +
+    '|(?<!\\d)(?:19|20)\\d\\d-[01]\\d-[0-3]\\d(?:[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?(?:Z|[+-]\\d\\d:\\d\\d)?)?(?!\\d)' +
+    `|(?<![\\d.])(?:${OCTET}\\.){3}${OCTET}(?!\\.?\\d))`,
+  'i',
+);
+
+const HEX_RUN = /(%|\\u|\\x|\\)?([\da-f]{32,})/gi;
+const HEX_MASKS: Readonly<Record<number, string>> = { 32: SECRET, 40: '[hash]', 64: SECRET };
+// How many hex digits after each prefix may belong to an escape ('%22', '\u0022', '\f') instead of the run.
+const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { '%': 2, '\\u': 4, '\\x': 2, '\\': 1 };
+
+// Digits after '%' or '\u' may be an escape or not, so numbers are looked for once under either reading.
+const DIGIT_READINGS: readonly RegExp[] = [
+  /%[\da-f]{2}|\\u[\da-f]{4}|\\x[\da-f]{2}|\d+(?:(?:[ .+-]|%2[0bde])\d+)*/gi,
+  /\d+(?:[ .+-]\d+)*/g,
+];
+// After an unescaped quote and a colon, which no JSON string can contain.
+const JSON_MEMBER_START = /(?<=(?<!\\)(?:\\\\)*":\s?)/y;
+const SEPARATOR = /([ .+-]|%2[0bde])/i;
+
+const BASE64_DIGITS = new RegExp(
+  `(?:${THREE_DIGITS_IN_BASE64}){4,6}(?:[MNO][DTjz][AEIMQUYcgk]=?|[MNO][AQgw]={0,2})?`,
+  'g',
+);
+
+const UNPRINTABLES = new RegExp(UNPRINTABLE, 'gu');
+
+/** Masks one log line, which stays one line. */
+export function scrub(line: string): string {
+  const newline = line.endsWith('\n') ? '\n' : '';
+  const text = newline ? line.slice(0, -1) : line;
+  const matches = (pattern: RegExp) => pattern.test(text);
+  const hasWord = SUSPECT_WORDS.some(matches);
+  if (!hasWord && !SUSPECT_RUNS.some(matches)) return line;
+  return maskRuns(hasWord ? maskWords(text) : text).replace(UNPRINTABLES, escapeCharacter) + newline;
+}
+
+function maskWords(text: string): string {
+  return WORD_RULES.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), maskQuoted(text));
+}
+
+function maskQuoted(text: string): string {
+  let masked = '';
+  let copied = 0;
+  QUOTED_NAME.lastIndex = 0;
+  for (let found = QUOTED_NAME.exec(text); found; found = QUOTED_NAME.exec(text)) {
+    const slashes = found[1] ?? '';
+    const start = QUOTED_NAME.lastIndex;
+    masked += `${text.slice(copied, start)}${slashes}"${SECRET}${slashes}"`;
+    copied = valueEnd(text, start, quoteDepth(slashes.length));
+    QUOTED_NAME.lastIndex = copied;
+  }
+  return masked + text.slice(copied);
+}
+
+// JSON inside a JSON string doubles backslashes, so quotes at depth 0, 1, 2, … carry 0, 1, 3, … of them, and
+// literal backslashes before a quote only add multiples beyond: the depth is the count's number of trailing one bits.
+function quoteDepth(backslashes: number): number {
+  return 31 - Math.clz32(~backslashes & (backslashes + 1));
+}
+
+/** Where the JSON value that starts here ends: after its string or bracket, or before what follows a bare word. */
+function valueEnd(text: string, start: number, depth: number): number {
+  let nesting = 0;
+  let isInString = false;
+  let backslashes = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '\\') {
+      backslashes++;
+      continue;
+    }
+    if (character === '"') {
+      const found = quoteDepth(backslashes);
+      // The string around this JSON text ends here, so the value was cut off.
+      if (found < depth) return at - (2 ** found - 1);
+      if (found === depth) {
+        isInString = !isInString;
+        if (!isInString && nesting === 0) return at + 1;
+      }
+    } else if (!isInString) {
+      if (character === '{' || character === '[') nesting++;
+      else if (character === '}' || character === ']') {
+        if (nesting === 0) return at;
+        if (--nesting === 0) return at + 1;
+      } else if (nesting === 0 && (character === ',' || character === ' ')) return at;
+    }
+    backslashes = 0;
+  }
+  return text.length;
+}
+
+function maskRuns(text: string): string {
+  return text
+    .split(HARMLESS)
+    .map((part, index) => (index % 2 === 1 ? part : maskBase64(maskDigits(maskHex(part)))))
+    .join('');
+}
+
+function maskHex(text: string): string {
+  return text.replace(HEX_RUN, (whole, prefix: string | undefined, run: string) => {
+    const escaped = prefix === undefined ? 0 : (ESCAPE_LENGTHS[prefix] ?? 0);
+    for (const kept of [0, escaped]) {
+      const mask = HEX_MASKS[run.length - kept];
+      if (mask) return (prefix ?? '') + run.slice(0, kept) + mask;
+    }
+    return whole;
+  });
+}
+
+function maskDigits(text: string): string {
+  return DIGIT_READINGS.reduce(
+    (read, reading) =>
+      read.replace(reading, (run, offset: number) => {
+        const masked = run.length < 12 ? run : maskCards(run);
+        // A bare JSON number becomes a string, or the line would no longer be JSON.
+        JSON_MEMBER_START.lastIndex = offset;
+        return masked !== run && JSON_MEMBER_START.test(read) ? `"${masked}"` : masked;
+      }),
+    text,
+  );
+}
+
+/** Masks every stretch of whole groups in a run such as '12 4111 1111 1111 1111' that makes up a card number. */
+function maskCards(run: string): string {
+  const parts = run.split(SEPARATOR);
+  const shown = [...parts];
+  let covered = -1;
+  for (let first = 0; first < parts.length; first += 2) {
+    let digits = '';
+    let end = -1;
+    for (let last = first; last < parts.length && digits.length < 19; last += 2) {
+      digits += parts[last];
+      if (digits.length >= 12 && digits.length <= 19 && isLuhnValid(digits)) end = last;
+    }
+    if (end <= covered) continue;
+    shown.fill('', Math.max(first, covered + 1), end + 1);
+    if (first > covered) shown[first] = CARD;
+    covered = end;
+  }
+  return shown.join('');
+}
+
+function maskBase64(text: string): string {
+  return text.replace(BASE64_DIGITS, (run) => {
+    const digits = Buffer.from(run, 'base64').toString('latin1');
+    return digits.length <= 19 && isLuhnValid(digits) ? CARD : run;
+  });
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,65 @@
+/** Sealing of secrets at rest: AES-256-GCM under a master key, bound to the row they belong to. */
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION_BYTES = 4;
+
+/** The first key seals; all of them open, so that an old key can be retired row by row. */
+export interface Seal {
+  seal(text: string, boundTo: string): Buffer;
+  open(sealed: Buffer, boundTo: string): string;
+  /** The version of the key that seals now, as it stands at the head of every sealed value. */
+  readonly version: string;
+}
+
+/** Where a secret belongs; a sealed value copied to another row, column or table does not open there. */
+export const boundTo = (table: string, column: string, row: string): string => `${table}.${column}:${row}`;
+
+export class SealBroken extends Error {}
+
+interface Key {
+  version: string;
+  bytes: Buffer;
+}
+
+function readKey(base64: string): Key {
+  const bytes = Buffer.from(base64.trim(), 'base64');
+  if (bytes.length !== 32) throw new TypeError('A master key is 32 bytes, written in base64.');
+  return { bytes, version: hash('sha256', bytes, 'hex').slice(0, VERSION_BYTES * 2) };
+}
+
+/** `keys` is one base64 key, or several separated by commas with the newest first. */
+export function createSeal(keys: string): Seal {
+  const all = keys.split(',').map(readKey);
+  const byVersion = new Map(all.map((key) => [key.version, key]));
+  const current = all[0] as Key;
+
+  return {
+    version: current.version,
+    seal(text, bound) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current.bytes, iv);
+      cipher.setAAD(Buffer.from(bound));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([Buffer.from(current.version, 'hex'), iv, body, cipher.getAuthTag()]);
+    },
+    open(sealed, bound) {
+      const key = byVersion.get(sealed.subarray(0, VERSION_BYTES).toString('hex'));
+      if (!key) throw new SealBroken('The secret was sealed with a master key that is not configured.');
+      const iv = sealed.subarray(VERSION_BYTES, VERSION_BYTES + IV_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', key.bytes, iv);
+      decipher.setAAD(Buffer.from(bound));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      try {
+        const body = sealed.subarray(VERSION_BYTES + IV_BYTES, -TAG_BYTES);
+        return decipher.update(body, undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        throw new SealBroken('The secret does not belong to this row or was changed.');
+      }
+    },
+  };
+}
+
+/** A new master key as the configuration takes it. */
+export const newMasterKey = (): string => randomBytes(32).toString('base64');

@@ -1,0 +1,75 @@
+/** The command line: `serve` (the default) and the commands beside it. */
+import { boot } from './boot.ts';
+import { type Config, readConfig, VARIABLES } from './config.ts';
+import { createAccount } from './core/accounts.ts';
+import { replaceAdminToken } from './core/installation.ts';
+import { createLog } from './lib/log.ts';
+import { StartRefusal } from './lib/refusal.ts';
+import { isWorker, serve, serveAsWorker } from './serve.ts';
+import { receiveHandover } from './workers.ts';
+
+interface Command {
+  about: string;
+  run(config: Config, args: string[]): Promise<void>;
+}
+
+/** Opens the installation beside a running gateway, or alone, for as long as a command takes. */
+async function within(
+  config: Config,
+  work: (installation: Awaited<ReturnType<typeof boot>>) => Promise<void>,
+): Promise<void> {
+  const log = createLog('warn', process.stderr);
+  const installation = await boot(config, { log, say: () => undefined, isGateway: false });
+  await work(installation).finally(() => installation.close());
+}
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const COMMANDS: Record<string, Command> = {
+  serve: { about: 'runs the gateway', run: serve },
+  migrate: {
+    about: 'brings the database to the newest schema and ends',
+    run: (config) => within(config, async () => print('The database is up to date.')),
+  },
+  account: {
+    about: 'makes a merchant account: account <name>',
+    run: (config, [name]) =>
+      within(config, async ({ gateway }) => {
+        if (!name) throw new StartRefusal('Say the name of the account: npm run turnpike -- account "My Shop".');
+        const { account, password, callbackSecret } = await createAccount(gateway, name, {});
+        print(`mid              ${account.mid}
+client_key       ${account.clientKey}
+merchant_key     ${account.merchantKey}
+password         ${password.reveal()}
+callback_secret  ${callbackSecret.reveal()}
+The password and the callback secret are shown only this once.`);
+      }),
+  },
+  'admin-token': {
+    about: 'replaces the generated admin token and shows the new one; a running gateway takes it at its next start',
+    run: (config) => within(config, async ({ gateway }) => print((await replaceAdminToken(gateway)).made)),
+  },
+  help: {
+    about: 'shows this',
+    async run() {
+      const list = (rows: [string, string][]) => rows.map(([name, about]) => `  ${name.padEnd(26)}${about}`).join('\n');
+      print(`turnpike <command>\n\n${list(Object.entries(COMMANDS).map(([name, { about }]) => [name, about]))}\n`);
+      print(`Variables\n\n${list(Object.values(VARIABLES).map(({ name, about }) => [name, about]))}`);
+    },
+  },
+};
+
+try {
+  const config = readConfig(process.env);
+  if (isWorker()) {
+    await serveAsWorker(config, await receiveHandover());
+  } else {
+    const [name = 'serve', ...args] = process.argv.slice(2);
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (!command) throw new StartRefusal(`There is no command ${name}: npm run turnpike -- help lists them.`);
+    await command.run(config, args);
+  }
+} catch (error) {
+  process.stderr.write(error instanceof StartRefusal ? `turnpike: ${error.message}\n` : `${(error as Error).stack}\n`);
+  process.exitCode = 1;
+}

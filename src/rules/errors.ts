@@ -1,0 +1,70 @@
+/** Every refusal the gateway can give, in the order in which the checks run: the first that applies answers. */
+
+export const ERRORS = {
+  unknownRoute: { code: 0, message: 'Route or parameters is not supported', http: 404 },
+  bodyTooLarge: { code: 100000, message: 'Request body is too large.', http: 413 },
+  unauthorised: { code: 100000, message: 'The admin token is missing or wrong.', http: 401 },
+  wrongEnvironment: { code: 220002, message: 'Use merchant test key.', http: 400 },
+  addressNotAllowed: { code: 100000, message: 'Request from this ip is not allowed.', http: 400 },
+  notUuid: { code: 100000, message: 'This is not a valid UUID.', http: 400 },
+  invalidData: { code: 100000, message: 'Request data is invalid.', http: 400 },
+  wrongHash: { code: 100000, message: 'Hash is not valid', http: 400 },
+  duplicatePayment: { code: 100000, message: 'order_id: Duplicate payment.', http: 400 },
+  unknownTransaction: { code: 101000, message: 'Transaction does not exist.', http: 400 },
+  unknownOrder: { code: 101000, message: 'Order does not exist.', http: 400 },
+  unknownCheckoutPayment: { code: 101000, message: 'Payment does not exist.', http: 400 },
+  unknownPayment: { code: 100000, message: 'Payment not found.', http: 400 },
+  unknownSchedule: { code: 100000, message: 'Schedule not found', http: 400 },
+  unknownRecurringPair: { code: 100000, message: 'Incorrect transaction', http: 400 },
+  unknownCardToken: { code: 205005, message: 'Card token is invalid or not found.', http: 400 },
+  unknownAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
+  refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
+  refundOnlyInPortal: {
+    code: 210002,
+    message: 'Refund via API is not supported. Only from the connector admin portal.',
+    http: 400,
+  },
+  actionNotSupported: { code: 204005, message: 'Payment action not supported', http: 400 },
+  captureNotPending: {
+    code: 208003,
+    message: 'Not acceptable to request the capture for payment not in pending status',
+    http: 400,
+  },
+  captureTooMuch: {
+    code: 208004,
+    message: 'Not acceptable to request the capture for amount bigger than auth amount.',
+    http: 400,
+  },
+  refundNotSettled: {
+    code: 208005,
+    message: 'Not acceptable to request the refund for payment not in settled status.',
+    http: 400,
+  },
+  refundTooMuch: {
+    code: 208006,
+    message: 'Not acceptable to request the refund for amount bigger than payment amount.',
+    http: 400,
+  },
+  unavailable: { code: 100000, message: 'The gateway cannot accept requests safely at the moment.', http: 503 },
+  internal: { code: 100000, message: 'The gateway failed to handle the request.', http: 500 },
+} as const satisfies Record<string, { code: number; message: string; http: number }>;
+
+export type ErrorName = keyof typeof ERRORS;
+
+/** One line of the `errors` list: which field, and what was expected of it. */
+export interface Problem {
+  field: string;
+  sentence: string;
+}
+
+/** A request that is refused; the faces turn it into the error envelope. */
+export class Refusal extends Error {
+  readonly error: ErrorName;
+  readonly problems: readonly Problem[];
+
+  constructor(error: ErrorName, problems: readonly Problem[] = []) {
+    super(ERRORS[error].message);
+    this.error = error;
+    this.problems = problems;
+  }
+}

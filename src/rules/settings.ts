@@ -1,0 +1,156 @@
+/** The settings of a merchant account, one row each; the admin API and the docs read this table. */
+import { parseRange } from '../lib/address.ts';
+import { isUuid } from '../lib/id.ts';
+import { BRANDS } from './brands.ts';
+
+interface Row<Value> {
+  /** What the account has when nobody set anything. */
+  default: Value;
+  /** Says what was expected when a value is not acceptable, or nothing. */
+  check: (value: unknown) => string | undefined;
+  expects: string;
+  about: string;
+}
+
+const row = <Value>(value: Value, kind: Pick<Row<Value>, 'check' | 'expects'>, about: string): Row<Value> => ({
+  default: value,
+  ...kind,
+  about,
+});
+
+const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
+  expects,
+  check: (value: unknown) => (accepts(value) ? undefined : `This value should be ${expects}.`),
+});
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most && value.isWellFormed() && !value.includes('\0');
+const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
+  Array.isArray(value) && value.length <= 200 && value.every((one) => isText(one, 255) && accepts(one));
+
+const isBrand = (label: string): boolean => Object.hasOwn(BRANDS, label);
+
+const flag = kind('true or false', (value) => typeof value === 'boolean');
+const text = (most: number) => kind(`a text of ${most} characters or less`, (value) => isText(value, most));
+const choice = (...choices: string[]) =>
+  kind(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string));
+const url = kind('an http or https address without a password in it, or empty', (value) => {
+  if (value === '') return true;
+  const parsed = isText(value, 2048) ? URL.parse(value) : null;
+  return /^https?:$/.test(parsed?.protocol ?? '') && parsed?.username === '' && parsed.password === '';
+});
+const ranges = kind('a list of IP addresses and CIDR ranges', (value) =>
+  isTexts(value, (range) => parseRange(range) !== undefined),
+);
+const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)));
+const aliases = kind('an object of alias: brand label', (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const pairs = Object.entries(value);
+  return pairs.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isBrand(brand as string));
+});
+const emails = kind('a list of texts', (value) => isTexts(value, (one) => one !== ''));
+const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));
+const inRange = (value: number): boolean => value >= 1 && value <= 365;
+const uuid = kind('a UUID, or empty', (value) => value === '' || (typeof value === 'string' && isUuid(value)));
+const colour = kind('a colour such as #1a7f5a, or empty', (value) =>
+  /^(#[0-9a-f]{6})?$/i.test(typeof value === 'string' ? value : '?'),
+);
+const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
+  /^([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$/.test(typeof value === 'string' ? value : '?'),
+);
+
+export const SETTINGS = {
+  refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
+  callback_url: row('', url, 'Where the outcomes of payments are sent.'),
+  callback_format: row('form', choice('form', 'json'), 'How callbacks are written.'),
+  ip_allowlist: row<string[]>([], ranges, 'From where requests are accepted; empty means from anywhere.'),
+  three_ds_link_target: row('', text(64), 'The link target that replaces the default one in a 3DS redirect.'),
+  account_uuid: row('', uuid, 'The ACCOUNT_UUID that brand payout-a sends to its provider.'),
+  fee_calculation_method: row(
+    'account_level',
+    choice('account_level', 'transaction_level'),
+    'How the fees of brand payout-a are calculated.',
+  ),
+  brands: row<string[]>([], brands, 'The brands this account may use; empty means all of them.'),
+  brand_aliases: row<Record<string, string>>({}, aliases, 'Other names under which this account may call a brand.'),
+  return_parameters: row(false, flag, 'Whether the payer returns with the payment in the query of the address.'),
+  order_id_reuse: row(
+    'after_failure',
+    choice('after_failure', 'never'),
+    'Whether an order may be tried again when all its payments have failed.',
+  ),
+  authorisation_days: row(7, days, 'After how many days an authorisation that was not captured expires.'),
+  descriptor: row('', text(22), 'The text on the payer’s statement; empty means the name of the account.'),
+  'branding.name': row('', text(100), 'The name that the payment page shows; empty means the name of the account.'),
+  'branding.logo': row('', url, 'The logo that the payment page shows.'),
+  'branding.colour': row('', colour, 'The main colour of the payment page.'),
+  locale: row('', locale, 'The language of the payment page; empty means the payer’s own.'),
+  'vcard.success': row<string[]>(
+    ['success@example.com', 'success@gmail.com'],
+    emails,
+    'The identifiers with which the test brand vcard succeeds.',
+  ),
+  'vcard.decline': row<string[]>(
+    ['decline@example.com', 'fail@gmail.com'],
+    emails,
+    'The identifiers with which the test brand vcard declines.',
+  ),
+} as const satisfies Record<
+  string,
+  Row<never> | Row<string> | Row<boolean> | Row<number> | Row<string[]> | Row<Record<string, string>>
+>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** All settings of one account, defaults filled in. */
+export type Settings = { readonly [Name in SettingName]: (typeof SETTINGS)[Name]['default'] };
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].default]));
+
+/** The settings of an account from the ones that somebody set. */
+export const completeSettings = (set: Record<string, unknown>): Settings => ({ ...DEFAULTS, ...set }) as Settings;
+
+export interface SettingProblem {
+  field: string;
+  sentence: string;
+}
+
+/** Reads settings as JSON brings them, nested (`branding: {name}`) or dotted, and names every bad one. */
+export function readSettings(input: Record<string, unknown>): {
+  set: Partial<Record<SettingName, unknown>>;
+  problems: SettingProblem[];
+} {
+  const set: Partial<Record<SettingName, unknown>> = {};
+  const problems: SettingProblem[] = [];
+  const read = (name: string, value: unknown): void => {
+    if (Object.hasOwn(SETTINGS, name)) {
+      const sentence = SETTINGS[name as SettingName].check(value);
+      if (sentence) problems.push({ field: name, sentence });
+      else set[name as SettingName] = value;
+    } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isPlainObject(value)) {
+      for (const [key, inner] of Object.entries(value)) read(`${name}.${key}`, inner);
+    } else {
+      problems.push({ field: shown(name), sentence: 'This setting does not exist.' });
+    }
+  };
+  for (const [name, value] of Object.entries(input)) read(name, value);
+  return { set, problems };
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const shown = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : 'body');
+
+/** Settings as JSON shows them: dotted names become objects. */
+export function nestSettings(settings: Settings): Record<string, unknown> {
+  const nested: Record<string, unknown> = {};
+  for (const name of SETTING_NAMES) {
+    const [head, tail] = name.split('.') as [string, string?];
+    if (tail === undefined) nested[head] = settings[name];
+    else nested[head] = { ...(nested[head] as object), [tail]: settings[name] };
+  }
+  return nested;
+}

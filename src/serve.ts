@@ -1,0 +1,159 @@
+/** Runs the gateway until it is told to stop: HTTP, work loop, and with several workers their supervision. */
+import cluster from 'node:cluster';
+import { createServer } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { createApp } from './app.ts';
+import { banner } from './banner.ts';
+import { boot } from './boot.ts';
+import { type Config, trustedProxies } from './config.ts';
+import type { Gateway } from './core/context.ts';
+import { adminToken, demoAccount } from './core/installation.ts';
+import { openGateway } from './gateway.ts';
+import { createLog, standardOutput } from './lib/log.ts';
+import { StartRefusal } from './lib/refusal.ts';
+import { LIMITS } from './rules/limits.ts';
+import type { Connection } from './store/database.ts';
+import { startWorkLoop } from './work/loop.ts';
+import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
+
+/** Runs a gateway in this process, or supervises several. */
+export async function serve(config: Config): Promise<void> {
+  const started = performance.now();
+  const output = standardOutput();
+  const log = createLog(config.logLevel, output);
+  const say = (sentence: string): void => {
+    if (config.environment === 'sandbox') process.stdout.write(`${sentence}\n`);
+    else log.info(sentence);
+  };
+  const listens = config.role !== 'work';
+  if (listens) await refuseTakenPort(config);
+  const installation = await boot(config, { log, say, isGateway: true });
+  const { gateway } = installation;
+  let stopServing: () => Promise<void> = async () => undefined;
+  try {
+    const token = await adminToken(gateway, config.adminToken);
+    let port = config.port;
+    if (config.workers > 1 && listens) {
+      const workers = await runWorkers(
+        config,
+        {
+          connection: installation.connection,
+          masterKey: installation.masterKey,
+          adminTokenDigest: token.digest.toString('hex'),
+        },
+        log,
+      );
+      port = workers.port;
+      stopServing = workers.stop;
+    } else {
+      const node = await runNode(config, gateway, token.digest, config.role);
+      port = node.port;
+      stopServing = node.stop;
+    }
+    const url = config.publicUrl || baseAddress(config.host, port);
+    log.info({ url, environment: config.environment, role: config.role }, 'started');
+    if (config.environment === 'sandbox' && listens) {
+      const facts = { url, dataDir: config.dataDir, tookMs: performance.now() - started };
+      output.flush();
+      process.stdout.write(banner({ ...facts, demo: await demoAccount(gateway), newAdminToken: token.made }));
+    } else if (token.made !== undefined) {
+      process.stdout.write(`Admin token, shown only this once: ${token.made}\n`);
+    }
+  } catch (error) {
+    await stopServing();
+    await installation.close();
+    throw error;
+  }
+  await stopSignal();
+  say('Stopping: running requests are finished first.');
+  await stopServing();
+  await installation.close();
+  say('Stopped.');
+  output.flush();
+}
+
+/** One of several HTTP processes; the supervisor opened the database and checked everything. */
+export async function serveAsWorker(config: Config, handover: Handover): Promise<void> {
+  const output = standardOutput();
+  const log = createLog(config.logLevel, output);
+  const { gateway, close } = await openGateway({
+    connection: handover.connection as Connection,
+    environment: config.environment,
+    masterKey: handover.masterKey,
+    log,
+  });
+  serveWorkerMetrics(gateway.metrics);
+  const role = handover.isFirst ? config.role : 'http';
+  const node = await runNode(config, gateway, Buffer.from(handover.adminTokenDigest, 'hex'), role);
+  await Promise.race([stopSignal(), new Promise((resolve) => process.once('disconnect', () => resolve(undefined)))]);
+  await node.stop();
+  await close();
+  output.flush();
+  process.exit(0);
+}
+
+async function runNode(
+  config: Config,
+  gateway: Gateway,
+  adminTokenDigest: Buffer,
+  role: Config['role'],
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const loop = role === 'http' ? undefined : startWorkLoop(gateway);
+  let app: FastifyInstance | undefined;
+  let port = config.port;
+  const stop = async (): Promise<void> => {
+    await Promise.race([app?.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
+    await loop?.stop();
+  };
+  if (role !== 'work') {
+    app = createApp(gateway, { isTrustedProxy: trustedProxies(config), adminTokenDigest });
+    try {
+      await app.listen({ port, host: config.host });
+    } catch (error) {
+      await stop();
+      throw listenRefusal(config, error);
+    }
+    const address = app.server.address();
+    port = typeof address === 'object' && address ? address.port : port;
+  }
+  return { port, stop };
+}
+
+/** Looks before anything is started, so that the common mistake is told at once. */
+async function refuseTakenPort(config: Config): Promise<void> {
+  if (config.port === 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(listenRefusal(config, error)));
+    probe.listen(config.port, config.host, () => probe.close(() => resolve()));
+  });
+}
+
+function listenRefusal({ host, port }: Config, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new StartRefusal(
+      `Port ${port} on ${host} is in use by another program: stop that one, or set PORT to another number (0 picks a free one).`,
+    );
+  }
+  if (code === 'EACCES')
+    return new StartRefusal(`Port ${port} needs more rights than this user has: set PORT to 1024 or more.`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EINVAL') {
+    return new StartRefusal(`HOST ${host} is not an address of this machine: set it to 127.0.0.1 or 0.0.0.0.`);
+  }
+  return error;
+}
+
+const baseAddress = (host: string, port: number): string => {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+};
+
+/** The first signal to stop; a terminal and npm may both send one, so later ones change nothing. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+  });
+}
+
+export const isWorker = (): boolean => cluster.isWorker;

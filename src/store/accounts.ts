@@ -1,0 +1,91 @@
+/** Merchant accounts: their keys, sealed secrets and settings. */
+import { sql } from 'kysely';
+import type { SettingName } from '../rules/settings.ts';
+import { announce } from './changes.ts';
+import type { Database } from './database.ts';
+
+export type Environment = 'sandbox' | 'production';
+
+export interface AccountRow {
+  mid: string;
+  name: string;
+  environment: Environment;
+  clientKey: string;
+  merchantKey: string;
+  password: Buffer;
+  previousPassword: Buffer | null;
+  previousPasswordUntil: number | null;
+  callbackSecret: Buffer;
+  /** Only what somebody set; the defaults are rows of the settings table. */
+  settings: Partial<Record<SettingName, unknown>>;
+  createdAt: number;
+}
+
+export interface AccountStore {
+  insert(account: AccountRow): Promise<void>;
+  find(mid: string): Promise<AccountRow | undefined>;
+  findByKey(kind: 'clientKey' | 'merchantKey', key: string): Promise<AccountRow | undefined>;
+  /** Newest first; `before` is the mid of the last account of the page before. */
+  list(limit: number, before?: string): Promise<AccountRow[]>;
+  /** Changes the name and lays settings over the ones that are set. */
+  update(mid: string, name: string | undefined, settings: AccountRow['settings']): Promise<AccountRow | undefined>;
+  /** Puts a new password in place; the one before keeps working until the given time. */
+  changePassword(mid: string, password: Buffer, previousUntil: number): Promise<void>;
+}
+
+export function createAccountStore({ query }: Database): AccountStore {
+  const accounts = () => query.selectFrom('accounts').selectAll();
+  return {
+    async insert(account) {
+      await query
+        .insertInto('accounts')
+        .values({
+          ...account,
+          previousPasswordUntil: null,
+          settings: JSON.stringify(account.settings),
+          createdAt: new Date(account.createdAt).toISOString(),
+        })
+        .execute();
+    },
+    async find(mid) {
+      return (await accounts().where('mid', '=', mid).executeTakeFirst()) as AccountRow | undefined;
+    },
+    async findByKey(kind, key) {
+      return (await accounts().where(kind, '=', key).executeTakeFirst()) as AccountRow | undefined;
+    },
+    async list(limit, before) {
+      let list = accounts().orderBy('mid', 'desc').limit(limit);
+      if (before !== undefined) list = list.where('mid', '<', before);
+      return (await list.execute()) as AccountRow[];
+    },
+    async update(mid, name, settings) {
+      return query.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .updateTable('accounts')
+          .set({
+            ...(name === undefined ? {} : { name }),
+            settings: sql<string>`settings || ${JSON.stringify(settings)}::jsonb`,
+          })
+          .where('mid', '=', mid)
+          .returningAll()
+          .executeTakeFirst();
+        await announce(transaction, `account ${mid}`);
+        return row as AccountRow | undefined;
+      });
+    },
+    async changePassword(mid, password, previousUntil) {
+      await query.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('accounts')
+          .set({
+            password,
+            previousPassword: sql<Buffer>`password`,
+            previousPasswordUntil: new Date(previousUntil).toISOString(),
+          })
+          .where('mid', '=', mid)
+          .execute();
+        await announce(transaction, `account ${mid}`);
+      });
+    },
+  };
+}

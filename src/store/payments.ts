@@ -1,0 +1,373 @@
+/** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { batch } from '../lib/batch.ts';
+import { LIMITS } from '../rules/limits.ts';
+import type { PaymentEvent, StateName } from '../rules/states.ts';
+import { type Database, isItemFault } from './database.ts';
+
+export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
+
+/** What the request said besides what has a column of its own. */
+export interface PaymentDetails {
+  description: string;
+  identifier?: string;
+  returnUrl?: string;
+  termUrl3ds?: string;
+  callbackUrl?: string;
+  payer: Record<string, string>;
+  customData?: Record<string, string>;
+}
+
+export interface Payment {
+  mid: string;
+  paymentId: string;
+  orderId: string;
+  attempt: number;
+  protocol: 'checkout' | 's2s';
+  brand: string;
+  connector: string;
+  state: StateName;
+  historyLength: number;
+  amountText: string;
+  currency: string;
+  amount: bigint;
+  authorised: bigint;
+  captured: bigint;
+  refunded: bigint;
+  inDoubt: boolean;
+  dueAt: number | null;
+  asked: number;
+  isAuthorisation: boolean;
+  isRecurringInit: boolean;
+  fingerprint: string;
+  descriptor: string;
+  declineReason: string | null;
+  recurringToken: string | null;
+  scheduleId: string | null;
+  providerReference: string | null;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export type WholePayment = Payment & { details: PaymentDetails };
+
+/** What may change with an event; the rest of a payment is as it was opened. */
+export type Changes = Partial<
+  Pick<
+    Payment,
+    | 'authorised'
+    | 'captured'
+    | 'refunded'
+    | 'inDoubt'
+    | 'dueAt'
+    | 'asked'
+    | 'declineReason'
+    | 'recurringToken'
+    | 'providerReference'
+  >
+>;
+
+/** The provider call that brought an event, as the history keeps it. */
+export interface CallRecord {
+  verb: 'submit' | 'query';
+  connector: string;
+  outcome: string;
+  tookMs: number;
+}
+
+export interface Move {
+  /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
+  payment: Payment;
+  to: StateName;
+  event: PaymentEvent | 'asked' | 'noted';
+  actor: Actor;
+  changes: Changes;
+  call: CallRecord | undefined;
+  at: number;
+}
+
+export interface HistoryRow {
+  seq: number;
+  event: string;
+  fromState: StateName | null;
+  toState: StateName;
+  actor: Actor;
+  call: CallRecord | null;
+  at: number;
+}
+
+export interface PaymentFilter {
+  mid?: string | undefined;
+  orderId?: string | undefined;
+  state?: string | undefined;
+  brand?: string | undefined;
+  scheduleId?: string | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+  /** The id of the last payment of the page before. */
+  before?: string | undefined;
+  limit: number;
+}
+
+const COLUMNS = [
+  'mid',
+  'paymentId',
+  'orderId',
+  'attempt',
+  'protocol',
+  'brand',
+  'connector',
+  'state',
+  'historyLength',
+  'amountText',
+  'currency',
+  'amount',
+  'authorised',
+  'captured',
+  'refunded',
+  'inDoubt',
+  'dueAt',
+  'asked',
+  'isAuthorisation',
+  'isRecurringInit',
+  'fingerprint',
+  'descriptor',
+  'declineReason',
+  'recurringToken',
+  'scheduleId',
+  'providerReference',
+  'createdAt',
+  'updatedAt',
+] as const satisfies (keyof Payment)[];
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const SELECTED = COLUMNS.map((name) => `p.${snake(name)} as "${name}"`).join(', ');
+
+const OPEN = `
+  with item as (
+    select * from unnest(
+      $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+      $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
+      $17::jsonb[], $18::timestamptz[]
+    ) as i(mid, payment_id, order_id, attempt, protocol, brand, connector, amount_text, currency,
+      amount, due_at, is_authorisation, is_recurring_init, fingerprint, descriptor, schedule_id, details, created_at)
+  ), opened as (
+    insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
+      amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint, descriptor,
+      schedule_id, details, created_at, updated_at)
+    select mid, payment_id, order_id, attempt, protocol, brand, connector, 'PREPARE', 1,
+      amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint,
+      descriptor, schedule_id, details, created_at, created_at
+    from item
+    on conflict (mid, order_id, attempt) do nothing
+    returning mid, payment_id, created_at
+  ), logged as (
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
+    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', created_at from opened
+  )
+  select payment_id as "paymentId" from opened`;
+
+const MOVE = `
+  with item as (
+    select * from unnest(
+      $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
+      $9::timestamptz[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bool[], $14::timestamptz[], $15::int[],
+      $16::text[], $17::text[], $18::text[]
+    ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
+      at, authorised, captured, refunded, in_doubt, due_at, asked,
+      decline_reason, recurring_token, provider_reference, ordinal)
+  ), moved as (
+    update payments p
+    set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
+      captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, asked = i.asked,
+      decline_reason = i.decline_reason, recurring_token = i.recurring_token,
+      provider_reference = i.provider_reference
+    from item i
+    where p.mid = i.mid and p.payment_id = i.payment_id
+      and p.state = i.from_state and p.history_length = i.history_length
+    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call,
+      i.at, i.ordinal
+  ), logged as (
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
+    select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
+  )
+  select ordinal::int from moved`;
+
+const FIND = `
+  select i.ordinal::int, ${SELECTED}
+  from unnest($1::uuid[], $2::uuid[]) with ordinality as i(mid, payment_id, ordinal)
+  join payments p on p.mid = i.mid and p.payment_id = i.payment_id`;
+
+const FIND_BY_ORDER = `
+  select i.ordinal::int, p.*
+  from unnest($1::uuid[], $2::text[]) with ordinality as i(mid, order_id, ordinal)
+  cross join lateral (
+    select ${SELECTED} from payments p
+    where p.mid = i.mid and p.order_id = i.order_id
+    order by p.attempt desc limit 1
+  ) p`;
+
+const CLAIM = `
+  update payments p set due_at = due.now + $2 * interval '1 ms'
+  from (
+    select d.mid, d.payment_id, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
+    from payments d left join clock_offsets c on c.mid = d.mid
+    where d.due_at <= $3::timestamptz
+      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
+    order by d.due_at limit $4 for update of d skip locked
+  ) due
+  where p.mid = due.mid and p.payment_id = due.payment_id
+  returning ${SELECTED}, p.details`;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export interface PaymentStore {
+  /** Claims the order and writes the intent; false when the try of this order is taken already. */
+  open(payment: WholePayment): Promise<boolean>;
+  /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
+  move(move: Move): Promise<boolean>;
+  find(key: { mid: string; paymentId: string }): Promise<Payment | undefined>;
+  /** The newest try of an order. */
+  findByOrder(key: { mid: string; orderId: string }): Promise<Payment | undefined>;
+  /** Takes payments that are due, for as long as the lease lasts. */
+  claimDue(now: number, latestNow: number, most: number): Promise<WholePayment[]>;
+  history(payment: Payment): Promise<HistoryRow[]>;
+  /** One payment by its id alone, whichever account it belongs to. */
+  findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
+  list(filter: PaymentFilter): Promise<Payment[]>;
+}
+
+export interface BatchLimits {
+  items: number;
+  inFlight: number;
+}
+
+export function createPaymentStore(
+  { hot, query }: Database,
+  onBatch: (statement: string, size: number) => void,
+  limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
+): PaymentStore {
+  const batched = <Item, Result>(name: string, run: (items: Item[]) => Promise<Result[]>) =>
+    batch(run, {
+      maxItems: limits.items,
+      maxInFlight: limits.inFlight,
+      maxWaiting: LIMITS.batchWaiting,
+      isItemFault,
+      onBatch: (size) => onBatch(name, size),
+    });
+
+  const run = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+    (await hot.query<Row>({ name, text, values })).rows;
+
+  const open = batched<WholePayment, boolean>('open', async (items) => {
+    const rows = await run<{ paymentId: string }>('open', OPEN, [
+      items.map((p) => p.mid),
+      items.map((p) => p.paymentId),
+      items.map((p) => p.orderId),
+      items.map((p) => p.attempt),
+      items.map((p) => p.protocol),
+      items.map((p) => p.brand),
+      items.map((p) => p.connector),
+      items.map((p) => p.amountText),
+      items.map((p) => p.currency),
+      items.map((p) => p.amount),
+      items.map((p) => (p.dueAt === null ? null : iso(p.dueAt))),
+      items.map((p) => p.isAuthorisation),
+      items.map((p) => p.isRecurringInit),
+      items.map((p) => p.fingerprint),
+      items.map((p) => p.descriptor),
+      items.map((p) => p.scheduleId),
+      items.map((p) => JSON.stringify(p.details)),
+      items.map((p) => iso(p.createdAt)),
+    ]);
+    const opened = new Set(rows.map((row) => row.paymentId));
+    return items.map((item) => opened.has(item.paymentId));
+  });
+
+  const move = batched<Move, boolean>('advance', async (items) => {
+    const after = items.map(({ payment, changes }) => ({ ...payment, ...changes }));
+    const rows = await run<{ ordinal: number }>('advance', MOVE, [
+      items.map((m) => m.payment.mid),
+      items.map((m) => m.payment.paymentId),
+      items.map((m) => m.payment.state),
+      items.map((m) => m.payment.historyLength),
+      items.map((m) => m.to),
+      items.map((m) => m.event),
+      items.map((m) => m.actor),
+      items.map((m) => (m.call ? JSON.stringify(m.call) : null)),
+      items.map((m) => iso(m.at)),
+      after.map((p) => p.authorised),
+      after.map((p) => p.captured),
+      after.map((p) => p.refunded),
+      after.map((p) => p.inDoubt),
+      after.map((p) => (p.dueAt === null ? null : iso(p.dueAt))),
+      after.map((p) => p.asked),
+      after.map((p) => p.declineReason),
+      after.map((p) => p.recurringToken),
+      after.map((p) => p.providerReference),
+    ]);
+    const moved = new Set(rows.map((row) => row.ordinal));
+    return items.map((_, index) => moved.has(index + 1));
+  });
+
+  type Found = Payment & { ordinal?: number };
+  const inOrder = (items: unknown[], rows: Found[]): (Payment | undefined)[] => {
+    const found: (Payment | undefined)[] = Array(items.length).fill(undefined);
+    for (const row of rows) {
+      found[(row.ordinal as number) - 1] = row;
+      delete row.ordinal;
+    }
+    return found;
+  };
+
+  const find = batched<{ mid: string; paymentId: string }, Payment | undefined>('find', async (items) =>
+    inOrder(items, await run<Found>('find', FIND, [items.map((key) => key.mid), items.map((key) => key.paymentId)])),
+  );
+
+  const findByOrder = batched<{ mid: string; orderId: string }, Payment | undefined>('find_by_order', async (items) =>
+    inOrder(
+      items,
+      await run<Found>('find_by_order', FIND_BY_ORDER, [items.map((key) => key.mid), items.map((key) => key.orderId)]),
+    ),
+  );
+
+  return {
+    open,
+    move,
+    find,
+    findByOrder,
+    async claimDue(now, latestNow, most) {
+      return run<WholePayment>('claim', CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+    },
+    async history({ mid, paymentId }) {
+      const rows = await query
+        .selectFrom('history')
+        .select(['seq', 'event', 'fromState', 'toState', 'actor', 'call', 'at'])
+        .where('mid', '=', mid)
+        .where('paymentId', '=', paymentId)
+        .orderBy('seq')
+        .execute();
+      return rows as HistoryRow[];
+    },
+    async findAnywhere(paymentId) {
+      const row = await query
+        .selectFrom('payments')
+        .select([...COLUMNS, 'details'])
+        .where('paymentId', '=', paymentId)
+        .executeTakeFirst();
+      return row as WholePayment | undefined;
+    },
+    async list(filter) {
+      let list = query.selectFrom('payments').select(COLUMNS).orderBy('paymentId', 'desc').limit(filter.limit);
+      for (const name of ['mid', 'orderId', 'state', 'brand', 'scheduleId'] as const) {
+        const wanted = filter[name];
+        if (wanted !== undefined) list = list.where(name, '=', wanted);
+      }
+      if (filter.from !== undefined) list = list.where('createdAt', '>=', sql<number>`${iso(filter.from)}`);
+      if (filter.to !== undefined) list = list.where('createdAt', '<', sql<number>`${iso(filter.to)}`);
+      if (filter.before !== undefined) list = list.where('paymentId', '<', filter.before);
+      return (await list.execute()) as Payment[];
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The tables as the database has them; written by `npm run schema`. */
+import type { ColumnType, Generated } from 'kysely';
+
+export interface Schema {
+  accounts: {
+    mid: string;
+    name: string;
+    environment: string;
+    clientKey: string;
+    merchantKey: string;
+    password: Buffer;
+    previousPassword: Buffer | null;
+    previousPasswordUntil: ColumnType<number, string, string> | null;
+    callbackSecret: Buffer;
+    settings: ColumnType<unknown, string, string>;
+    createdAt: ColumnType<number, string, string>;
+  };
+  clockOffsets: {
+    mid: string | null;
+    offsetMs: bigint;
+  };
+  history: {
+    mid: string;
+    paymentId: string;
+    seq: number;
+    event: string;
+    fromState: string | null;
+    toState: string;
+    actor: string;
+    call: ColumnType<unknown, string, string> | null;
+    at: ColumnType<number, string, string>;
+  };
+  installation: {
+    name: string;
+    value: Buffer;
+  };
+  payments: {
+    mid: string;
+    paymentId: string;
+    orderId: string;
+    attempt: number;
+    protocol: string;
+    brand: string;
+    connector: string;
+    state: string;
+    historyLength: number;
+    amountText: string;
+    currency: string;
+    amount: bigint;
+    authorised: Generated<bigint>;
+    captured: Generated<bigint>;
+    refunded: Generated<bigint>;
+    inDoubt: Generated<boolean>;
+    dueAt: ColumnType<number, string, string> | null;
+    asked: Generated<number>;
+    isAuthorisation: boolean;
+    isRecurringInit: boolean;
+    fingerprint: string;
+    descriptor: string;
+    declineReason: string | null;
+    recurringToken: string | null;
+    scheduleId: string | null;
+    providerReference: string | null;
+    details: ColumnType<unknown, string, string>;
+    createdAt: ColumnType<number, string, string>;
+    updatedAt: ColumnType<number, string, string>;
+  };
+}

@@ -1,0 +1,85 @@
+/** Admin calls on accounts: make, list, read, change, rotate the password. */
+import type { FastifyInstance } from 'fastify';
+import { changeAccount, createAccount, findAccount, listAccounts, rotatePassword } from '../../core/accounts.ts';
+import type { Account, Gateway } from '../../core/context.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { isUuid } from '../../lib/id.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { nestSettings, readSettings } from '../../rules/settings.ts';
+import { objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+
+interface Named {
+  Params: { mid: string };
+}
+
+const NAME_LENGTH = 100;
+
+export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
+  const view = (account: Account) => ({
+    mid: account.mid,
+    name: account.name,
+    environment: gateway.environment,
+    client_key: account.clientKey,
+    merchant_key: account.merchantKey,
+    settings: nestSettings(account.settings),
+    created_at: wireDate(account.createdAt),
+  });
+
+  const existing = async (mid: string): Promise<Account> => {
+    const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
+    if (!account) throw new Refusal('unknownAccount');
+    return account;
+  };
+
+  app.post('/accounts', async (request, reply) => {
+    const { name, settings } = readAccount(request.body);
+    if (name === undefined) throw new Refusal('invalidData', [{ field: 'name', sentence: SENTENCES.blank }]);
+    const created = await createAccount(gateway, name, settings);
+    reply.code(201);
+    const { settings: shownSettings, ...shown } = view(created.account);
+    return {
+      ...shown,
+      password: created.password.reveal(),
+      callback_secret: created.callbackSecret.reveal(),
+      settings: shownSettings,
+    };
+  });
+
+  app.get('/accounts', async (request) => {
+    const query = readQuery(request.query, { limit: pageSize, cursor: uuidText });
+    const size = query.limit ?? LIMITS.adminPageSize;
+    return page(await listAccounts(gateway, size + 1, query.cursor), size, (account) => account.mid, view);
+  });
+
+  app.get<Named>('/accounts/:mid', async (request) => view(await existing(request.params.mid)));
+
+  app.patch<Named>('/accounts/:mid', async (request) => {
+    const { mid } = await existing(request.params.mid);
+    const { name, settings } = readAccount(request.body);
+    return view((await changeAccount(gateway, mid, name, settings)) as Account);
+  });
+
+  app.post<Named>('/accounts/:mid/rotate-password', async (request) => {
+    const { mid } = await existing(request.params.mid);
+    const { password, previousUntil } = await rotatePassword(gateway, mid);
+    return { mid, password: password.reveal(), previous_password_valid_until: wireDate(previousUntil) };
+  });
+}
+
+/** A name and settings; the settings stand beside the name or below `settings`. */
+function readAccount(body: unknown): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
+  const { name, settings: below, ...beside } = objectBody(body);
+  const { set, problems } = readSettings({ ...(below === undefined ? {} : objectBody(below)), ...beside });
+  const isName = typeof name === 'string' && name.trim() !== '' && name.length <= NAME_LENGTH && isStorable(name);
+  if (name !== undefined && !isName) {
+    const sentence =
+      name === '' ? SENTENCES.blank : `This value should be a text of ${NAME_LENGTH} characters or less.`;
+    problems.unshift({ field: 'name', sentence });
+  }
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  return { name: name as string | undefined, settings: set };
+}
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -1,0 +1,36 @@
+/** Admin calls on the sandbox clock: what time it is, and let time pass. */
+import type { FastifyInstance } from 'fastify';
+import { findAccount } from '../../core/accounts.ts';
+import { moveClock } from '../../core/clock.ts';
+import type { Gateway } from '../../core/context.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { invalid, objectBody, readQuery, uuidText } from './input.ts';
+
+const MOST_SECONDS = 100 * 366 * 24 * 3600;
+
+export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
+  const view = (mid: string | undefined) => ({
+    now: wireDate(gateway.clock.now(mid)),
+    offset_seconds: gateway.clock.offset(mid) / 1000,
+    mid: mid ?? null,
+  });
+
+  const existing = async (mid: string | undefined): Promise<string | undefined> => {
+    if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('unknownAccount');
+    return mid;
+  };
+
+  app.get('/clock', async (request) => view(await existing(readQuery(request.query, { mid: uuidText }).mid)));
+
+  app.post('/clock', async (request) => {
+    const { advance_seconds: seconds, mid: given } = objectBody(request.body);
+    if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MOST_SECONDS)) {
+      throw invalid('advance_seconds', `This value should be a number from 0 to ${MOST_SECONDS}.`);
+    }
+    const mid = given === undefined || given === null ? undefined : uuidText(String(given));
+    if (mid === undefined && given !== undefined && given !== null) throw invalid('mid', 'This is not a valid UUID.');
+    await moveClock(gateway, Math.round(seconds * 1000), await existing(mid));
+    return view(mid);
+  });
+}

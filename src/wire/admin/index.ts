@@ -1,0 +1,23 @@
+/** The admin API: JSON for operators, behind one bearer token. */
+import { hash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Gateway } from '../../core/context.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { accountRoutes } from './accounts.ts';
+import { clockRoutes } from './clock.ts';
+import { paymentRoutes } from './payments.ts';
+
+export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
+  app.addHook('onRequest', async (request, reply) => {
+    request.action = 'admin';
+    reply.header('cache-control', 'no-store');
+    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+    if (scheme?.toLowerCase() !== 'bearer' || !isToken(hash('sha256', token ?? '', 'buffer'))) {
+      reply.header('www-authenticate', 'Bearer');
+      throw new Refusal('unauthorised');
+    }
+  });
+  accountRoutes(app, gateway);
+  paymentRoutes(app, gateway);
+  if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
+}

@@ -1,0 +1,66 @@
+/** Reads what admin requests bring: JSON objects, page sizes, dates. */
+import { isUuid } from '../../lib/id.ts';
+import { type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+
+export const invalid = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
+
+export function objectBody(body: unknown): Record<string, unknown> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw invalid('body', 'The body should be a JSON object.');
+}
+
+/** The parameters of a query string, each read by its row; unknown, repeated and malformed ones are named. */
+export function readQuery<Row extends Record<string, (text: string) => unknown>>(
+  query: unknown,
+  rows: Row,
+): { [Name in keyof Row]?: Exclude<ReturnType<Row[Name]>, undefined> } {
+  const problems: Problem[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(query as Record<string, unknown>)) {
+    const read = Object.hasOwn(rows, name) ? rows[name] : undefined;
+    if (!read)
+      problems.push({
+        field: /^[\w.-]{1,64}$/.test(name) ? name : 'query',
+        sentence: 'This parameter does not exist.',
+      });
+    else if (typeof text !== 'string') problems.push({ field: name, sentence: 'This value should be sent once.' });
+    else if (text !== '') {
+      values[name] = read(text);
+      if (values[name] === undefined) problems.push({ field: name, sentence: SENTENCES.invalid });
+    }
+  }
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  return values as { [Name in keyof Row]?: Exclude<ReturnType<Row[Name]>, undefined> };
+}
+
+export const uuidText = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
+
+export const anyText = (text: string): string | undefined => (text.includes('\0') ? undefined : text);
+
+export function pageSize(text: string): number | undefined {
+  const size = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return size >= 1 && size <= LIMITS.adminPageSizeMost ? size : undefined;
+}
+
+/** A day, or a moment with `T` or a space between day and time; without a zone it is UTC. */
+export function moment(text: string): number | undefined {
+  const parts = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
+  if (!parts) return undefined;
+  const [, day, time = '00:00', zone = 'Z'] = parts;
+  const ms = Date.parse(`${day}T${time}${zone}`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** One page of a list: a row more than was asked for was read, to know whether there is a next page. */
+export function page<Row, Item>(
+  rows: Row[],
+  size: number,
+  cursor: (row: Row) => string,
+  view: (row: Row) => Item,
+): { items: Item[]; next_cursor: string | null } {
+  const shown = rows.slice(0, size);
+  const last = shown.at(-1);
+  return { items: shown.map(view), next_cursor: rows.length > size && last ? cursor(last) : null };
+}

@@ -1,0 +1,46 @@
+/** The error envelope that every protocol answers with. */
+import { Overloaded } from '../lib/batch.ts';
+import { ERRORS, type ErrorName, type Problem, Refusal } from '../rules/errors.ts';
+import { isOutage } from '../store/database.ts';
+
+export interface Envelope {
+  result: 'ERROR';
+  error_code: number;
+  error_message: string;
+  errors: { error_code: number; error_message: string }[];
+}
+
+export function envelope(error: ErrorName, problems: readonly Problem[] = []): Envelope {
+  return {
+    result: 'ERROR',
+    error_code: ERRORS[error].code,
+    error_message: ERRORS[error].message,
+    errors: problems.map(({ field, sentence }) => ({
+      error_code: ERRORS.invalidData.code,
+      error_message: `${field}: ${sentence}`,
+    })),
+  };
+}
+
+/** The faults of reading a request that the HTTP server itself finds. */
+const SERVER_FAULTS: Record<string, () => Refusal> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('bodyTooLarge'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unreadable('content-type', 'This content type is not supported.'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => unreadable('body', 'The body should be a JSON object.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => unreadable('body', 'The body is not valid JSON.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => unreadable('body', 'The body is not as long as its content-length says.'),
+};
+
+const unreadable = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
+
+/** What an error means on the wire; whatever is not a refusal is our own fault or an outage. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  const known = SERVER_FAULTS[code ?? ''];
+  if (known) return known();
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return unreadable('body', 'The request is not valid.');
+  if (error instanceof Overloaded || isOutage(error)) return new Refusal('unavailable');
+  return new Refusal('internal');
+}

@@ -1,0 +1,16 @@
+/** The face for operators' machines: alive, ready, and the counts. */
+import type { FastifyInstance } from 'fastify';
+import type { Gateway } from '../core/context.ts';
+
+export function healthFace(app: FastifyInstance, gateway: Gateway): void {
+  app.get('/health/live', async () => ({ status: 'live' }));
+  app.get('/health/ready', async () => {
+    // A failed write is an outage, which the error handler answers with 503.
+    await gateway.installation.proveWritable();
+    return { status: 'ready' };
+  });
+  app.get('/metrics', async (_request, reply) => {
+    reply.type(gateway.metrics.contentType);
+    return gateway.metrics.text();
+  });
+}

@@ -1,0 +1,113 @@
+/** The gates that every merchant request passes, in the decided order; the first that fails answers. */
+import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
+import type { Account, Gateway } from '../core/context.ts';
+import { isWireHash } from '../lib/hash.ts';
+import { type Problem, Refusal } from '../rules/errors.ts';
+import { checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import type { Operation } from '../rules/operations.ts';
+import type { Settings } from '../rules/settings.ts';
+
+/** A body of either protocol, as the gates look at it. */
+export interface RequestBody {
+  /** The value of a scalar field, empty when it was not sent. */
+  value(name: string): string;
+  /** Whether the field arrived as a list or an object. */
+  isNested(name: string): boolean;
+  /** Every name and every value, to look for what must not be sent. */
+  texts(): Iterable<[name: string, value: string]>;
+  /** What was wrong with the body itself. */
+  problems: readonly Problem[];
+}
+
+export interface MerchantRequest {
+  operation: Operation | undefined;
+  body: RequestBody;
+  keyField: 'client_key' | 'merchant_key';
+  /** Where the request came from, behind trusted proxies. */
+  address: string;
+  /** Fields and problems that depend on the account, such as those of a brand. */
+  accountFields?: (account: Account) => { fields: readonly Field[]; problems: readonly Problem[] };
+}
+
+/** Lets a request through to its account, or refuses it. */
+export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
+  const operation = knownOperation(request);
+  readableBody(request);
+  const account = await knownKey(gateway, request);
+  allowedAddress(account, request);
+  wellFormedFields(gateway, account, operation, request);
+  rightHash(account, operation, request);
+  return account;
+}
+
+function knownOperation({ operation }: MerchantRequest): Operation {
+  if (!operation) throw new Refusal('unknownRoute');
+  return operation;
+}
+
+function readableBody({ body }: MerchantRequest): void {
+  if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
+}
+
+async function knownKey(gateway: Gateway, { body, keyField }: MerchantRequest): Promise<Account> {
+  const key = body.value(keyField);
+  const environment = environmentOfKey(key);
+  if (environment !== undefined && environment !== gateway.environment) throw new Refusal('wrongEnvironment');
+  const kind = keyField === 'client_key' ? 'clientKey' : 'merchantKey';
+  const account = environment && (await findAccountByKey(gateway, kind, key));
+  if (!account) {
+    const sentence = body.isNested(keyField) ? SENTENCES.notSingle : key === '' ? SENTENCES.blank : SENTENCES.invalid;
+    throw new Refusal('invalidData', [{ field: keyField, sentence }]);
+  }
+  return account;
+}
+
+function allowedAddress(account: Account, { address }: MerchantRequest): void {
+  if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');
+}
+
+function wellFormedFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
+  const { body } = request;
+  const context: FieldContext = {
+    value: body.value,
+    list: (setting) => account.settings[setting as keyof Settings] as readonly string[],
+    allowsHttp: gateway.environment === 'sandbox',
+  };
+  const more = request.accountFields?.(account);
+  const problems = [
+    ...revealedPasswords(account, body),
+    ...nestedScalars(operation.fields, body),
+    ...checkFields(operation.fields, context),
+    ...(more ? [...more.problems, ...checkFields(more.fields, context)] : []),
+  ];
+  if (problems.length === 0) return;
+  const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
+  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', problems);
+}
+
+/** A password belongs into the hash only; one that is sent has to be stopped before it spreads. */
+function revealedPasswords(account: Account, body: RequestBody): Problem[] {
+  const passwords = account.passwords();
+  const problems: Problem[] = [];
+  for (const [name, value] of body.texts()) {
+    if (!passwords.some((password) => value.includes(password) || name.includes(password))) continue;
+    const isPlainName = /^[\w[\]]{1,64}$/.test(name) && !passwords.some((password) => name.includes(password));
+    problems.push({
+      field: isPlainName ? name : 'body',
+      sentence: 'This value contains the password of the account, which should never be sent.',
+    });
+  }
+  return problems;
+}
+
+function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
+  return fields
+    .filter(({ name }) => body.isNested(name))
+    .map(({ name }) => ({ field: name, sentence: SENTENCES.notSingle }));
+}
+
+function rightHash(account: Account, operation: Operation, { body }: MerchantRequest): void {
+  const values = operation.signs.map(body.value);
+  if (isWireHash(body.value('hash'), values, account.passwords())) return;
+  throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);
+}

@@ -1,0 +1,130 @@
+/** What each action of `/post` does once a request has passed the gates. */
+import type { Account, Gateway } from '../../core/context.ts';
+import { findPayment, findPaymentByOrder } from '../../core/payments/find.ts';
+import { openPayment } from '../../core/payments/open.ts';
+import { entriesBelow } from '../../lib/form.ts';
+import { BRANDS, brandLabel } from '../../rules/brands.ts';
+import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
+import { type Field, SENTENCES } from '../../rules/fields.ts';
+import type { S2sAction } from '../../rules/operations.ts';
+import type { Payment, PaymentDetails } from '../../store/payments.ts';
+import { type Answer, saleAnswer, statusAnswer } from './answers.ts';
+import type { S2sBody } from './body.ts';
+
+type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<Answer>;
+
+interface Action {
+  perform: Perform;
+  /** Fields and problems that depend on the account. */
+  accountFields?: (account: Account, body: S2sBody) => { fields: readonly Field[]; problems: readonly Problem[] };
+}
+
+const sale: Action = {
+  accountFields(account, body) {
+    const name = body.value('brand');
+    const label = brandLabel(name, account.settings);
+    if (label !== undefined) return { fields: BRANDS[label]?.fields ?? [], problems: [] };
+    return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
+  },
+  async perform(gateway, account, body) {
+    const { value } = body;
+    // No schedule exists before schedules can be made, so none can be found.
+    if (value('schedule_id') !== '') throw new Refusal('unknownSchedule');
+    const payment = await openPayment(gateway, account, {
+      protocol: 's2s',
+      brand: brandLabel(value('brand'), account.settings) as string,
+      orderId: value('order_id'),
+      amountText: value('order_amount'),
+      currency: value('order_currency'),
+      isAuthorisation: value('auth') === 'Y',
+      isRecurringInit: value('recurring_init') === 'Y',
+      details: saleDetails(body),
+      content: contentOf(body),
+    });
+    return saleAnswer('SALE', payment);
+  },
+};
+
+const PAYER_FIELDS = [
+  'first_name',
+  'last_name',
+  'address',
+  'country',
+  'state',
+  'city',
+  'zip',
+  'email',
+  'phone',
+  'ip',
+] as const;
+
+function saleDetails(body: S2sBody): PaymentDetails {
+  const { value } = body;
+  const payer: Record<string, string> = {};
+  for (const name of PAYER_FIELDS) {
+    const given = value(`payer_${name}`);
+    if (given !== '') payer[name] = given;
+  }
+  const customData = entriesBelow(body.form, 'custom_data');
+  return {
+    description: value('order_description'),
+    returnUrl: value('return_url'),
+    payer,
+    ...(value('identifier') === '' ? {} : { identifier: value('identifier') }),
+    ...(value('term_url_3ds') === '' ? {} : { termUrl3ds: value('term_url_3ds') }),
+    ...(value('callback_url') === '' ? {} : { callbackUrl: value('callback_url') }),
+    ...(customData.length === 0 ? {} : { customData: Object.fromEntries(customData) }),
+  };
+}
+
+/** Everything a request says, in one order; the hash is left out, since two passwords may sign the same request. */
+function contentOf({ form }: S2sBody): string {
+  const pairs = [...form.values].filter(([name]) => name !== 'hash');
+  return JSON.stringify(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const status: Action = {
+  async perform(gateway, account, { value }) {
+    const payment = await findPayment(gateway, account, value('trans_id'));
+    if (!payment) throw new Refusal('unknownTransaction');
+    return statusAnswer('GET_TRANS_STATUS', payment);
+  },
+};
+
+const statusByOrder: Action = {
+  async perform(gateway, account, { value }) {
+    const payment = await findPaymentByOrder(gateway, account, value('order_id'));
+    if (!payment) throw new Refusal('unknownOrder');
+    return statusAnswer('GET_TRANS_STATUS_BY_ORDER', payment);
+  },
+};
+
+/** Operations that are members of the interface but that no connector offers yet: all gates hold, then 204005. */
+const notSupportedYet = (
+  find: (...args: Parameters<Perform>) => Promise<Payment | undefined>,
+  unknown: ErrorName,
+): Action => ({
+  async perform(gateway, account, body) {
+    if (!(await find(gateway, account, body))) throw new Refusal(unknown);
+    throw new Refusal('actionNotSupported');
+  },
+});
+const byTransId: Parameters<typeof notSupportedYet>[0] = (gateway, account, { value }) =>
+  findPayment(gateway, account, value('trans_id'));
+const nothing = async (): Promise<undefined> => undefined;
+
+export const S2S_ACTIONS: Record<S2sAction, Action> = {
+  SALE: sale,
+  GET_TRANS_STATUS: status,
+  GET_TRANS_STATUS_BY_ORDER: statusByOrder,
+  CAPTURE: notSupportedYet(byTransId, 'unknownTransaction'),
+  VOID: notSupportedYet(byTransId, 'unknownPayment'),
+  CREDITVOID: notSupportedYet(byTransId, 'unknownPayment'),
+  RECURRING_SALE: notSupportedYet(async (gateway, account, { value }) => {
+    const first = await findPayment(gateway, account, value('recurring_first_trans_id'));
+    return first?.recurringToken === value('recurring_token') ? first : undefined;
+  }, 'unknownRecurringPair'),
+  CREATE_SCHEDULE: notSupportedYet(nothing, 'actionNotSupported'),
+  UPDATE_SCHEDULE: notSupportedYet(nothing, 'unknownSchedule'),
+  DELETE_SCHEDULE: notSupportedYet(nothing, 'unknownSchedule'),
+};

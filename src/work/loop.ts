@@ -1,0 +1,30 @@
+/** The face of time: again and again does what is due, until it is stopped. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { workEverythingDue } from '../core/clock.ts';
+import type { Gateway } from '../core/context.ts';
+import { LIMITS } from '../rules/limits.ts';
+
+export interface WorkLoop {
+  /** Ends after the round that is under way. */
+  stop(): Promise<void>;
+}
+
+export function startWorkLoop(gateway: Gateway): WorkLoop {
+  const stopping = new AbortController();
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await workEverythingDue(gateway);
+      } catch (error) {
+        gateway.log.warn({ err: error }, 'work loop could not do what is due');
+      }
+      await pause(LIMITS.workPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Several HTTP processes on one machine: started, replaced when they die, counted together, stopped together. */
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import type { Config } from './config.ts';
+import type { Metrics } from './core/metrics.ts';
+import { LIMITS } from './rules/limits.ts';
+import type { Connection } from './store/database.ts';
+
+/** What the supervisor gives to each worker. */
+export interface Handover {
+  connection: Connection;
+  masterKey: string;
+  adminTokenDigest: string;
+  /** The first worker also does what is due. */
+  isFirst: boolean;
+}
+
+const RESTART_MS = 1000;
+
+export async function runWorkers(
+  config: Config,
+  handover: Omit<Handover, 'isFirst'>,
+  log: Logger,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const aggregator = new AggregatorRegistry();
+  let stopping = false;
+
+  const start = (index: number): Worker => {
+    const worker = cluster.fork();
+    worker.once('online', () => worker.send({ handover: { ...handover, isFirst: index === 0 } }));
+    worker.on('message', (message: { wantsMetrics?: number }) => {
+      if (message.wantsMetrics === undefined) return;
+      const answer = (text: string) => worker.isConnected() && worker.send({ metrics: message.wantsMetrics, text });
+      aggregator.clusterMetrics().then(answer, () => answer(''));
+    });
+    worker.once('exit', (code, signal) => {
+      if (stopping) return;
+      log.error({ code, signal, pid: worker.process.pid }, 'worker died and is replaced');
+      setTimeout(() => !stopping && start(index), RESTART_MS).unref();
+    });
+    return worker;
+  };
+
+  const workers = Array.from({ length: config.workers }, (_, index) => start(index));
+  const addresses = await Promise.all(
+    workers.map((worker) => Promise.race([once(worker, 'listening'), once(worker, 'exit')])),
+  );
+  const port = (addresses[0]?.[0] as { port?: number } | undefined)?.port ?? config.port;
+  return {
+    port,
+    async stop() {
+      stopping = true;
+      const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+      const gone = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
+      for (const worker of living) worker.process.kill('SIGTERM');
+      await Promise.race([Promise.all(gone), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
+    },
+  };
+}
+
+/** Waits for what the supervisor hands over. */
+export function receiveHandover(): Promise<Handover> {
+  return new Promise((resolve) => {
+    process.on('message', function take(message: { handover?: Handover }) {
+      if (!message.handover) return;
+      process.off('message', take);
+      resolve(message.handover);
+    });
+  });
+}
+
+/** In a worker, the counts are those of all workers, which the supervisor adds up. */
+export function serveWorkerMetrics(metrics: Metrics): void {
+  AggregatorRegistry.setRegistries([metrics.registry]);
+  new AggregatorRegistry();
+  let asked = 0;
+  metrics.text = () =>
+    new Promise((resolve) => {
+      const id = ++asked;
+      const take = (message: { metrics?: number; text?: string }): void => {
+        if (message.metrics !== id) return;
+        process.off('message', take);
+        resolve(message.text ?? '');
+      };
+      process.on('message', take);
+      process.send?.({ wantsMetrics: id });
+    });
+}
