@@ -1,0 +1,40 @@
+/** One real PostgreSQL for the whole run, with a migrated template that every test file clones. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbedded } from '../../src/store/embedded.ts';
+import { migrateAt } from '../../src/store/migrate.ts';
+
+type Connection = Awaited<ReturnType<typeof startEmbedded>>['connection'];
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    database: Connection;
+  }
+}
+
+export const TEMPLATE = 'turnpike_template';
+
+export default async function setup(project: { provide(key: 'database', value: Connection): void }) {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-test-'));
+  const server = await startEmbedded({ folder: join(folder, 'postgres') });
+  await query(server.connection, `create database ${TEMPLATE}`);
+  await migrateAt({ ...server.connection, database: TEMPLATE });
+  project.provide('database', server.connection);
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query(connection: Connection, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

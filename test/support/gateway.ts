@@ -1,0 +1,162 @@
+/** A gateway for one test file: a fresh database, real HTTP on a free port, a merchant who can sign. */
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { Gateway } from '../../src/core/context.ts';
+import { openGateway } from '../../src/gateway.ts';
+import { addressList } from '../../src/lib/address.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { newMasterKey } from '../../src/lib/seal.ts';
+import { query, TEMPLATE } from './database.ts';
+
+export type Fields = Record<string, string>;
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever the wire brings
+  body: any;
+  headers: Headers;
+}
+
+export interface Merchant {
+  mid: string;
+  client_key: string;
+  merchant_key: string;
+  password: string;
+}
+
+export interface TestGateway {
+  url: string;
+  gateway: Gateway;
+  /** Every line that was logged. */
+  logs: string[];
+  merchant: Merchant;
+  post(fields: Fields, headers?: Fields): Promise<Answer>;
+  admin(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Makes another account with these settings. */
+  newMerchant(settings?: Record<string, unknown>): Promise<Merchant>;
+  /** Sends a signed SALE with these fields in place of the usual ones. */
+  sale(fields?: Fields, merchant?: Merchant): Promise<Answer>;
+  status(transId: string, merchant?: Merchant): Promise<Answer>;
+  advanceClock(seconds: number, mid?: string): Promise<void>;
+  rows(sql: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export const ADMIN_TOKEN = 'a-token-that-is-long-enough-for-the-tests';
+
+/** The hash as a merchant's own code computes it, written apart from the gateway's. */
+export function sign(password: string, ...values: string[]): string {
+  const upper = Array.from(values.join('') + password, (c) => (c >= 'a' && c <= 'z' ? c.toUpperCase() : c)).join('');
+  const inner = createHash('md5').update(upper).digest('hex');
+  return createHash('sha1').update(inner).digest('hex');
+}
+
+let orders = 0;
+export const newOrderId = (): string => `order-${process.pid}-${++orders}`;
+
+/** A complete and signed SALE; what is given replaces the usual fields and is covered by the hash. */
+export function saleFields(merchant: Merchant, fields: Fields = {}): Fields {
+  const sale: Fields = {
+    action: 'SALE',
+    client_key: merchant.client_key,
+    brand: 'vcard',
+    identifier: 'success@example.com',
+    order_id: newOrderId(),
+    order_amount: '10.00',
+    order_currency: 'USD',
+    order_description: 'A test order',
+    payer_ip: '203.0.113.7',
+    return_url: 'https://shop.example/return',
+    ...fields,
+  };
+  const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] ?? '');
+  return { ...sale, hash: fields.hash ?? sign(merchant.password, ...signed) };
+}
+
+export interface TestOptions {
+  environment?: 'sandbox' | 'production';
+  trustedProxies?: string[];
+  logLevel?: string;
+}
+
+export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
+  const server = inject('database');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await createDatabase(server, name);
+  const logs: string[] = [];
+  const log = createLog(options.logLevel ?? 'trace', { write: (line) => void logs.push(line) });
+  const { gateway, close } = await openGateway({
+    connection: { ...server, database: name },
+    environment: options.environment ?? 'sandbox',
+    masterKey: newMasterKey(),
+    log,
+  });
+  const app = createApp(gateway, {
+    isTrustedProxy: addressList(options.trustedProxies ?? []),
+    adminTokenDigest: createHash('sha256').update(ADMIN_TOKEN).digest(),
+  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+
+  const send = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+  };
+  const self: TestGateway = {
+    url,
+    gateway,
+    logs,
+    merchant: undefined as unknown as Merchant,
+    post: (fields, headers = {}) => send('/post', { method: 'POST', body: new URLSearchParams(fields), headers }),
+    admin: (method, path, body, token = ADMIN_TOKEN) =>
+      send(`/admin/api${path}`, {
+        method,
+        headers: {
+          ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    async newMerchant(settings = {}) {
+      const { status, body } = await self.admin('POST', '/accounts', { name: 'Test Shop', ...settings });
+      if (status !== 201) throw new Error(JSON.stringify(body));
+      return body;
+    },
+    sale: (fields, merchant = self.merchant) => self.post(saleFields(merchant, fields)),
+    status: (transId, merchant = self.merchant) =>
+      self.post({
+        action: 'GET_TRANS_STATUS',
+        client_key: merchant.client_key,
+        trans_id: transId,
+        hash: sign(merchant.password, transId),
+      }),
+    async advanceClock(seconds, mid) {
+      const { status, body } = await self.admin('POST', '/clock', { advance_seconds: seconds, mid });
+      if (status !== 200) throw new Error(JSON.stringify(body));
+    },
+    rows: async (sql) => (await query({ ...server, database: name }, sql)).rows,
+    async close() {
+      await app.close();
+      await close();
+      await query(server, `drop database ${name} with (force)`);
+    },
+  };
+  self.merchant = await self.newMerchant();
+  return self;
+}
+
+/** Two files may clone the template at the same moment, which PostgreSQL refuses to one of them. */
+async function createDatabase(server: Parameters<typeof query>[0], name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await query(server, `create database ${name} template ${TEMPLATE}`);
+      return;
+    } catch (error) {
+      if (tries === 50 || (error as { code?: string }).code !== '55006') throw error;
+      await pause(100);
+    }
+  }
+}
