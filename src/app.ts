@@ -1,9 +1,10 @@
 /** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
 import { timingSafeEqual } from 'node:crypto';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Gateway } from './core/context.ts';
 import { clientAddress } from './lib/address.ts';
 import { newSecret } from './lib/id.ts';
+import { endOfTurnList } from './lib/turn.ts';
 import { ERRORS } from './rules/errors.ts';
 import { LIMITS } from './rules/limits.ts';
 import { adminFace } from './wire/admin/index.ts';
@@ -21,18 +22,35 @@ declare module 'fastify' {
   }
 }
 
+interface FinishedRequest {
+  request_id: string;
+  action: string;
+  outcome: string;
+  status: number;
+  mid: string | undefined;
+  payment_id: string | undefined;
+  elapsedMs: number;
+}
+
 export interface AppOptions {
   isTrustedProxy: (address: string) => boolean;
   /** The SHA-256 digest of the admin token. */
   adminTokenDigest: Buffer;
+  /** A process that only does what is due answers for its health and nothing else. */
+  takesRequests: boolean;
 }
 
-export function createApp(gateway: Gateway, { isTrustedProxy, adminTokenDigest }: AppOptions): FastifyInstance {
+export function createApp(
+  gateway: Gateway,
+  { isTrustedProxy, adminTokenDigest, takesRequests }: AppOptions,
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: gateway.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LIMITS.bodyBytes,
     forceCloseConnections: 'idle',
+    // The log line of a request is written once, at its end: no logger per request is needed.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIds(),
     clientErrorHandler: answerBrokenRequest,
@@ -51,23 +69,23 @@ export function createApp(gateway: Gateway, { isTrustedProxy, adminTokenDigest }
     reply.header('x-request-id', request.id);
     done();
   });
+  const finished = endOfTurnList<FinishedRequest>((requests) => {
+    for (const { elapsedMs, ...request } of requests) {
+      gateway.metrics.request(request.action, request.outcome, elapsedMs / 1000);
+      gateway.log.info({ ...request, ms: Math.round(elapsedMs * 10) / 10 }, 'request');
+    }
+  });
   app.addHook('onResponse', (request, reply, done) => {
-    const { action, mid, paymentId } = request;
-    if (action !== 'none') {
-      const outcome = request.outcome || String(reply.statusCode);
-      gateway.metrics.request(action, outcome, reply.elapsedTime / 1000);
-      gateway.log.info(
-        {
-          request_id: request.id,
-          action,
-          outcome,
-          status: reply.statusCode,
-          ms: Math.round(reply.elapsedTime * 10) / 10,
-          mid,
-          payment_id: paymentId,
-        },
-        'request',
-      );
+    if (request.action !== 'none') {
+      finished({
+        request_id: request.id,
+        action: request.action,
+        outcome: request.outcome || String(reply.statusCode),
+        status: reply.statusCode,
+        mid: request.mid,
+        payment_id: request.paymentId,
+        elapsedMs: reply.elapsedTime,
+      });
     }
     done();
   });
@@ -86,6 +104,7 @@ export function createApp(gateway: Gateway, { isTrustedProxy, adminTokenDigest }
   });
 
   app.register(async (face) => healthFace(face, gateway));
+  if (!takesRequests) return app;
   app.register(async (face) => s2sFace(face, gateway, addressOf));
   app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });
   return app;

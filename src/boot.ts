@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Gateway } from './core/context.ts';
-import { checkMasterKey } from './core/installation.ts';
+import { checkEnvironment, checkMasterKey } from './core/installation.ts';
 import { openGateway } from './gateway.ts';
 import { StartRefusal } from './lib/refusal.ts';
 import { newMasterKey } from './lib/seal.ts';
@@ -35,6 +35,7 @@ export async function boot(config: Config, { log, say, isGateway }: BootOptions)
     const masterKey = config.masterKey || (await sandboxMasterKey(config.dataDir));
     const { gateway, close } = await openGateway({ connection, environment: config.environment, masterKey, log });
     try {
+      await checkEnvironment(gateway);
       await checkMasterKey(gateway);
     } catch (error) {
       await close();

@@ -18,13 +18,16 @@ export interface GatewayOptions {
   environment: Environment;
   masterKey: string;
   log: Logger;
+  /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
   batchLimits?: BatchLimits;
+  hotConnections?: number;
 }
 
 /** A gateway over a migrated database, and how to let go of it. */
 export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const { connection, environment, log } = options;
-  const database = openDatabase(connection, (error) => log.warn({ err: error }, 'database connection lost'));
+  const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
+  const database = openDatabase(connection, onFault, options.hotConnections);
   const metrics = createMetrics();
   let changes: Changes | undefined;
   const gateway: Gateway = {

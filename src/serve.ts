@@ -1,7 +1,6 @@
 /** Runs the gateway until it is told to stop: HTTP, work loop, and with several workers their supervision. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.ts';
 import { banner } from './banner.ts';
 import { boot } from './boot.ts';
@@ -19,21 +18,21 @@ import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
 /** Runs a gateway in this process, or supervises several. */
 export async function serve(config: Config): Promise<void> {
   const started = performance.now();
+  ignoreClosedOutput();
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
   const say = (sentence: string): void => {
     if (config.environment === 'sandbox') process.stdout.write(`${sentence}\n`);
     else log.info(sentence);
   };
-  const listens = config.role !== 'work';
-  if (listens) await refuseTakenPort(config);
+  await refuseTakenPort(config);
   const installation = await boot(config, { log, say, isGateway: true });
   const { gateway } = installation;
   let stopServing: () => Promise<void> = async () => undefined;
   try {
     const token = await adminToken(gateway, config.adminToken);
     let port = config.port;
-    if (config.workers > 1 && listens) {
+    if (config.workers > 1 && config.role !== 'work') {
       const workers = await runWorkers(
         config,
         {
@@ -52,10 +51,11 @@ export async function serve(config: Config): Promise<void> {
     }
     const url = config.publicUrl || baseAddress(config.host, port);
     log.info({ url, environment: config.environment, role: config.role }, 'started');
-    if (config.environment === 'sandbox' && listens) {
+    if (config.environment === 'sandbox' && config.role !== 'work') {
+      const demo = await demoAccount(gateway);
       const facts = { url, dataDir: config.dataDir, tookMs: performance.now() - started };
       output.flush();
-      process.stdout.write(banner({ ...facts, demo: await demoAccount(gateway), newAdminToken: token.made }));
+      process.stdout.write(banner({ ...facts, demo, newAdminToken: token.made }));
     } else if (token.made !== undefined) {
       process.stdout.write(`Admin token, shown only this once: ${token.made}\n`);
     }
@@ -99,24 +99,24 @@ async function runNode(
   role: Config['role'],
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const loop = role === 'http' ? undefined : startWorkLoop(gateway);
-  let app: FastifyInstance | undefined;
-  let port = config.port;
+  // A process that only works still tells whether it is alive and what it counted.
+  const app = createApp(gateway, {
+    isTrustedProxy: trustedProxies(config),
+    adminTokenDigest,
+    takesRequests: role !== 'work',
+  });
   const stop = async (): Promise<void> => {
-    await Promise.race([app?.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
+    await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
     await loop?.stop();
   };
-  if (role !== 'work') {
-    app = createApp(gateway, { isTrustedProxy: trustedProxies(config), adminTokenDigest });
-    try {
-      await app.listen({ port, host: config.host });
-    } catch (error) {
-      await stop();
-      throw listenRefusal(config, error);
-    }
-    const address = app.server.address();
-    port = typeof address === 'object' && address ? address.port : port;
+  try {
+    await app.listen({ port: config.port, host: config.host });
+  } catch (error) {
+    await stop();
+    throw listenRefusal(config, error);
   }
-  return { port, stop };
+  const address = app.server.address();
+  return { port: typeof address === 'object' && address ? address.port : config.port, stop };
 }
 
 /** Looks before anything is started, so that the common mistake is told at once. */
@@ -148,6 +148,11 @@ const baseAddress = (host: string, port: number): string => {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;
 };
+
+/** Whoever read our output may be gone; that is no reason to stop paying. */
+function ignoreClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
 
 /** The first signal to stop; a terminal and npm may both send one, so later ones change nothing. */
 function stopSignal(): Promise<void> {

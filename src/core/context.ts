@@ -9,6 +9,9 @@ import type { InstallationStore } from '../store/installation.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { Metrics } from './metrics.ts';
 
+export type { AccountRow, Environment } from '../store/accounts.ts';
+export type { HistoryRow, Payment, PaymentDetails } from '../store/payments.ts';
+
 export interface Gateway {
   environment: Environment;
   clock: Clock;

@@ -8,6 +8,7 @@ import type { Account, Gateway } from './context.ts';
 
 const PROOF = 'master_key_proof';
 const TOKEN = 'admin_token_digest';
+const ENVIRONMENT = 'environment';
 const DEMO = 'demo_account';
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
@@ -23,6 +24,15 @@ export async function checkMasterKey({ seal, installation }: Gateway): Promise<v
       'The master key does not open the secrets of this database: set TURNPIKE_MASTER_KEY (or the file master.key in DATA_DIR) to the key it was made with.',
     );
   }
+}
+
+/** Refuses to open production's data as a sandbox, where time can be moved and demo accounts are made, or the reverse. */
+export async function checkEnvironment({ environment, installation }: Gateway): Promise<void> {
+  const kept = (await installation.writeOnce(ENVIRONMENT, Buffer.from(environment))).toString();
+  if (kept === environment) return;
+  throw new StartRefusal(
+    `This database belongs to a ${kept} installation: set TURNPIKE_ENV=${kept}, or use another database for ${environment}.`,
+  );
 }
 
 /** The digest of the admin token; a token that had to be made is returned too, to be shown once. */

@@ -36,14 +36,17 @@ class Reader {
   add(name: string, value: string): void {
     if (++this.#fields > this.#limits.fields) return;
     if (value.includes('\0') || name.includes('\0')) this.refuse(name, 'This value is not valid.');
-    if (name.includes('[')) {
-      if (!NAME.test(name)) this.refuse(name, 'This name is not valid.');
-      if (name.split('[').length - 1 > this.#limits.depth) {
-        this.refuse(name, `This value is nested too deep. It should have ${this.#limits.depth} levels or less.`);
-      }
+    if (name.includes('[')) this.#checkNesting(name);
+    const before = this.values.size;
+    this.values.set(name, value);
+    if (this.values.size === before && !name.endsWith('[]')) this.refuse(name, 'This value should be sent once.');
+  }
+
+  #checkNesting(name: string): void {
+    if (!NAME.test(name)) this.refuse(name, 'This name is not valid.');
+    if (name.split('[').length - 1 > this.#limits.depth) {
+      this.refuse(name, `This value is nested too deep. It should have ${this.#limits.depth} levels or less.`);
     }
-    if (this.values.has(name) && !name.endsWith('[]')) this.refuse(name, 'This value should be sent once.');
-    else this.values.set(name, value);
   }
 
   refuse(name: string, sentence: string): void {

@@ -38,7 +38,7 @@ export function standardOutput(): LogTarget & { flush(): void } {
     const stream = pretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
     return { write: (line) => void stream.write(line), flush: () => undefined };
   }
-  const destination = pino.destination({ fd: 1, sync: false, minLength: 4096 });
+  const destination = pino.destination({ fd: 1, sync: false, minLength: 32_768, maxWrite: 65_536 });
   const timer = setInterval(() => destination.flush(), 250);
   timer.unref();
   return { write: (line) => void destination.write(line), flush: () => destination.flushSync() };

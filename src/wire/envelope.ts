@@ -1,7 +1,7 @@
 /** The error envelope that every protocol answers with. */
 import { Overloaded } from '../lib/batch.ts';
+import { isOutage } from '../lib/faults.ts';
 import { ERRORS, type ErrorName, type Problem, Refusal } from '../rules/errors.ts';
-import { isOutage } from '../store/database.ts';
 
 export interface Envelope {
   result: 'ERROR';

@@ -19,14 +19,21 @@ export interface RequestBody {
   problems: readonly Problem[];
 }
 
+export interface AccountFields {
+  fields: readonly Field[];
+  problems: readonly Problem[];
+}
+
 export interface MerchantRequest {
   operation: Operation | undefined;
   body: RequestBody;
   keyField: 'client_key' | 'merchant_key';
   /** Where the request came from, behind trusted proxies. */
   address: string;
+  /** Called with the account as soon as its key is known. */
+  onAccount: (account: Account) => void;
   /** Fields and problems that depend on the account, such as those of a brand. */
-  accountFields?: (account: Account) => { fields: readonly Field[]; problems: readonly Problem[] };
+  accountFields?: ((account: Account) => AccountFields) | undefined;
 }
 
 /** Lets a request through to its account, or refuses it. */
@@ -34,6 +41,7 @@ export async function admit(gateway: Gateway, request: MerchantRequest): Promise
   const operation = knownOperation(request);
   readableBody(request);
   const account = await knownKey(gateway, request);
+  request.onAccount(account);
   allowedAddress(account, request);
   wellFormedFields(gateway, account, operation, request);
   rightHash(account, operation, request);
@@ -73,13 +81,13 @@ function wellFormedFields(gateway: Gateway, account: Account, operation: Operati
     list: (setting) => account.settings[setting as keyof Settings] as readonly string[],
     allowsHttp: gateway.environment === 'sandbox',
   };
+  const problems = [...revealedPasswords(account, body), ...nestedScalars(operation.fields, body)];
+  checkFields(operation.fields, context, problems);
   const more = request.accountFields?.(account);
-  const problems = [
-    ...revealedPasswords(account, body),
-    ...nestedScalars(operation.fields, body),
-    ...checkFields(operation.fields, context),
-    ...(more ? [...more.problems, ...checkFields(more.fields, context)] : []),
-  ];
+  if (more) {
+    problems.push(...more.problems);
+    checkFields(more.fields, context, problems);
+  }
   if (problems.length === 0) return;
   const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
   throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', problems);
@@ -87,15 +95,16 @@ function wellFormedFields(gateway: Gateway, account: Account, operation: Operati
 
 /** A password belongs into the hash only; one that is sent has to be stopped before it spreads. */
 function revealedPasswords(account: Account, body: RequestBody): Problem[] {
-  const passwords = account.passwords();
   const problems: Problem[] = [];
-  for (const [name, value] of body.texts()) {
-    if (!passwords.some((password) => value.includes(password) || name.includes(password))) continue;
-    const isPlainName = /^[\w[\]]{1,64}$/.test(name) && !passwords.some((password) => name.includes(password));
-    problems.push({
-      field: isPlainName ? name : 'body',
-      sentence: 'This value contains the password of the account, which should never be sent.',
-    });
+  for (const password of account.passwords()) {
+    for (const [name, value] of body.texts()) {
+      const isInName = name.includes(password);
+      if (!isInName && !value.includes(password)) continue;
+      problems.push({
+        field: !isInName && /^[\w[\]]{1,64}$/.test(name) ? name : 'body',
+        sentence: 'This value contains the password of the account, which should never be sent.',
+      });
+    }
   }
   return problems;
 }

@@ -95,6 +95,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   });
   const app = createApp(gateway, {
     isTrustedProxy: addressList(options.trustedProxies ?? []),
+    takesRequests: true,
     adminTokenDigest: createHash('sha256').update(ADMIN_TOKEN).digest(),
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -29,7 +29,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   const existing = async (mid: string): Promise<Account> => {
     const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
-    if (!account) throw new Refusal('unknownAccount');
+    if (!account) throw new Refusal('noSuchAccount');
     return account;
   };
 

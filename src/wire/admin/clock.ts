@@ -17,7 +17,7 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   const existing = async (mid: string | undefined): Promise<string | undefined> => {
-    if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('unknownAccount');
+    if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
     return mid;
   };
 

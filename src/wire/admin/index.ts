@@ -17,6 +17,11 @@ export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (dige
       throw new Refusal('unauthorised');
     }
   });
+  // A call without a body may still say that it speaks JSON.
+  const readJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
+    text === '' ? done(null, undefined) : readJson(request, text as string, done),
+  );
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);

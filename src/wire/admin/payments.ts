@@ -1,6 +1,6 @@
 /** Admin calls on payments: the list, and one payment with everything that happened to it. */
 import type { FastifyInstance } from 'fastify';
-import type { Gateway } from '../../core/context.ts';
+import type { Gateway, HistoryRow, Payment } from '../../core/context.ts';
 import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
@@ -8,7 +8,6 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import type { HistoryRow, Payment } from '../../store/payments.ts';
 import { anyText, moment, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -41,7 +40,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const found = await inspectPayment(gateway, request.params.paymentId);
-    if (!found) throw new Refusal('unknownCheckoutPayment');
+    if (!found) throw new Refusal('noSuchPayment');
     const { payment, history } = found;
     return {
       ...paymentView(payment),

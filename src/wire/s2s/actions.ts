@@ -1,13 +1,13 @@
 /** What each action of `/post` does once a request has passed the gates. */
-import type { Account, Gateway } from '../../core/context.ts';
+import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
 import { findPayment, findPaymentByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { entriesBelow } from '../../lib/form.ts';
 import { BRANDS, brandLabel } from '../../rules/brands.ts';
-import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
-import { type Field, SENTENCES } from '../../rules/fields.ts';
+import { type ErrorName, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
-import type { Payment, PaymentDetails } from '../../store/payments.ts';
+import type { AccountFields } from '../pipeline.ts';
 import { type Answer, saleAnswer, statusAnswer } from './answers.ts';
 import type { S2sBody } from './body.ts';
 
@@ -16,13 +16,13 @@ type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<An
 interface Action {
   perform: Perform;
   /** Fields and problems that depend on the account. */
-  accountFields?: (account: Account, body: S2sBody) => { fields: readonly Field[]; problems: readonly Problem[] };
+  accountFields?: (gateway: Gateway, account: Account, body: S2sBody) => AccountFields;
 }
 
 const sale: Action = {
-  accountFields(account, body) {
+  accountFields({ environment }, { settings }, body) {
     const name = body.value('brand');
-    const label = brandLabel(name, account.settings);
+    const label = brandLabel(name, settings, environment);
     if (label !== undefined) return { fields: BRANDS[label]?.fields ?? [], problems: [] };
     return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
   },
@@ -32,7 +32,7 @@ const sale: Action = {
     if (value('schedule_id') !== '') throw new Refusal('unknownSchedule');
     const payment = await openPayment(gateway, account, {
       protocol: 's2s',
-      brand: brandLabel(value('brand'), account.settings) as string,
+      brand: brandLabel(value('brand'), account.settings, gateway.environment) as string,
       orderId: value('order_id'),
       amountText: value('order_amount'),
       currency: value('order_currency'),
@@ -45,24 +45,25 @@ const sale: Action = {
   },
 };
 
+/** The fields of the payer as sent, and the names under which they are kept. */
 const PAYER_FIELDS = [
-  'first_name',
-  'last_name',
-  'address',
-  'country',
-  'state',
-  'city',
-  'zip',
-  'email',
-  'phone',
-  'ip',
+  ['payer_first_name', 'first_name'],
+  ['payer_last_name', 'last_name'],
+  ['payer_address', 'address'],
+  ['payer_country', 'country'],
+  ['payer_state', 'state'],
+  ['payer_city', 'city'],
+  ['payer_zip', 'zip'],
+  ['payer_email', 'email'],
+  ['payer_phone', 'phone'],
+  ['payer_ip', 'ip'],
 ] as const;
 
 function saleDetails(body: S2sBody): PaymentDetails {
   const { value } = body;
   const payer: Record<string, string> = {};
-  for (const name of PAYER_FIELDS) {
-    const given = value(`payer_${name}`);
+  for (const [field, name] of PAYER_FIELDS) {
+    const given = value(field);
     if (given !== '') payer[name] = given;
   }
   const customData = entriesBelow(body.form, 'custom_data');

@@ -1,7 +1,7 @@
 /** The answers of `/post`, made from a payment. */
+import type { Payment } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { STATES } from '../../rules/states.ts';
-import type { Payment } from '../../store/payments.ts';
 
 export type Answer = Record<string, string>;
 

@@ -1,6 +1,7 @@
 /** The face of `/post`: reads a form, lets it through the gates, performs its action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
+import { endOfTurn } from '../../lib/turn.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
@@ -9,37 +10,40 @@ import { S2S_ACTIONS } from './actions.ts';
 import type { Answer } from './answers.ts';
 import { readBody, type S2sBody } from './body.ts';
 
+const EMPTY = Buffer.alloc(0);
+
 export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (request: FastifyRequest) => string): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
-    readBody(request.headers['content-type'] ?? '', bytes as Buffer).then((body) => done(null, body), done);
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  app.addHook('onRequest', (request, reply, done) => {
+    request.action = 'unknown';
+    reply.header('cache-control', 'no-store');
+    done();
   });
 
-  app.post('/post', async (request, reply): Promise<Answer> => {
-    const body = (request.body as S2sBody | undefined) ?? (await readBody('', Buffer.alloc(0)));
-    const action = actionOf(body);
-    request.action = action ?? 'unknown';
+  app.post('/post', async (request): Promise<Answer> => {
+    await endOfTurn();
+    const bytes = (request.body as Buffer | undefined) ?? EMPTY;
+    const body = await readBody(request.headers['content-type'] ?? '', bytes);
+    const name = actionOf(body);
+    const action = name && S2S_ACTIONS[name];
+    const accountFields = action?.accountFields;
+    if (name) request.action = name;
     const account = await admit(gateway, {
-      operation: action && S2S_OPERATIONS[action],
+      operation: name && S2S_OPERATIONS[name],
       body,
       keyField: 'client_key',
       address: addressOf(request),
-      ...withAccountFields(action, body),
+      onAccount: ({ mid }) => {
+        request.mid = mid;
+      },
+      accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
-    request.mid = account.mid;
-    const answer = await S2S_ACTIONS[action as S2sAction].perform(gateway, account, body);
+    const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id;
-    reply.header('cache-control', 'no-store');
     return answer;
   });
-}
-
-function withAccountFields(action: S2sAction | undefined, body: S2sBody) {
-  const accountFields = action && S2S_ACTIONS[action].accountFields;
-  return accountFields
-    ? { accountFields: (account: Parameters<typeof accountFields>[0]) => accountFields(account, body) }
-    : {};
 }
 
 /** The action a body names; a body that cannot be read at all is refused as such, not as an unknown action. */

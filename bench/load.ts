@@ -1,0 +1,89 @@
+/** The load: keep-alive connections that each send the next prepared request when the last one is answered. */
+import { connect } from 'node:net';
+
+export interface LoadOrder {
+  host: string;
+  port: number;
+  connections: number;
+  seconds: number;
+  /** Whole HTTP requests, each sent once; when they run out the load ends. */
+  requests: Buffer[];
+}
+
+export interface LoadResult {
+  answered: number;
+  /** Answers other than 200. */
+  failed: number;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  cpuSeconds: number;
+}
+
+/** A general client would cost more than the servers it measures on a small machine, so this one does the least. */
+export async function load({ host, port, connections, seconds, requests }: LoadOrder): Promise<LoadResult> {
+  const latencies: number[] = [];
+  let next = 0;
+  let failed = 0;
+  const cpu = process.cpuUsage();
+  const started = performance.now();
+  const deadline = started + seconds * 1000;
+
+  const converse = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, host);
+      socket.setNoDelay(true);
+      let sentAt = 0;
+      let expected = -1;
+      let received = 0;
+      const send = (): void => {
+        const request = requests[next++];
+        if (!request || performance.now() > deadline) {
+          socket.end();
+          resolve();
+          return;
+        }
+        sentAt = performance.now();
+        expected = -1;
+        received = 0;
+        socket.write(request);
+      };
+      socket.on('data', (chunk: Buffer) => {
+        if (expected === -1) {
+          const head = chunk.toString('latin1', 0, 1024);
+          const end = head.indexOf('\r\n\r\n');
+          const length = /content-length: (\d+)/i.exec(head)?.[1];
+          if (end === -1 || length === undefined) return reject(new Error(`An answer without a length: ${head}`));
+          if (!head.startsWith('HTTP/1.1 200')) failed++;
+          expected = end + 4 + Number(length);
+        }
+        received += chunk.length;
+        if (received < expected) return;
+        latencies.push(performance.now() - sentAt);
+        send();
+      });
+      socket.on('error', reject);
+      socket.on('connect', send);
+    });
+
+  await Promise.all(Array.from({ length: connections }, converse));
+  const took = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  latencies.sort((a, b) => a - b);
+  const percentile = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0;
+  return {
+    answered: latencies.length,
+    failed,
+    perSecond: latencies.length / took,
+    p50: percentile(0.5),
+    p99: percentile(0.99),
+    cpuSeconds: (user + system) / 1e6,
+  };
+}
+
+/** A POST of a form as it goes over the wire. */
+export function request(path: string, form: string): Buffer {
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${Buffer.byteLength(form)}\r\n\r\n${form}`,
+  );
+}
