@@ -1,4 +1,4 @@
-// IP addresses, CIDR lists, and the address of a client that may stand behind trusted proxies.
+/** IP addresses, CIDR lists, and the address of a client that may stand behind trusted proxies. */
 
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 

@@ -1,4 +1,4 @@
-// The Luhn check digit that every card number carries.
+/** The Luhn check digit that every card number carries. */
 
 export function isLuhnValid(digits: string): boolean {
   let sum = 0;

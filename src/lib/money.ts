@@ -1,4 +1,4 @@
-// Amounts: decimal text on the wire, whole minor units as bigint inside, and nothing in between that could round.
+/** Amounts: decimal text on the wire, whole minor units as bigint inside, and nothing in between that could round. */
 
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
 

@@ -1,4 +1,4 @@
-// The last line of defence of the logs: masks in a finished line whatever must never be written down.
+/** The last line of defence of the logs: masks in a finished line whatever must never be written down. */
 
 import { isLuhnValid } from './luhn.ts';
 

@@ -1,4 +1,4 @@
-// The payment currencies of ISO 4217 as in force on one date, frozen here so that a runtime upgrade never moves money.
+/** The payment currencies of ISO 4217 as in force on one date, frozen here so that a runtime upgrade never moves money. */
 
 export type Currency = Readonly<{ numeric: string; exponent: 0 | 2 | 3 }>;
 

@@ -1,4 +1,4 @@
-// Checks address and range parsing, list matching, and that no header can move the address of an untrusted peer.
+/** Checks address and range parsing, list matching, and that no header can move the address of an untrusted peer. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

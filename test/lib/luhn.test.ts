@@ -1,4 +1,4 @@
-// Checks the Luhn test on known numbers and on every single-digit mistake.
+/** Checks the Luhn test on known numbers and on every single-digit mistake. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

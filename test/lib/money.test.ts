@@ -1,4 +1,4 @@
-// Checks the amount grammar per exponent and that writing and reading an amount are inverse.
+/** Checks the amount grammar per exponent and that writing and reading an amount are inverse. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

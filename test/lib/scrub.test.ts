@@ -1,4 +1,4 @@
-// Checks that the scrubber lets no secret through in any form, leaves harmless lines alone and survives hostile ones.
+/** Checks that the scrubber lets no secret through in any form, leaves harmless lines alone and survives hostile ones. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

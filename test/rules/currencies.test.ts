@@ -1,4 +1,4 @@
-// Checks the frozen currency table against what is known of ISO 4217 on its date.
+/** Checks the frozen currency table against what is known of ISO 4217 on its date. */
 
 import { expect, test } from 'vitest';
 import { CURRENCIES, ISO_4217_DATE } from '../../src/rules/currencies.ts';

@@ -1,0 +1,90 @@
+/** The taste of the house, tested: arrows point down, no circles, every file opens with one sentence. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const files = ['src', 'bench', 'docs', 'test'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+const source = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+
+/** Every relative import of a file, type imports included, as paths from the root. */
+function importsOf(file: string): string[] {
+  const text = source.get(file) as string;
+  return [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, path]) =>
+    relative(ROOT, join(ROOT, dirname(file), path as string)),
+  );
+}
+
+/** Each floor may use itself and the floors named here. */
+const MAY_USE: Record<string, readonly string[]> = {
+  lib: [],
+  rules: ['lib'],
+  connectors: ['rules', 'lib'],
+  store: ['rules', 'lib'],
+  core: ['store', 'connectors', 'rules', 'lib'],
+  wire: ['core', 'rules', 'lib'],
+  work: ['core', 'rules', 'lib'],
+};
+
+const floorOf = (file: string): string | undefined => /^src\/([a-z]+)\//.exec(file)?.[1];
+const inSrc = files.filter((file) => file.startsWith('src/'));
+
+test.each(inSrc.filter((file) => floorOf(file)))('%s uses only the floors below it', (file) => {
+  const floor = floorOf(file) as string;
+  const allowed = [floor, ...(MAY_USE[floor] ?? [])];
+  expect(MAY_USE).toHaveProperty(floor);
+  for (const used of importsOf(file)) expect(allowed, `${file} imports ${used}`).toContain(floorOf(used) ?? used);
+});
+
+test('faces do not use each other', () => {
+  const FACES = ['s2s', 'admin', 'checkout', 'inbound'];
+  for (const file of inSrc) {
+    const face = /^src\/wire\/(\w+)\//.exec(file)?.[1];
+    if (!face) continue;
+    for (const used of importsOf(file)) {
+      const other = /^src\/wire\/(\w+)\//.exec(used)?.[1];
+      if (other && FACES.includes(other)) expect(other, `${file} imports ${used}`).toBe(face);
+    }
+  }
+});
+
+test('no imports go round in a circle', () => {
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]): void => {
+    expect(path, `${[...path, file].join(' → ')}`).not.toContain(file);
+    if (done.has(file)) return;
+    for (const used of importsOf(file)) if (source.has(used)) walk(used, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+});
+
+test('only the store speaks SQL, and only advance asks it to move a payment', () => {
+  for (const file of inSrc) {
+    const text = source.get(file) as string;
+    if (!file.startsWith('src/store/')) {
+      expect(/\b(select|insert into|update|delete from)\b[^'`]*\b(from|values|set|where)\b.*`/is.test(text), file).toBe(
+        false,
+      );
+    }
+    if (/payments\.move\(/.test(text)) expect(file).toBe('src/core/payments/advance.ts');
+  }
+});
+
+test('ground floor rules and helpers reach for nothing outside', () => {
+  for (const file of inSrc.filter((name) => name.startsWith('src/rules/'))) {
+    expect(source.get(file), file).not.toMatch(/from '(node:fs|node:http|pg|fastify)/);
+  }
+});
+
+test.each(files)('%s opens with one sentence', (file) => {
+  expect(source.get(file)).toMatch(/^\/\*\* [A-Z`“][^\n]*[.:] \*\/\n/);
+});
+
+test.each(inSrc)('%s stays small', (file) => {
+  expect((source.get(file) as string).split('\n').length, 'Ask what is misplaced.').toBeLessThan(480);
+});
