@@ -1,13 +1,15 @@
-/** One server under load, in a process of its own: `noop` answers without doing anything, the others are the gateway. */
+/** One server under load, in a process of its own, so that its memory and its CPU time are its own. */
 import { hash } from 'node:crypto';
 import Fastify from 'fastify';
 import { createApp } from '../src/app.ts';
 import { openGateway } from '../src/gateway.ts';
 import { createLog, standardOutput } from '../src/lib/log.ts';
 import { startWorkLoop } from '../src/work/loop.ts';
+import { driveSql } from './sql.ts';
 
 export interface ServerOrder {
-  kind: 'noop' | 'batched' | 'single';
+  /** `nothing` answers without doing anything, `single` is the gateway with batches of one, `sql` has no HTTP. */
+  kind: 'nothing' | 'gateway' | 'single' | 'sql';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
@@ -15,39 +17,49 @@ export interface ServerOrder {
   answer: Record<string, string>;
 }
 
-async function start({ kind, connection, masterKey, adminToken, answer }: ServerOrder): Promise<string> {
-  if (kind === 'noop') {
+export type ServerMessage = { url: string } | { cpuSeconds: number; memory: number } | { perSecond: number };
+
+type Question = ServerOrder | { ask: 'usage' } | { ask: 'sql'; seconds: number; concurrency: number };
+
+const tell = (message: ServerMessage): void => void process.send?.(message);
+
+async function start({ kind, connection, masterKey, adminToken, answer }: ServerOrder): Promise<void> {
+  if (kind === 'nothing') {
     const app = Fastify({ bodyLimit: 64 * 1024 });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.post('/post', async () => answer);
-    return app.listen({ port: 0, host: '127.0.0.1' });
+    return tell({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
   }
   const { gateway } = await openGateway({
     connection,
     environment: 'sandbox',
     masterKey,
-    log: createLog(process.env.BENCH_LOG ?? 'info', standardOutput()),
+    log: createLog('info', standardOutput()),
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
+  if (kind === 'sql') {
+    process.on('message', async (question: Question) => {
+      if ('ask' in question && question.ask === 'sql') {
+        tell({ perSecond: await driveSql(gateway.payments, question.seconds, question.concurrency) });
+      }
+    });
+    return tell({ url: '' });
+  }
   startWorkLoop(gateway);
   const app = createApp(gateway, {
     isTrustedProxy: () => false,
     takesRequests: true,
     adminTokenDigest: hash('sha256', adminToken, 'buffer'),
   });
-  return app.listen({ port: 0, host: '127.0.0.1' });
+  tell({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
 }
 
-process.once('message', async (order: ServerOrder) => {
-  process.send?.({ url: await start(order) });
-});
-
-let before = process.cpuUsage();
-process.on('message', (message: { measure?: 'start' | 'end' }) => {
-  if (message.measure === 'start') before = process.cpuUsage();
-  if (message.measure === undefined) return;
-  const { user, system } = process.cpuUsage(before);
-  process.send?.({ cpuSeconds: (user + system) / 1e6, memory: process.memoryUsage().rss });
+process.on('message', (question: Question) => {
+  if ('kind' in question) void start(question);
+  else if (question.ask === 'usage') {
+    const { user, system } = process.cpuUsage();
+    tell({ cpuSeconds: (user + system) / 1e6, memory: process.memoryUsage().rss });
+  }
 });
 process.once('disconnect', () => process.exit(0));

@@ -1,6 +1,12 @@
 /** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
 import { timingSafeEqual } from 'node:crypto';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Gateway } from './core/context.ts';
 import { clientAddress } from './lib/address.ts';
 import { newSecret } from './lib/id.ts';
@@ -54,6 +60,11 @@ export function createApp(
     requestIdHeader: false,
     genReqId: requestIds(),
     clientErrorHandler: answerBrokenRequest,
+    // A path that cannot be read is a path that does not exist; no hook runs for it.
+    frameworkErrors: (_error, request, reply: unknown) => {
+      const answer = (reply as FastifyReply).header('x-request-id', request.id);
+      answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
+    },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
   });
   const addressOf = (request: FastifyRequest): string =>
@@ -101,6 +112,12 @@ export function createApp(
   app.setNotFoundHandler((request, reply) => {
     request.outcome = `error ${ERRORS.unknownRoute.code}`;
     reply.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
+  });
+
+  // An expectation that nobody can meet is no reason to answer without the envelope.
+  app.server.on('checkExpectation', (_request, response) => {
+    const refusal = envelope('invalidData', [{ field: 'expect', sentence: 'This header is not supported.' }]);
+    response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(refusal));
   });
 
   app.register(async (face) => healthFace(face, gateway));

@@ -1,6 +1,7 @@
 /** Opens an installation: its folder and keys, its database (embedded or given), its migrated schema, its gateway. */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Gateway } from './core/context.ts';
@@ -31,7 +32,7 @@ export async function boot(config: Config, { log, say, isGateway }: BootOptions)
   const database = await reachDatabase(config, say, isGateway);
   try {
     const { connection } = database;
-    await migrateAt(connection);
+    await migrateAt(connection).catch(refuseMigration);
     const masterKey = config.masterKey || (await sandboxMasterKey(config.dataDir));
     const { gateway, close } = await openGateway({ connection, environment: config.environment, masterKey, log });
     try {
@@ -56,6 +57,14 @@ export async function boot(config: Config, { log, say, isGateway }: BootOptions)
   }
 }
 
+/** The usual reason is a user who may not create tables. */
+function refuseMigration(error: unknown): never {
+  if (!(error instanceof pg.DatabaseError)) throw error;
+  throw new StartRefusal(
+    `The schema of the database cannot be brought up to date (${error.message}): the gateway needs a user who may create tables.`,
+  );
+}
+
 /** The database to use, and how to leave it: a server that we started is stopped, one that we found stays. */
 async function reachDatabase(
   config: Config,
@@ -72,7 +81,10 @@ async function reachDatabase(
   if (!isGateway) {
     return { connection: server.connection, leave: async () => (server.takenOver ? undefined : server.stop()) };
   }
-  const lock = await lockFolder(server.connection);
+  const lock = await lockFolder(server.connection).catch(async (error) => {
+    if (!server.takenOver) await server.stop();
+    throw error;
+  });
   if (!lock) {
     throw new StartRefusal(
       `The data folder ${config.dataDir} is in use by another Turnpike: stop that one, or set DATA_DIR to another folder.`,

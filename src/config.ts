@@ -40,7 +40,7 @@ const anyText = (text: string): string => text;
 
 function webAddress(text: string): string | Expected {
   const url = text === '' ? undefined : URL.parse(text);
-  const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
+  const isBase = url && /^https?:\/\/[^?#@]+$/.test(text);
   return text === '' || isBase ? text.replace(/\/+$/, '') : new Expected('an http or https address without a query');
 }
 

@@ -6,6 +6,7 @@ import { replaceAdminToken } from './core/installation.ts';
 import { createLog } from './lib/log.ts';
 import { StartRefusal } from './lib/refusal.ts';
 import { isWorker, serve, serveAsWorker } from './serve.ts';
+import { verifyAt } from './store/verify.ts';
 import { receiveHandover } from './workers.ts';
 
 interface Command {
@@ -45,9 +46,19 @@ callback_secret  ${callbackSecret.reveal()}
 The password and the callback secret are shown only this once.`);
       }),
   },
+  verify: {
+    about: 'looks over the whole database and tells what should never be true; ends with code 1 if anything is',
+    run: (config) =>
+      within(config, async ({ connection }) => {
+        const { violations, payments, historyRows } = await verifyAt(connection);
+        for (const violation of violations) print(violation);
+        if (violations.length > 0) process.exitCode = 1;
+        else print(`Everything holds: ${payments} payments, ${historyRows} history rows.`);
+      }),
+  },
   'admin-token': {
     about: 'replaces the generated admin token and shows the new one; a running gateway takes it at its next start',
-    run: (config) => within(config, async ({ gateway }) => print((await replaceAdminToken(gateway)).made)),
+    run: (config) => within(config, async ({ gateway }) => print(await replaceAdminToken(gateway))),
   },
   help: {
     about: 'shows this',

@@ -19,6 +19,8 @@ import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
 export async function serve(config: Config): Promise<void> {
   const started = performance.now();
   ignoreClosedOutput();
+  // Heard from the beginning: a stop during the start still stops the database that was started.
+  const told = stopSignal();
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
   const say = (sentence: string): void => {
@@ -64,7 +66,7 @@ export async function serve(config: Config): Promise<void> {
     await installation.close();
     throw error;
   }
-  await stopSignal();
+  await told;
   say('Stopping: running requests are finished first.');
   await stopServing();
   await installation.close();
@@ -107,6 +109,8 @@ async function runNode(
   });
   const stop = async (): Promise<void> => {
     await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
+    // Whoever still has not sent or read to the end does not keep the process alive.
+    app.server.closeAllConnections();
     await loop?.stop();
   };
   try {
@@ -121,7 +125,6 @@ async function runNode(
 
 /** Looks before anything is started, so that the common mistake is told at once. */
 async function refuseTakenPort(config: Config): Promise<void> {
-  if (config.port === 0) return;
   await new Promise<void>((resolve, reject) => {
     const probe = createServer();
     probe.once('error', (error) => reject(listenRefusal(config, error)));

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config.ts';
 import type { Metrics } from './core/metrics.ts';
+import { StartRefusal } from './lib/refusal.ts';
 import { LIMITS } from './rules/limits.ts';
 import type { Connection } from './store/database.ts';
 
@@ -33,35 +34,46 @@ export async function runWorkers(
     worker.on('message', (message: { wantsMetrics?: number }) => {
       if (message.wantsMetrics === undefined) return;
       const answer = (text: string) => worker.isConnected() && worker.send({ metrics: message.wantsMetrics, text });
-      aggregator.clusterMetrics().then(answer, () => answer(''));
+      // A worker that dies while it is asked never answers; the second time it is not asked.
+      const counts = aggregator.clusterMetrics().catch(() => aggregator.clusterMetrics());
+      counts.then(answer, () => answer(''));
     });
     worker.once('exit', (code, signal) => {
       if (stopping) return;
       log.error({ code, signal, pid: worker.process.pid }, 'worker died and is replaced');
-      setTimeout(() => !stopping && start(index), RESTART_MS).unref();
+      setTimeout(() => !stopping && start(index), RESTART_MS);
     });
     return worker;
   };
 
   const workers = Array.from({ length: config.workers }, (_, index) => start(index));
-  const addresses = await Promise.all(
-    workers.map((worker) => Promise.race([once(worker, 'listening'), once(worker, 'exit')])),
-  );
-  const port = (addresses[0]?.[0] as { port?: number } | undefined)?.port ?? config.port;
-  return {
-    port,
-    async stop() {
-      stopping = true;
-      const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-      const gone = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
-      for (const worker of living) worker.process.kill('SIGTERM');
-      await Promise.race([Promise.all(gone), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
-    },
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const gone = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
+    for (const worker of living) worker.process.kill('SIGTERM');
+    await Promise.race([Promise.all(gone), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);
   };
+  const ports = await Promise.all(workers.map(listeningPort));
+  const [port] = ports;
+  if (port === undefined || ports.includes(undefined)) {
+    await stop();
+    throw new StartRefusal('A worker ended before it took requests: see what it said, or set TURNPIKE_WORKERS to 1.');
+  }
+  return { port, stop };
 }
 
-/** Waits for what the supervisor hands over. */
+/** The port on which a worker takes requests; undefined when it ended before that. */
+const listeningPort = (worker: Worker): Promise<number | undefined> =>
+  Promise.race([
+    once(worker, 'listening').then(([address]) => address.port as number),
+    once(worker, 'exit').then(() => undefined),
+  ]);
+
+/** Waits for what the supervisor hands over; asked for its counts before it has any, a worker says so. */
 export function receiveHandover(): Promise<Handover> {
+  AggregatorRegistry.setRegistries([]);
+  new AggregatorRegistry();
   return new Promise((resolve) => {
     process.on('message', function take(message: { handover?: Handover }) {
       if (!message.handover) return;
@@ -74,7 +86,6 @@ export function receiveHandover(): Promise<Handover> {
 /** In a worker, the counts are those of all workers, which the supervisor adds up. */
 export function serveWorkerMetrics(metrics: Metrics): void {
   AggregatorRegistry.setRegistries([metrics.registry]);
-  new AggregatorRegistry();
   let asked = 0;
   metrics.text = () =>
     new Promise((resolve) => {

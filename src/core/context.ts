@@ -10,7 +10,7 @@ import type { PaymentStore } from '../store/payments.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
-export type { HistoryRow, Payment, PaymentDetails } from '../store/payments.ts';
+export type { HistoryRow, Payment, PaymentDetails, PaymentStatus } from '../store/payments.ts';
 
 export interface Gateway {
   environment: Environment;

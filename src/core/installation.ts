@@ -36,24 +36,30 @@ export async function checkEnvironment({ environment, installation }: Gateway): 
 }
 
 /** The digest of the admin token; a token that had to be made is returned too, to be shown once. */
-export async function adminToken(gateway: Gateway, configured: string): Promise<{ digest: Buffer; made?: string }> {
+export async function adminToken(
+  { installation }: Gateway,
+  configured: string,
+): Promise<{ digest: Buffer; made?: string }> {
   if (configured !== '') return { digest: digest(configured) };
-  const kept = await gateway.installation.read(TOKEN);
-  return kept ? { digest: kept } : replaceAdminToken(gateway);
+  const made = newSecret(24);
+  // Of several processes that start on a fresh database, the token of one holds for all.
+  const kept = await installation.writeOnce(TOKEN, digest(made));
+  return kept.equals(digest(made)) ? { digest: kept, made } : { digest: kept };
 }
 
-export async function replaceAdminToken({ installation }: Gateway): Promise<{ digest: Buffer; made: string }> {
+export async function replaceAdminToken({ installation }: Gateway): Promise<string> {
   const made = newSecret(24);
   await installation.write(TOKEN, digest(made));
-  return { digest: digest(made), made };
+  return made;
 }
 
 /** The account with which a newcomer tries the sandbox. */
 export async function demoAccount(gateway: Gateway): Promise<Account> {
-  const mid = (await gateway.installation.read(DEMO))?.toString();
+  const { installation } = gateway;
+  const mid = (await installation.read(DEMO))?.toString();
   const known = mid === undefined ? undefined : await findAccount(gateway, mid);
   if (known) return known;
   const { account } = await createAccount(gateway, 'Demo Shop', {});
-  await gateway.installation.write(DEMO, Buffer.from(account.mid));
-  return account;
+  const kept = (await installation.writeOnce(DEMO, Buffer.from(account.mid))).toString();
+  return (await findAccount(gateway, kept)) ?? account;
 }

@@ -43,13 +43,21 @@ export function createMetrics(): Metrics {
     labelNames: ['state'],
     registers,
   });
+  // Looking a label up costs more than counting; actions and outcomes are few.
+  const known = new Map<string, { requests: Counter.Internal; seconds: Histogram.Internal<'action'> }>();
   return {
     registry,
     text: () => registry.metrics(),
     contentType: registry.contentType,
     request(action, outcome, took) {
-      requests.labels(action, outcome).inc();
-      seconds.labels(action).observe(took);
+      const name = `${action} ${outcome}`;
+      let counted = known.get(name);
+      if (!counted) {
+        counted = { requests: requests.labels(action, outcome), seconds: seconds.labels(action) };
+        known.set(name, counted);
+      }
+      counted.requests.inc();
+      counted.seconds.observe(took);
     },
     batch(statement, size) {
       batches.labels(statement).observe(size);

@@ -18,7 +18,11 @@ export function createClock(): Clock {
   return {
     now: (mid) => Date.now() + offset(mid),
     offset,
-    furthestOffset: () => Math.max(0, ...accounts.values()),
+    furthestOffset() {
+      let furthest = 0;
+      for (const offset of accounts.values()) furthest = Math.max(furthest, offset);
+      return furthest;
+    },
     set(offsets) {
       global = offsets.global;
       accounts = offsets.accounts;

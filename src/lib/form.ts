@@ -1,13 +1,12 @@
 /** Reads a form body strictly: what is broken, repeated or too much is named, never bent into shape. */
 import { isUtf8 } from 'node:buffer';
-import { Busboy } from '@fastify/busboy';
 
 export interface FormProblem {
   field: string;
   sentence: string;
 }
 
-/** Values under their full names as sent, `parameters[a][0]` included, and what was wrong with the body. */
+/** Values under their full names, `parameters[a][0]` included (`a[]` is numbered), and what was wrong with the body. */
 export interface Form {
   values: ReadonlyMap<string, string>;
   problems: readonly FormProblem[];
@@ -18,8 +17,8 @@ export interface FormLimits {
   depth: number;
 }
 
-/** How a name is shown in an answer: only names of ordinary shape are repeated to the sender. */
-const shown = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) ? name : 'body');
+/** How a name is shown in an answer: only names of ordinary shape, none that could be a secret out of place. */
+const shown = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) && !/[\da-f]{32}/i.test(name) ? name : 'body');
 
 const NAME = /^[^[\]]+(?:\[[^[\]]*\])*$/;
 
@@ -27,6 +26,7 @@ class Reader {
   readonly values = new Map<string, string>();
   readonly problems: FormProblem[] = [];
   readonly #limits: FormLimits;
+  readonly #listLengths = new Map<string, number>();
   #fields = 0;
 
   constructor(limits: FormLimits) {
@@ -38,8 +38,15 @@ class Reader {
     if (value.includes('\0') || name.includes('\0')) this.refuse(name, 'This value is not valid.');
     if (name.includes('[')) this.#checkNesting(name);
     const before = this.values.size;
-    this.values.set(name, value);
-    if (this.values.size === before && !name.endsWith('[]')) this.refuse(name, 'This value should be sent once.');
+    this.values.set(name.endsWith('[]') ? this.#numbered(name.slice(0, -2)) : name, value);
+    if (this.values.size === before) this.refuse(name, 'This value should be sent once.');
+  }
+
+  /** `a[]` is the next entry of the list `a`: none of them may replace the one before. */
+  #numbered(list: string): string {
+    const length = this.#listLengths.get(list) ?? 0;
+    this.#listLengths.set(list, length + 1);
+    return `${list}[${length}]`;
   }
 
   #checkNesting(name: string): void {
@@ -49,13 +56,20 @@ class Reader {
     }
   }
 
+  addFile(name: string): void {
+    this.#fields++;
+    this.refuse(name, 'This value should be a text, not a file.');
+  }
+
+  /** Names a problem; beyond the most fields nothing more is named, or the answer would outgrow the request. */
   refuse(name: string, sentence: string): void {
-    this.problems.push({ field: shown(name), sentence });
+    if (this.#fields <= this.#limits.fields) this.problems.push({ field: shown(name), sentence });
   }
 
   finish(): Form {
     if (this.#fields > this.#limits.fields) {
-      this.refuse('body', `The form has too many fields. It should have ${this.#limits.fields} or less.`);
+      const sentence = `The form has too many fields. It should have ${this.#limits.fields} or less.`;
+      this.problems.push({ field: 'body', sentence });
     }
     return this;
   }
@@ -100,35 +114,48 @@ function addDecoded(form: Reader, name: string, value: string): void {
   }
 }
 
+const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
+const PART = /^[ \t]*\r\n((?:[^\r\n]+\r\n)+)\r\n([\s\S]*)$/;
+const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(;.*)$/im;
+const PARAMETER = /;[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/y;
+
 /** Reads `multipart/form-data`; file parts are refused, every field of ours is a text. */
-export function readMultipart(body: Buffer, contentType: string, limits: FormLimits): Promise<Form> {
+export function readMultipart(body: Buffer, contentType: string, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
-  return new Promise((resolve) => {
-    const broken = () => {
-      form.refuse('body', 'The body is not valid multipart/form-data.');
-      resolve(form.finish());
-    };
-    try {
-      const parser = new Busboy({
-        headers: { 'content-type': contentType },
-        limits: { fieldSize: body.length, fieldNameSize: 1024 },
-      });
-      parser.on('field', (name, value, nameTruncated) => {
-        if (nameTruncated) form.refuse('body', 'The name of a field is too long.');
-        form.add(name, value);
-      });
-      parser.on('file', (name, stream) => {
-        form.refuse(name, 'This value should be a text, not a file.');
-        stream.resume();
-      });
-      parser.on('error', broken);
-      parser.on('finish', () => resolve(form.finish()));
-      parser.end(body);
-    } catch {
-      broken();
-    }
-  });
+  const [, quoted, bare] = BOUNDARY.exec(contentType) ?? [];
+  const boundary = quoted ?? bare;
+  // What stands before the first boundary and after the last one is not part of the form.
+  const [, ...parts] = boundary === undefined ? [] : `\r\n${body.toString('utf8')}`.split(`\r\n--${boundary}`);
+  for (const part of parts) {
+    if (part.startsWith('--')) return form.finish();
+    if (!addPart(form, part)) break;
+  }
+  form.refuse('body', 'The body is not valid multipart/form-data.');
+  return form.finish();
+}
+
+/** Adds one part, or says that it is none. */
+function addPart(form: Reader, part: string): boolean {
+  const [, headers = '', value = ''] = PART.exec(part) ?? [];
+  const parameters = readParameters(DISPOSITION.exec(headers)?.[1] ?? '');
+  const name = parameters?.get('name');
+  if (name === undefined) return false;
+  if (parameters?.has('filename')) form.addFile(name);
+  else form.add(name, value);
+  return true;
+}
+
+/** Reads `; name="a"; filename="b"` whole, or not at all. */
+function readParameters(text: string): Map<string, string> | undefined {
+  const parameters = new Map<string, string>();
+  PARAMETER.lastIndex = 0;
+  for (let end = 0; end < text.length; end = PARAMETER.lastIndex) {
+    const [, name, quoted, bare] = PARAMETER.exec(text) ?? [];
+    if (name === undefined) return undefined;
+    parameters.set(name.toLowerCase(), quoted?.replace(/\\(["\\])/g, '$1') ?? bare ?? '');
+  }
+  return parameters;
 }
 
 /** The entries `root[key]…` of a form, under the names inside the first brackets as sent. */

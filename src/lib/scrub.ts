@@ -56,11 +56,11 @@ const UNPRINTABLE = '[\\p{Cc}\\u2028-\\u202e\\u2066-\\u2069]';
 const THREE_DIGITS_IN_BASE64 = '[MNO][DTjz][AEIMQUYcgk][w-z0-5]';
 
 // Most lines match none of these and leave as they came.
+const WORD_STEMS = /pass|hash|cv[cv]|card|number|pan|pin|token|secret|key|cookie|auth|track|bearer|whsec_|-----BEGIN/i;
 const SUSPECT_WORDS = [new RegExp(`${BEFORE_NAME}${NAME}["'\\\\\\]=:%]`, 'i'), /bearer|whsec_|-----BEGIN/i];
 const SUSPECT_RUNS = [
   new RegExp(UNPRINTABLE, 'u'),
-  /(?<!\d)\d(?:(?:[ .+-]|%2[0BDEbde])?\d){11}/,
-  /(?<![\da-fA-F])[\da-fA-F]{32}/,
+  /\d(?:(?:[ .+-]|%2[0BDEbde])?\d){11}/,
   new RegExp(`(?:${THREE_DIGITS_IN_BASE64}){4}`),
 ];
 
@@ -129,9 +129,26 @@ export function scrub(line: string): string {
   const newline = line.endsWith('\n') ? '\n' : '';
   const text = newline ? line.slice(0, -1) : line;
   const matches = (pattern: RegExp) => pattern.test(text);
-  const hasWord = SUSPECT_WORDS.some(matches);
-  if (!hasWord && !SUSPECT_RUNS.some(matches)) return line;
+  const hasWord = WORD_STEMS.test(text) && SUSPECT_WORDS.some(matches);
+  if (!hasWord && !hasHexRun(text) && !SUSPECT_RUNS.some(matches)) return line;
   return maskRuns(hasWord ? maskWords(text) : text).replace(UNPRINTABLES, escapeCharacter) + newline;
+}
+
+/** Whether there is a run of 32 hex digits; one of its places is a multiple of 32, so few places need a look. */
+function hasHexRun(text: string): boolean {
+  const isHex = (at: number): boolean => {
+    const code = text.charCodeAt(at) | 0x20;
+    return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66);
+  };
+  for (let at = 31; at < text.length; at += 32) {
+    if (!isHex(at)) continue;
+    let start = at;
+    let end = at + 1;
+    while (isHex(start - 1)) start--;
+    while (isHex(end)) end++;
+    if (end - start >= 32) return true;
+  }
+  return false;
 }
 
 function maskWords(text: string): string {

@@ -45,6 +45,7 @@ export function createSeal(keys: string): Seal {
       return Buffer.concat([Buffer.from(current.version, 'hex'), iv, body, cipher.getAuthTag()]);
     },
     open(sealed, bound) {
+      if (sealed.length < VERSION_BYTES + IV_BYTES + TAG_BYTES) throw new SealBroken('The secret was cut off.');
       const key = byVersion.get(sealed.subarray(0, VERSION_BYTES).toString('hex'));
       if (!key) throw new SealBroken('The secret was sealed with a master key that is not configured.');
       const iv = sealed.subarray(VERSION_BYTES, VERSION_BYTES + IV_BYTES);

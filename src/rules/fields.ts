@@ -83,7 +83,7 @@ export const currency: Kind = {
 };
 
 export const ipAddress: Kind = {
-  check: (value) => (isIP(value) ? undefined : SENTENCES.invalid),
+  check: (value) => (isIP(value) && !value.includes('%') ? undefined : SENTENCES.invalid),
   expects: 'IPv4 or IPv6 address',
 };
 
@@ -115,10 +115,13 @@ export const wholeNumber = (least: number, most: number): Kind => ({
   expects: `whole number from ${least} to ${most}`,
 });
 
+// The parser drops line breaks and adds slashes, but the text itself is what a payer is sent to later.
+const WEB_ADDRESS = /^https?:\/\/\P{Cc}+$/iu;
+
 /** An absolute web address; plain http only where the sandbox allows it. */
 export const webAddress: Kind = {
   check: (value, context) => {
-    const url = URL.parse(value);
+    const url = WEB_ADDRESS.test(value) ? URL.parse(value) : null;
     const isWeb = url?.protocol === 'https:' || (url?.protocol === 'http:' && context.allowsHttp);
     return url && isWeb && url.username === '' && url.password === '' ? undefined : SENTENCES.notUrl;
   },

@@ -46,7 +46,7 @@ const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) 
 const aliases = kind('an object of alias: brand label', (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const pairs = Object.entries(value);
-  return pairs.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isBrand(brand as string));
+  return pairs.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand));
 });
 const emails = kind('a list of texts', (value) => isTexts(value, (one) => one !== ''));
 const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));

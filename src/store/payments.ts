@@ -54,7 +54,7 @@ export interface Payment {
 
 export type WholePayment = Payment & { details: PaymentDetails };
 
-/** What may change with an event; the rest of a payment is as it was opened. */
+/** What may change with an event besides the state; the rest of a payment is as it was opened. */
 export type Changes = Partial<
   Pick<
     Payment,
@@ -80,13 +80,12 @@ export interface CallRecord {
 
 export interface Move {
   /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
-  payment: Payment;
-  to: StateName;
+  before: Payment;
+  /** The payment as it is if the move happens. */
+  after: Payment;
   event: PaymentEvent | 'asked' | 'noted';
   actor: Actor;
-  changes: Changes;
   call: CallRecord | undefined;
-  at: number;
 }
 
 export interface HistoryRow {
@@ -143,14 +142,29 @@ const COLUMNS = [
   'updatedAt',
 ] as const satisfies (keyof Payment)[];
 
+/** What a status query tells; it is asked so often that it reads no more than that. */
+const STATUS_COLUMNS = [
+  'paymentId',
+  'orderId',
+  'state',
+  'amountText',
+  'currency',
+  'declineReason',
+  'recurringToken',
+  'scheduleId',
+] as const satisfies (keyof Payment)[];
+
+export type PaymentStatus = Pick<Payment, (typeof STATUS_COLUMNS)[number]>;
+
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const SELECTED = COLUMNS.map((name) => `p.${snake(name)} as "${name}"`).join(', ');
+const select = (names: readonly string[]): string => names.map((name) => `p.${snake(name)} as "${name}"`).join(', ');
+const SELECTED = select(COLUMNS);
 
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
   with opening as (
     select * from unnest(
-      $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+      $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::protocol[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
       $17::jsonb[], $18::timestamptz[]
     ) as i(mid, payment_id, order_id, attempt, protocol, brand, connector, amount_text, currency,
@@ -167,12 +181,13 @@ const WRITE = `
     returning mid, payment_id, created_at
   ), moving as (
     select * from unnest(
-      $19::uuid[], $20::uuid[], $21::text[], $22::int[], $23::text[], $24::text[], $25::text[], $26::jsonb[],
+      $19::uuid[], $20::uuid[], $21::payment_state[], $22::int[], $23::payment_state[], $24::text[], $25::actor[],
+      $26::jsonb[],
       $27::timestamptz[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bool[], $32::timestamptz[], $33::int[],
       $34::text[], $35::text[], $36::text[]
-    ) as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
+    ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
       at, authorised, captured, refunded, in_doubt, due_at, asked,
-      decline_reason, recurring_token, provider_reference)
+      decline_reason, recurring_token, provider_reference, ordinal)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
@@ -182,19 +197,20 @@ const WRITE = `
     from moving i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
-    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at
+    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at,
+      i.ordinal
   ), logged as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
     select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
     union all
     select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
   )
-  select payment_id as "paymentId", 1 as seq from opened
+  select payment_id as "paymentId", 0 as ordinal from opened
   union all
-  select payment_id, seq from moved`;
+  select payment_id, ordinal::int from moved`;
 
-const FIND = `
-  select i.ordinal::int, ${SELECTED}
+const find = (columns: readonly string[]): string => `
+  select i.ordinal::int, ${select(columns)}
   from unnest($1::uuid[], $2::uuid[]) with ordinality as i(mid, payment_id, ordinal)
   join payments p on p.mid = i.mid and p.payment_id = i.payment_id`;
 
@@ -221,12 +237,16 @@ const CLAIM = `
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
+export type PaymentKey = Pick<Payment, 'mid' | 'paymentId'>;
+
 export interface PaymentStore {
   /** Claims the order and writes the intent; false when the try of this order is taken already. */
   open(payment: WholePayment): Promise<boolean>;
   /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
   move(move: Move): Promise<boolean>;
-  find(key: { mid: string; paymentId: string }): Promise<Payment | undefined>;
+  find(key: PaymentKey): Promise<Payment | undefined>;
+  /** Only what a status query tells. */
+  status(key: PaymentKey): Promise<PaymentStatus | undefined>;
   /** The newest try of an order. */
   findByOrder(key: { mid: string; orderId: string }): Promise<Payment | undefined>;
   /** Takes payments that are due, for as long as the lease lasts. */
@@ -261,9 +281,8 @@ export function createPaymentStore(
 
   const write = batched<WholePayment | Move, boolean>('write', async (items) => {
     const opens = items.filter((item) => 'details' in item);
-    const moves = items.filter((item) => 'payment' in item);
-    const after = moves.map(({ payment, changes }) => ({ ...payment, ...changes }));
-    const rows = await run<{ paymentId: string; seq: number }>('write', WRITE, [
+    const moves = items.filter((item) => 'before' in item);
+    const rows = await run<{ paymentId: string; ordinal: number }>('write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),
@@ -282,39 +301,38 @@ export function createPaymentStore(
       plain(opens, (p) => p.scheduleId),
       texts(opens, (p) => JSON.stringify(p.details)),
       moments(opens, (p) => p.createdAt),
-      plain(moves, (m) => m.payment.mid),
-      plain(moves, (m) => m.payment.paymentId),
-      plain(moves, (m) => m.payment.state),
-      plain(moves, (m) => m.payment.historyLength),
-      plain(moves, (m) => m.to),
+      plain(moves, (m) => m.before.mid),
+      plain(moves, (m) => m.before.paymentId),
+      plain(moves, (m) => m.before.state),
+      plain(moves, (m) => m.before.historyLength),
+      plain(moves, (m) => m.after.state),
       plain(moves, (m) => m.event),
       plain(moves, (m) => m.actor),
       texts(moves, (m) => (m.call ? JSON.stringify(m.call) : null)),
-      moments(moves, (m) => m.at),
-      plain(after, (p) => p.authorised),
-      plain(after, (p) => p.captured),
-      plain(after, (p) => p.refunded),
-      plain(after, (p) => p.inDoubt),
-      moments(after, (p) => p.dueAt),
-      plain(after, (p) => p.asked),
-      texts(after, (p) => p.declineReason),
-      texts(after, (p) => p.recurringToken),
-      texts(after, (p) => p.providerReference),
+      moments(moves, (m) => m.after.updatedAt),
+      plain(moves, (m) => m.after.authorised),
+      plain(moves, (m) => m.after.captured),
+      plain(moves, (m) => m.after.refunded),
+      plain(moves, (m) => m.after.inDoubt),
+      moments(moves, (m) => m.after.dueAt),
+      plain(moves, (m) => m.after.asked),
+      texts(moves, (m) => m.after.declineReason),
+      texts(moves, (m) => m.after.recurringToken),
+      texts(moves, (m) => m.after.providerReference),
     ]);
-    // Two moves of one payment in one batch: the update took one of them, and neither may believe it was its own.
-    const written = new Set(rows.map((row) => `${row.paymentId} ${row.seq}`));
-    return items.map((item) =>
-      'payment' in item
-        ? written.has(`${item.payment.paymentId} ${item.payment.historyLength + 1}`)
-        : written.has(`${item.paymentId} 1`),
-    );
+    const opened = new Set<string>();
+    // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
+    const moved = new Set<Move>();
+    for (const { paymentId, ordinal } of rows) {
+      if (ordinal === 0) opened.add(paymentId);
+      else moved.add(moves[ordinal - 1] as Move);
+    }
+    return items.map((item) => ('before' in item ? moved.has(item) : opened.has(item.paymentId)));
   });
-  const open = (payment: WholePayment): Promise<boolean> => write(payment);
-  const move = (move: Move): Promise<boolean> => write(move);
 
-  type Found = Payment & { ordinal?: number };
-  const inOrder = (items: unknown[], rows: Found[]): (Payment | undefined)[] => {
-    const found: (Payment | undefined)[] = Array(items.length).fill(undefined);
+  /** Rows come back in any order; each belongs to the item that its ordinal counts. */
+  const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {
+    const found: (Row | undefined)[] = Array(items.length).fill(undefined);
     for (const row of rows) {
       found[(row.ordinal as number) - 1] = row;
       delete row.ordinal;
@@ -322,14 +340,20 @@ export function createPaymentStore(
     return found;
   };
 
-  const find = batched<{ mid: string; paymentId: string }, Payment | undefined>('find', async (items) =>
-    inOrder(items, await run<Found>('find', FIND, [items.map((key) => key.mid), items.map((key) => key.paymentId)])),
-  );
+  const findBatched = <Row extends pg.QueryResultRow>(name: string, columns: readonly string[]) => {
+    const text = find(columns);
+    return batched<PaymentKey, Row | undefined>(name, async (items) =>
+      inOrder(
+        items,
+        await run<Row>(name, text, [plain(items, (key) => key.mid), plain(items, (key) => key.paymentId)]),
+      ),
+    );
+  };
 
   const findByOrder = batched<{ mid: string; orderId: string }, Payment | undefined>('find_by_order', async (items) =>
     inOrder(
       items,
-      await run<Found>('find_by_order', FIND_BY_ORDER, [
+      await run<Payment>('find_by_order', FIND_BY_ORDER, [
         plain(items, (key) => key.mid),
         texts(items, (key) => key.orderId),
       ]),
@@ -337,9 +361,10 @@ export function createPaymentStore(
   );
 
   return {
-    open,
-    move,
-    find,
+    open: (payment) => write(payment),
+    move: (move) => write(move),
+    find: findBatched<Payment>('find', COLUMNS),
+    status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
     async claimDue(now, latestNow, most) {
       return run<WholePayment>('claim', CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);

@@ -17,6 +17,10 @@ const TYPES: Record<string, string> = {
   // Read as milliseconds, written as text.
   timestamptz: 'ColumnType<number, string, string>',
   jsonb: 'ColumnType<unknown, string, string>',
+  environment: 'string',
+  protocol: 'string',
+  actor: 'string',
+  payment_state: 'string',
 };
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

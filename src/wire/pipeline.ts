@@ -97,9 +97,10 @@ function wellFormedFields(gateway: Gateway, account: Account, operation: Operati
 function revealedPasswords(account: Account, body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const password of account.passwords()) {
+    const isIn = (text: string): boolean => text.length >= password.length && text.toLowerCase().includes(password);
     for (const [name, value] of body.texts()) {
-      const isInName = name.includes(password);
-      if (!isInName && !value.includes(password)) continue;
+      const isInName = isIn(name);
+      if (!isInName && !isIn(value)) continue;
       problems.push({
         field: !isInName && /^[\w[\]]{1,64}$/.test(name) ? name : 'body',
         sentence: 'This value contains the password of the account, which should never be sent.',

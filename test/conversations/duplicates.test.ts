@@ -1,5 +1,6 @@
 /** One order, one payment: repeats, collisions and new tries under the same order_id. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyAt } from '../../src/store/verify.ts';
 import { newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let shop: TestGateway;
@@ -167,4 +168,10 @@ test('a repeat signed with the other password of a rotation is still the same re
       )
     ).body,
   ).toEqual(first.body);
+});
+
+test('after all of this every invariant of the database holds', async () => {
+  const { violations, payments } = await verifyAt(shop.connection);
+  expect(violations).toEqual([]);
+  expect(payments).toBeGreaterThan(20n);
 });

@@ -3,11 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import type { Connector } from '../../src/connectors/connector.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { openGateway } from '../../src/gateway.ts';
 import { addressList } from '../../src/lib/address.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
+import type { Connection } from '../../src/store/database.ts';
 import { query, TEMPLATE } from './database.ts';
 
 export type Fields = Record<string, string>;
@@ -41,6 +43,10 @@ export interface TestGateway {
   status(transId: string, merchant?: Merchant): Promise<Answer>;
   advanceClock(seconds: number, mid?: string): Promise<void>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
+  /** Opens another gateway over the same database, as a second process would. */
+  anotherGateway(): Promise<Gateway>;
+  /** How to reach the database itself. */
+  connection: Connection;
   close(): Promise<void>;
 }
 
@@ -79,6 +85,8 @@ export interface TestOptions {
   environment?: 'sandbox' | 'production';
   trustedProxies?: string[];
   logLevel?: string;
+  /** Providers in place of the real ones: they stand for the world outside. */
+  connectors?: Record<string, Connector>;
 }
 
 export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
@@ -87,12 +95,21 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   await createDatabase(server, name);
   const logs: string[] = [];
   const log = createLog(options.logLevel ?? 'trace', { write: (line) => void logs.push(line) });
-  const { gateway, close } = await openGateway({
-    connection: { ...server, database: name },
-    environment: options.environment ?? 'sandbox',
-    masterKey: newMasterKey(),
-    log,
-  });
+  const connection = { ...server, database: name };
+  const masterKey = newMasterKey();
+  const closes: (() => Promise<void>)[] = [];
+  const open = async (): Promise<Gateway> => {
+    const { gateway, close } = await openGateway({
+      connection,
+      environment: options.environment ?? 'sandbox',
+      masterKey,
+      log,
+    });
+    closes.push(close);
+    if (options.connectors) gateway.connectors = options.connectors;
+    return gateway;
+  };
+  const gateway = await open();
   const app = createApp(gateway, {
     isTrustedProxy: addressList(options.trustedProxies ?? []),
     takesRequests: true,
@@ -138,10 +155,12 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
       const { status, body } = await self.admin('POST', '/clock', { advance_seconds: seconds, mid });
       if (status !== 200) throw new Error(JSON.stringify(body));
     },
-    rows: async (sql) => (await query({ ...server, database: name }, sql)).rows,
+    rows: async (sql) => (await query(connection, sql)).rows,
+    anotherGateway: open,
+    connection,
     async close() {
       await app.close();
-      await close();
+      for (const close of closes) await close();
       await query(server, `drop database ${name} with (force)`);
     },
   };

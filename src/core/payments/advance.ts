@@ -22,12 +22,27 @@ const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
   authorised: (payment) => ({ authorised: payment.amount, ...withRecurringToken(payment) }),
   settled: (payment) => ({ authorised: payment.amount, captured: payment.amount, ...withRecurringToken(payment) }),
   unanswered: () => ({ inDoubt: true }),
+  captured: (payment) => ({ captured: payment.authorised }),
+  refunded: (payment) => ({ refunded: payment.captured }),
 };
 
 const withRecurringToken = (payment: Payment): Changes =>
   payment.isRecurringInit && payment.recurringToken === null ? { recurringToken: newSecret() } : {};
 
-const TRIES_MOST = 20;
+/** Everything that an event changes in a payment besides its state. */
+function changes(payment: Payment, happening: Happening): Changes {
+  return {
+    inDoubt: false,
+    asked: 0,
+    dueAt: happening.dueAt ?? null,
+    declineReason: happening.declineReason ?? payment.declineReason,
+    providerReference: happening.providerReference ?? payment.providerReference,
+    ...EFFECTS[happening.event]?.(payment),
+  };
+}
+
+/** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
+const TRIES_MOST = 100;
 
 /**
  * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
@@ -36,37 +51,19 @@ const TRIES_MOST = 20;
 export async function advance(gateway: Gateway, payment: Payment, happening: Happening): Promise<Payment> {
   let current = payment;
   for (let tries = 0; tries < TRIES_MOST; tries++) {
-    const at = gateway.clock.now(current.mid);
     const to = nextState(current.state, happening.event);
-    const changes: Changes =
-      to === undefined
-        ? {}
-        : {
-            inDoubt: false,
-            asked: 0,
-            dueAt: happening.dueAt ?? null,
-            ...(happening.declineReason === undefined ? {} : { declineReason: happening.declineReason }),
-            ...(happening.providerReference === undefined ? {} : { providerReference: happening.providerReference }),
-            ...EFFECTS[happening.event]?.(current),
-          };
-    const moved = await gateway.payments.move({
-      payment: current,
-      to: to ?? current.state,
-      event: to === undefined ? 'noted' : happening.event,
-      actor: happening.actor,
-      changes,
-      call: happening.call,
-      at,
-    });
-    if (moved) {
-      if (to !== undefined && to !== current.state) gateway.metrics.entered(to);
-      return {
-        ...current,
-        ...changes,
-        state: to ?? current.state,
-        historyLength: current.historyLength + 1,
-        updatedAt: at,
-      };
+    const after = {
+      ...current,
+      ...(to === undefined ? undefined : changes(current, happening)),
+      state: to ?? current.state,
+      historyLength: current.historyLength + 1,
+      updatedAt: gateway.clock.now(current.mid),
+    };
+    const { actor, call } = happening;
+    const event = to === undefined ? 'noted' : happening.event;
+    if (await gateway.payments.move({ before: current, after, event, actor, call })) {
+      if (after.state !== current.state) gateway.metrics.entered(after.state);
+      return after;
     }
     current = (await gateway.payments.find(current)) ?? current;
   }
@@ -78,13 +75,12 @@ export async function noteAsked(gateway: Gateway, payment: Payment, call: CallRe
   const pauses = LIMITS.askAgainMs;
   const pause = pauses[Math.min(payment.asked, pauses.length - 1)] as number;
   const at = gateway.clock.now(payment.mid);
-  await gateway.payments.move({
-    payment,
-    to: payment.state,
-    event: 'asked',
-    actor: 'clock',
-    changes: { asked: payment.asked + 1, dueAt: at + pause },
-    call,
-    at,
-  });
+  const after = {
+    ...payment,
+    asked: payment.asked + 1,
+    dueAt: at + pause,
+    historyLength: payment.historyLength + 1,
+    updatedAt: at,
+  };
+  await gateway.payments.move({ before: payment, after, event: 'asked', actor: 'clock', call });
 }

@@ -1,10 +1,19 @@
 /** Finds payments of an account; another account's payment is as unknown as a random id. */
 import { isUuid } from '../../lib/id.ts';
-import type { HistoryRow, Payment, PaymentFilter, WholePayment } from '../../store/payments.ts';
+import type { HistoryRow, Payment, PaymentFilter, PaymentStatus, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 
 export async function findPayment(gateway: Gateway, account: Account, paymentId: string): Promise<Payment | undefined> {
   return isUuid(paymentId) ? gateway.payments.find({ mid: account.mid, paymentId }) : undefined;
+}
+
+/** What a status query tells of a payment. */
+export async function findStatus(
+  gateway: Gateway,
+  account: Account,
+  paymentId: string,
+): Promise<PaymentStatus | undefined> {
+  return isUuid(paymentId) ? gateway.payments.status({ mid: account.mid, paymentId }) : undefined;
 }
 
 /** The newest try of an order. */

@@ -58,7 +58,9 @@ export async function submit(gateway: Gateway, payment: WholePayment, settings: 
 /** Asks the provider about a payment whose outcome is not known. */
 export async function inquire(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<void> {
   const { outcome, call } = await callProvider(gateway, payment, settings, 'query');
-  if (outcome === undefined || outcome.kind === 'unknown') await noteAsked(gateway, payment, call);
+  // Accepted and still waiting is all that is known of a pending payment already: it is no outcome.
+  const isWaiting = outcome?.kind === 'accepted' && payment.state === 'PENDING';
+  if (outcome === undefined || outcome.kind === 'unknown' || isWaiting) await noteAsked(gateway, payment, call);
   else await apply(gateway, payment, settings, outcome, call);
 }
 

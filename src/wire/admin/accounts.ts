@@ -71,11 +71,13 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 /** A name and settings; the settings stand beside the name or below `settings`. */
 function readAccount(body: unknown): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
   const { name, settings: below, ...beside } = objectBody(body);
-  const { set, problems } = readSettings({ ...(below === undefined ? {} : objectBody(below)), ...beside });
+  const { set, problems } = readSettings({ ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside });
   const isName = typeof name === 'string' && name.trim() !== '' && name.length <= NAME_LENGTH && isStorable(name);
   if (name !== undefined && !isName) {
     const sentence =
-      name === '' ? SENTENCES.blank : `This value should be a text of ${NAME_LENGTH} characters or less.`;
+      typeof name === 'string' && name.trim() === ''
+        ? SENTENCES.blank
+        : `This value should be a text of ${NAME_LENGTH} characters or less.`;
     problems.unshift({ field: 'name', sentence });
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);

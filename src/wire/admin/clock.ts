@@ -7,6 +7,8 @@ import { wireDate } from '../../lib/clock.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { invalid, objectBody, readQuery, uuidText } from './input.ts';
 
+/** Dates are written with four digits for the year. */
+const LAST_DAY = Date.UTC(9999, 0, 1);
 const MOST_SECONDS = 100 * 366 * 24 * 3600;
 
 export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -30,7 +32,13 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
     }
     const mid = given === undefined || given === null ? undefined : uuidText(String(given));
     if (mid === undefined && given !== undefined && given !== null) throw invalid('mid', 'This is not a valid UUID.');
-    await moveClock(gateway, Math.round(seconds * 1000), await existing(mid));
+    const byMs = Math.round(seconds * 1000);
+    if (gateway.clock.offset(await existing(mid)) + byMs > MOST_SECONDS * 1000) {
+      throw invalid('advance_seconds', `The clock should not run more than ${MOST_SECONDS} seconds ahead.`);
+    }
+    if (gateway.clock.now(mid) + seconds * 1000 > LAST_DAY)
+      throw invalid('advance_seconds', 'The year would be past 9999.');
+    await moveClock(gateway, byMs, mid);
     return view(mid);
   });
 }

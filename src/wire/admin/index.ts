@@ -7,12 +7,14 @@ import { accountRoutes } from './accounts.ts';
 import { clockRoutes } from './clock.ts';
 import { paymentRoutes } from './payments.ts';
 
+const BEARER = /^bearer +([^ ]+)$/i;
+
 export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   app.addHook('onRequest', async (request, reply) => {
     request.action = 'admin';
     reply.header('cache-control', 'no-store');
-    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-    if (scheme?.toLowerCase() !== 'bearer' || !isToken(hash('sha256', token ?? '', 'buffer'))) {
+    const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined || !isToken(hash('sha256', token, 'buffer'))) {
       reply.header('www-authenticate', 'Bearer');
       throw new Refusal('unauthorised');
     }

@@ -6,9 +6,10 @@ import { LIMITS } from '../../rules/limits.ts';
 
 export const invalid = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
 
-export function objectBody(body: unknown): Record<string, unknown> {
+/** A body, or a member of one, that has to be an object. */
+export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
-  throw invalid('body', 'The body should be a JSON object.');
+  throw invalid(field, field === 'body' ? 'The body should be a JSON object.' : 'This value should be an object.');
 }
 
 /** The parameters of a query string, each read by its row; unknown, repeated and malformed ones are named. */
@@ -50,8 +51,13 @@ export function moment(text: string): number | undefined {
   if (!parts) return undefined;
   const [, day, time = '00:00', zone = 'Z'] = parts;
   const ms = Date.parse(`${day}T${time}${zone}`);
-  return Number.isNaN(ms) ? undefined : ms;
+  // The parser takes February 30 for a day in March, and the database knows no year 0.
+  const isDay = new Date(`${day}T00:00Z`).toJSON()?.startsWith(day as string);
+  return isDay && ms >= EARLIEST && ms <= LATEST ? ms : undefined;
 }
+
+const EARLIEST = Date.parse('0001-01-01T00:00Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** One page of a list: a row more than was asked for was read, to know whether there is a next page. */
 export function page<Row, Item>(

@@ -1,6 +1,6 @@
 /** What each action of `/post` does once a request has passed the gates. */
 import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
-import { findPayment, findPaymentByOrder } from '../../core/payments/find.ts';
+import { findPayment, findPaymentByOrder, findStatus } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { entriesBelow } from '../../lib/form.ts';
 import { BRANDS, brandLabel } from '../../rules/brands.ts';
@@ -59,6 +59,12 @@ const PAYER_FIELDS = [
   ['payer_ip', 'ip'],
 ] as const;
 
+const OPTIONAL_DETAILS = [
+  ['identifier', 'identifier'],
+  ['term_url_3ds', 'termUrl3ds'],
+  ['callback_url', 'callbackUrl'],
+] as const;
+
 function saleDetails(body: S2sBody): PaymentDetails {
   const { value } = body;
   const payer: Record<string, string> = {};
@@ -66,16 +72,14 @@ function saleDetails(body: S2sBody): PaymentDetails {
     const given = value(field);
     if (given !== '') payer[name] = given;
   }
+  const details: PaymentDetails = { description: value('order_description'), returnUrl: value('return_url'), payer };
+  for (const [field, name] of OPTIONAL_DETAILS) {
+    const given = value(field);
+    if (given !== '') details[name] = given;
+  }
   const customData = entriesBelow(body.form, 'custom_data');
-  return {
-    description: value('order_description'),
-    returnUrl: value('return_url'),
-    payer,
-    ...(value('identifier') === '' ? {} : { identifier: value('identifier') }),
-    ...(value('term_url_3ds') === '' ? {} : { termUrl3ds: value('term_url_3ds') }),
-    ...(value('callback_url') === '' ? {} : { callbackUrl: value('callback_url') }),
-    ...(customData.length === 0 ? {} : { customData: Object.fromEntries(customData) }),
-  };
+  if (customData.length > 0) details.customData = Object.fromEntries(customData);
+  return details;
 }
 
 /** Everything a request says, in one order; the hash is left out, since two passwords may sign the same request. */
@@ -86,7 +90,7 @@ function contentOf({ form }: S2sBody): string {
 
 const status: Action = {
   async perform(gateway, account, { value }) {
-    const payment = await findPayment(gateway, account, value('trans_id'));
+    const payment = await findStatus(gateway, account, value('trans_id'));
     if (!payment) throw new Refusal('unknownTransaction');
     return statusAnswer('GET_TRANS_STATUS', payment);
   },

@@ -30,10 +30,10 @@ function bodyOf(form: Form): S2sBody {
 const NOTHING: Form = { values: new Map(), problems: [] };
 
 /** Reads a body by its content type; one of another type has a problem instead of fields. */
-export async function readBody(contentType: string, bytes: Buffer): Promise<S2sBody> {
+export function readBody(contentType: string, bytes: Buffer): S2sBody {
   const type = contentType.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return bodyOf(readUrlEncoded(bytes, FORM_LIMITS));
-  if (type === 'multipart/form-data') return bodyOf(await readMultipart(bytes, contentType, FORM_LIMITS));
+  if (type === 'multipart/form-data') return bodyOf(readMultipart(bytes, contentType, FORM_LIMITS));
   if (bytes.length === 0) return bodyOf(NOTHING);
   const sentence = 'This value should be application/x-www-form-urlencoded or multipart/form-data.';
   return bodyOf({ ...NOTHING, problems: [{ field: 'content-type', sentence }] });

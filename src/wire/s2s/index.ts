@@ -24,7 +24,7 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
   app.post('/post', async (request): Promise<Answer> => {
     await endOfTurn();
     const bytes = (request.body as Buffer | undefined) ?? EMPTY;
-    const body = await readBody(request.headers['content-type'] ?? '', bytes);
+    const body = readBody(request.headers['content-type'] ?? '', bytes);
     const name = actionOf(body);
     const action = name && S2S_ACTIONS[name];
     const accountFields = action?.accountFields;

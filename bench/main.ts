@@ -1,0 +1,246 @@
+/** `npm run bench`: what the gateway does in a second, as ratios to servers measured in the same run. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { wireHash } from '../src/lib/hash.ts';
+import { newSecret } from '../src/lib/id.ts';
+import { newMasterKey } from '../src/lib/seal.ts';
+import { startEmbedded } from '../src/store/embedded.ts';
+import { migrateAt } from '../src/store/migrate.ts';
+import { type LoadResult, load, request } from './load.ts';
+import type { ServerMessage, ServerOrder } from './server.ts';
+
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
+/** The compilers of the runtime need this long until a server is as fast as it gets. */
+const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 14);
+const CONNECTIONS = 64;
+/** More requests than any server here answers in a second. */
+const RATE_MOST = 20_000;
+
+interface Row {
+  name: string;
+  perSecond: number;
+  p50?: number;
+  p99?: number;
+  /** Requests for each second of CPU time of the server process alone. */
+  perCore?: number;
+  memory?: { before: number; after: number };
+  walBytes?: number;
+}
+
+const rows: Row[] = [];
+const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
+const database = await startEmbedded({ folder: join(folder, 'postgres') });
+await migrateAt(database.connection);
+const wal = new pg.Client(database.connection);
+await wal.connect();
+const walPosition = async (): Promise<number> => {
+  const { rows } = await wal.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`);
+  return Number(rows[0]?.bytes);
+};
+
+const masterKey = newMasterKey();
+const adminToken = newSecret(24);
+
+interface Server {
+  url: URL | undefined;
+  child: ChildProcess;
+  usage(): Promise<{ cpuSeconds: number; memory: number }>;
+  stop(): Promise<void>;
+}
+
+async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
+  const child = fork(join(import.meta.dirname, 'server.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ask = async <Answer>(question: unknown): Promise<Answer> => {
+    child.send(question as ServerOrder);
+    return (await once(child, 'message'))[0] as Answer;
+  };
+  const order: ServerOrder = { kind, connection: database.connection, masterKey, adminToken, answer };
+  const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
+  return {
+    url: url === '' ? undefined : new URL(url),
+    child,
+    usage: () => ask({ ask: 'usage' }),
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}
+
+interface Merchant {
+  client_key: string;
+  password: string;
+}
+
+async function newMerchant(url: URL): Promise<Merchant> {
+  const response = await fetch(new URL('/admin/api/accounts', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Bench' }),
+  });
+  return (await response.json()) as Merchant;
+}
+
+let orders = 0;
+function saleForm({ client_key, password }: Merchant): string {
+  const order = `bench-${++orders}`;
+  const hash = wireHash(['success@example.com', order, '19.99', 'USD'], password);
+  return `action=SALE&client_key=${client_key}&brand=vcard&identifier=success%40example.com&order_id=${order}&order_amount=19.99&order_currency=USD&order_description=A+payment+of+the+benchmark&payer_ip=203.0.113.7&return_url=https%3A%2F%2Fshop.example%2Freturn&hash=${hash}`;
+}
+
+const makeRequests = (seconds: number, form: () => string): Buffer[] =>
+  Array.from({ length: seconds * RATE_MOST }, () => request('/post', form()));
+
+/** Warms a server up, then measures it. */
+async function measure(
+  name: string,
+  server: Server,
+  form: () => string,
+  { connections = CONNECTIONS, countsWal = false, warmUp = WARM_UP_SECONDS } = {},
+): Promise<Row> {
+  const { hostname: host, port } = server.url as URL;
+  const run = (seconds: number): Promise<LoadResult> =>
+    load({ host, port: Number(port), connections, seconds, requests: makeRequests(seconds, form) });
+  progress(`${name}: warming up ${warmUp} s`);
+  if (warmUp > 0) await run(warmUp);
+  progress(`${name}: measuring ${SECONDS} s`);
+  const before = await server.usage();
+  const walBefore = await walPosition();
+  const result = await run(SECONDS);
+  const after = await server.usage();
+  if (result.failed > 0) throw new Error(`${name}: ${result.failed} answers were not 200.`);
+  const row: Row = {
+    name,
+    perSecond: result.perSecond,
+    p50: result.p50,
+    p99: result.p99,
+    perCore: result.answered / (after.cpuSeconds - before.cpuSeconds),
+    memory: { before: before.memory, after: after.memory },
+    ...(countsWal ? { walBytes: ((await walPosition()) - walBefore) / result.answered } : {}),
+  };
+  rows.push(row);
+  progress(`${name}: ${Math.round(row.perSecond)} a second`);
+  return row;
+}
+
+// A real answer for the server that does nothing, so that both send the same bytes.
+async function sampleAnswer(): Promise<Record<string, string>> {
+  const server = await startServer('gateway');
+  const url = server.url as URL;
+  const response = await fetch(new URL('/post', url), {
+    method: 'POST',
+    body: new URLSearchParams(saleForm(await newMerchant(url))),
+  });
+  const answer = (await response.json()) as Record<string, string>;
+  await server.stop();
+  return answer;
+}
+
+async function measureNothing(name: string, answer: Record<string, string>): Promise<Row> {
+  const server = await startServer('nothing', answer);
+  const merchant = { client_key: `test_${newSecret()}`, password: newSecret() };
+  const row = await measure(name, server, () => saleForm(merchant));
+  await server.stop();
+  return row;
+}
+
+async function measureSql(): Promise<Row> {
+  const name = '(b) the same SQL without HTTP';
+  const server = await startServer('sql');
+  const drive = async (seconds: number): Promise<number> => {
+    server.child.send({ ask: 'sql', seconds, concurrency: CONNECTIONS });
+    return ((await once(server.child, 'message'))[0] as { perSecond: number }).perSecond;
+  };
+  progress(`${name}: warming up and measuring`);
+  await drive(WARM_UP_SECONDS / 2);
+  const row = { name, perSecond: await drive(SECONDS) };
+  await server.stop();
+  rows.push(row);
+  return row;
+}
+
+async function measureGateway(kind: 'gateway' | 'single', name: string, oneName: string) {
+  const server = await startServer(kind);
+  const merchant = await newMerchant(server.url as URL);
+  const many = await measure(name, server, () => saleForm(merchant), { countsWal: true });
+  const one = await measure(oneName, server, () => saleForm(merchant), { connections: 1, warmUp: 2 });
+  return { server, merchant, many, one };
+}
+
+async function measureStatus(server: Server, merchant: Merchant): Promise<Row> {
+  const ids: string[] = [];
+  for (let count = 0; count < 500; count++) {
+    const response = await fetch(new URL('/post', server.url), {
+      method: 'POST',
+      body: new URLSearchParams(saleForm(merchant)),
+    });
+    ids.push(((await response.json()) as { trans_id: string }).trans_id);
+  }
+  let next = 0;
+  const forms = ids.map(
+    (id) =>
+      `action=GET_TRANS_STATUS&client_key=${merchant.client_key}&trans_id=${id}&hash=${wireHash([id], merchant.password)}`,
+  );
+  return measure('(e) status reads', server, () => forms[next++ % forms.length] as string);
+}
+
+const answer = await sampleAnswer();
+const nothing = await measureNothing('(a) Fastify, doing nothing', answer);
+await measureSql();
+const single = await measureGateway('single', '(c) SALE, one transaction per request', '(c1) the same, 1 connection');
+await single.server.stop();
+const gateway = await measureGateway('gateway', '(d) SALE', '(d1) the same, 1 connection');
+const status = await measureStatus(gateway.server, gateway.merchant);
+await gateway.server.stop();
+const nothingAgain = await measureNothing('(a) again', answer);
+
+await wal.end();
+await database.stop();
+await rm(folder, { recursive: true });
+
+const mb = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+const cells = (row: Row): string[] => [
+  row.name,
+  Math.round(row.perSecond).toLocaleString('en'),
+  row.p50?.toFixed(1) ?? '',
+  row.p99?.toFixed(1) ?? '',
+  row.perCore === undefined ? '' : Math.round(row.perCore).toLocaleString('en'),
+  row.memory === undefined ? '' : `${mb(row.memory.before)} → ${mb(row.memory.after)}`,
+  row.walBytes === undefined ? '' : Math.round(row.walBytes).toLocaleString('en'),
+];
+
+function printTable(head: string[], body: string[][]): void {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...body.map((line) => (line[column] ?? '').length)),
+  );
+  const line = (texts: string[]): string =>
+    `| ${texts.map((text, column) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  console.log([line(head), rule, ...body.map(line)].join('\n'));
+}
+
+const a = (nothing.perSecond + nothingAgain.perSecond) / 2;
+const memory = gateway.many.memory as { before: number; after: number };
+const goals: [name: string, reached: number, wanted: number][] = [
+  ['SALE to nothing, d / a', gateway.many.perSecond / a, 0.5],
+  ['SALE to one transaction per request, d / c', gateway.many.perSecond / single.many.perSecond, 2.5],
+  ['status reads to nothing, e / a', status.perSecond / a, 0.7],
+  ['SALE on one connection, d1 / c1', gateway.one.perSecond / single.one.perSecond, 1],
+  ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
+];
+
+console.log(
+  `\n${CONNECTIONS} connections, durable commits, ${availableParallelism()} cores shared by load, gateway and PostgreSQL\n`,
+);
+printTable(['', 'per second', 'p50 ms', 'p99 ms', 'per CPU s', 'memory', 'WAL bytes'], rows.map(cells));
+console.log('');
+printTable(
+  ['ratio', 'reached', 'wanted', ''],
+  goals.map(([name, reached, wanted]) => [name, reached.toFixed(2), `≥ ${wanted}`, reached >= wanted ? 'yes' : 'no']),
+);

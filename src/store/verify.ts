@@ -1,0 +1,114 @@
+/** Looks over the whole database for what can never be true if every statement did its work. */
+import pg from 'pg';
+import { isRetriable, STATE_NAMES } from '../rules/states.ts';
+import type { Connection } from './database.ts';
+
+interface Invariant {
+  /** What is wrong, when it is. */
+  broken: string;
+  /** Selects one payment_id per violation. */
+  violations: string;
+}
+
+const FAILED = STATE_NAMES.filter(isRetriable)
+  .map((state) => `'${state}'`)
+  .join(', ');
+
+const INVARIANTS: readonly Invariant[] = [
+  {
+    broken: 'The history is not numbered 1, 2, 3 without gaps',
+    violations: `select payment_id from history group by mid, payment_id
+      having min(seq) <> 1 or max(seq) <> count(*)`,
+  },
+  {
+    broken: 'A history row does not start in the state where the row before it ended',
+    violations: `select distinct payment_id from (
+        select payment_id, seq, from_state,
+          lag(to_state) over (partition by mid, payment_id order by seq) as before
+        from history
+      ) row where from_state is distinct from before`,
+  },
+  {
+    broken: 'The state of a payment is not the one its newest history row led to',
+    violations: `select p.payment_id from payments p join lateral (
+        select to_state from history h where h.mid = p.mid and h.payment_id = p.payment_id order by seq desc limit 1
+      ) newest on p.state <> newest.to_state`,
+  },
+  {
+    broken: 'The history_length of a payment is not the number of its history rows',
+    violations: `select p.payment_id from payments p left join (
+        select mid, payment_id, count(*) as rows from history group by mid, payment_id
+      ) h using (mid, payment_id) where p.history_length <> coalesce(h.rows, 0)`,
+  },
+  {
+    broken: 'A history row belongs to no payment',
+    violations: `select distinct payment_id from history h
+      where not exists (select from payments p where p.mid = h.mid and p.payment_id = h.payment_id)`,
+  },
+  {
+    broken: 'Money is not conserved: 0 ≤ refunded ≤ captured ≤ authorised ≤ amount does not hold',
+    violations: `select payment_id from payments
+      where not (0 <= refunded and refunded <= captured and captured <= authorised and authorised <= amount)`,
+  },
+  {
+    broken: 'A payment was paid without a capture, or captured without being paid',
+    violations: `select payment_id from payments
+      where (state in ('SETTLED', 'REFUND', 'CHARGEBACK')) <> (captured > 0)`,
+  },
+  {
+    broken: 'An order has several payments that are neither failed nor taken back',
+    violations: `select min(payment_id::text) as payment_id from payments
+      where state not in (${FAILED})
+      group by mid, order_id having count(*) > 1`,
+  },
+  {
+    broken: 'The tries of an order are not numbered 1, 2, 3 without gaps',
+    violations: `select min(payment_id::text) as payment_id from payments
+      group by mid, order_id having min(attempt) <> 1 or max(attempt) <> count(*)`,
+  },
+];
+
+export interface Verification {
+  /** One sentence for each invariant that does not hold; none when everything is well. */
+  violations: string[];
+  payments: bigint;
+  historyRows: bigint;
+}
+
+/** Checks everything on one snapshot, so that a gateway at work beside it does not disturb. */
+export async function verify(pool: pg.Pool): Promise<Verification> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    // A large database takes its time.
+    await client.query('set local statement_timeout = 0');
+    const violations: string[] = [];
+    for (const { broken, violations: sql } of INVARIANTS) {
+      const { rows } = await client.query<{ count: string; example: string }>(
+        `select count(*)::text as count, min(payment_id::text) as example from (${sql}) violation`,
+      );
+      const { count, example } = rows[0] as { count: string; example: string };
+      if (count !== '0') violations.push(`${broken}: payment ${example}${others(count)}.`);
+    }
+    const { rows } = await client.query<Record<'payments' | 'history', string>>(
+      'select (select count(*) from payments)::text as payments, (select count(*) from history)::text as history',
+    );
+    const { payments, history } = rows[0] as Record<'payments' | 'history', string>;
+    return { violations, payments: BigInt(payments), historyRows: BigInt(history) };
+  } finally {
+    await client.query('rollback').catch(() => undefined);
+    client.release();
+  }
+}
+
+const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(count) - 1n} more`);
+
+/** Verifies the database at this address. */
+export async function verifyAt(connection: Connection): Promise<Verification> {
+  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000 });
+  try {
+    return await verify(pool);
+  } finally {
+    await pool.end();
+  }
+}

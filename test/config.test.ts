@@ -1,0 +1,227 @@
+/** Every environment variable with good and bad values; a bad value is named, a secret is never repeated. */
+import { isAbsolute, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig, trustedProxies, VARIABLES } from '../src/config.ts';
+import { StartRefusal } from '../src/lib/refusal.ts';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const OTHER_KEY = Buffer.alloc(32, 8).toString('base64');
+const TOKEN = 'a-token-of-thirty-two-characters';
+
+/** The sentence with which a start is refused. */
+function complaint(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartRefusal);
+    return (error as Error).message;
+  }
+  throw new Error('The configuration was accepted.');
+}
+
+test('with nothing set these are the values', () => {
+  expect(readConfig({})).toEqual({
+    port: 8080,
+    host: '127.0.0.1',
+    publicUrl: '',
+    dataDir: resolve('./data'),
+    databaseUrl: '',
+    environment: 'sandbox',
+    masterKey: '',
+    adminToken: '',
+    trustedProxies: [],
+    role: 'all',
+    workers: 1,
+    logLevel: 'info',
+  });
+});
+
+test('an empty variable is one that is not set', () => {
+  const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: string[] }> = {
+  PORT: {
+    key: 'port',
+    good: [
+      ['0', 0],
+      ['80', 80],
+      ['65535', 65535],
+    ],
+    bad: ['65536', '-1', '80.5', '8o', ' 80', '0x50', '1e3', 'http'],
+  },
+  HOST: {
+    key: 'host',
+    good: [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::', '::'],
+    ],
+    bad: [],
+  },
+  PUBLIC_URL: {
+    key: 'publicUrl',
+    good: [
+      ['https://pay.example', 'https://pay.example'],
+      ['https://pay.example/', 'https://pay.example'],
+      ['http://localhost:8080//', 'http://localhost:8080'],
+      ['https://pay.example/gateway/', 'https://pay.example/gateway'],
+    ],
+    bad: [
+      'pay.example',
+      '/gateway',
+      'ftp://pay.example',
+      'https://pay.example?a=b',
+      'https://pay.example#a',
+      'https://user:secret@pay.example',
+      'https://',
+    ],
+  },
+  DATA_DIR: {
+    key: 'dataDir',
+    good: [
+      ['/var/lib/turnpike', resolve('/var/lib/turnpike')],
+      ['elsewhere', resolve('elsewhere')],
+    ],
+    bad: [],
+  },
+  DATABASE_URL: {
+    key: 'databaseUrl',
+    good: [
+      ['postgres://user:password@db.example/turnpike', 'postgres://user:password@db.example/turnpike'],
+      ['postgresql://db.example/turnpike', 'postgresql://db.example/turnpike'],
+    ],
+    bad: [
+      'mysql://user:secret@db.example/x',
+      'db.example',
+      'host=db.example password=secret',
+      ' postgres://db.example/x',
+    ],
+  },
+  TURNPIKE_ENV: {
+    key: 'environment',
+    good: [['sandbox', 'sandbox']],
+    bad: ['Sandbox', 'prod', 'test', 'production '],
+  },
+  TURNPIKE_MASTER_KEY: {
+    key: 'masterKey',
+    good: [
+      [KEY, KEY],
+      [`${KEY},${OTHER_KEY}`, `${KEY},${OTHER_KEY}`],
+      [`${KEY}, ${OTHER_KEY}`, `${KEY}, ${OTHER_KEY}`],
+    ],
+    bad: [
+      'secret',
+      KEY.slice(1),
+      KEY.slice(0, -1),
+      `${KEY}A`,
+      `${KEY},`,
+      `${KEY},secret`,
+      Buffer.alloc(16).toString('base64'),
+      'zz'.repeat(32),
+    ],
+  },
+  TURNPIKE_ADMIN_TOKEN: {
+    key: 'adminToken',
+    good: [[TOKEN, TOKEN]],
+    bad: [TOKEN.slice(1), 'secret'],
+  },
+  TURNPIKE_TRUSTED_PROXIES: {
+    key: 'trustedProxies',
+    good: [
+      ['10.0.0.1', ['10.0.0.1']],
+      ['10.0.0.0/8, 2001:db8::/32 ,::1', ['10.0.0.0/8', '2001:db8::/32', '::1']],
+      [' ', []],
+    ],
+    bad: ['10.0.0.0/33', 'proxy.example', '10.0.0.1,', '10.0.0.1;10.0.0.2', 'true', '*'],
+  },
+  TURNPIKE_ROLE: {
+    key: 'role',
+    good: [
+      ['all', 'all'],
+      ['http', 'http'],
+      ['work', 'work'],
+    ],
+    bad: ['HTTP', 'worker', 'http,work'],
+  },
+  TURNPIKE_WORKERS: {
+    key: 'workers',
+    good: [
+      ['1', 1],
+      ['64', 64],
+    ],
+    bad: ['0', '65', '-2', '1.5', 'auto'],
+  },
+  LOG_LEVEL: {
+    key: 'logLevel',
+    good: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
+    bad: ['INFO', 'verbose', '30'],
+  },
+};
+
+test('every variable has its examples here', () => {
+  expect(Object.values(VARIABLES).map(({ name }) => name)).toEqual(Object.keys(VALUES));
+});
+
+describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
+  test.each(good)('%j is fine', (text, value) => {
+    expect(readConfig({ [name]: text })).toMatchObject({ [key]: value });
+  });
+  if (bad.length > 0) {
+    test.each(bad)('%j is refused by name, and not repeated', (text) => {
+      const sentence = complaint({ [name]: text });
+      expect(sentence).toMatch(new RegExp(`^${name} should be .+\\.$`));
+      if (text.length > 5) expect(sentence).not.toContain(text);
+    });
+  }
+});
+
+test('all that is wrong is said at once, without any of the values', () => {
+  const sentence = complaint({
+    PORT: 'tiger',
+    DATABASE_URL: 'mysql://user:hunter2@db.example/x',
+    TURNPIKE_MASTER_KEY: 'my-own-key-of-no-size',
+    TURNPIKE_ADMIN_TOKEN: 'too-short-token',
+  });
+  for (const name of ['PORT', 'DATABASE_URL', 'TURNPIKE_MASTER_KEY', 'TURNPIKE_ADMIN_TOKEN']) {
+    expect(sentence).toContain(`${name} should be `);
+  }
+  for (const value of ['tiger', 'hunter2', 'my-own-key', 'too-short']) expect(sentence).not.toContain(value);
+});
+
+test('a relative folder becomes an absolute one', () => {
+  expect(isAbsolute(readConfig({ DATA_DIR: 'x/../y' }).dataDir)).toBe(true);
+});
+
+test('variables of other programs do not matter', () => {
+  expect(readConfig({ NODE_ENV: 'production', port: '1' })).toEqual(readConfig({}));
+});
+
+describe('production', () => {
+  const SAFE = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+
+  test('starts with a key of its own and an https address', () => {
+    expect(readConfig(SAFE)).toMatchObject({
+      environment: 'production',
+      masterKey: KEY,
+      publicUrl: 'https://pay.example',
+    });
+  });
+
+  test('does not start without a master key', () => {
+    expect(complaint({ ...SAFE, TURNPIKE_MASTER_KEY: '' })).toContain('Production needs TURNPIKE_MASTER_KEY');
+  });
+
+  test.each(['', 'http://pay.example'])('does not start with PUBLIC_URL %j, and does not tell the key', (url) => {
+    const sentence = complaint({ ...SAFE, PUBLIC_URL: url });
+    expect(sentence).toContain('Production needs PUBLIC_URL');
+    expect(sentence).not.toContain(KEY);
+  });
+});
+
+test('only listed proxies are trusted, and none when none is listed', () => {
+  const isTrusted = trustedProxies({ trustedProxies: ['10.0.0.0/8'] });
+  expect(isTrusted('10.1.2.3')).toBe(true);
+  expect(isTrusted('11.1.2.3')).toBe(false);
+  expect(trustedProxies({ trustedProxies: [] })('127.0.0.1')).toBe(false);
+});

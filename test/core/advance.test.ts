@@ -1,0 +1,219 @@
+/** The one door for state: every event in every state, and fifty of them at the same moment. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { advance, type Happening } from '../../src/core/payments/advance.ts';
+import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
+import type { Payment } from '../../src/store/payments.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway();
+});
+afterAll(async () => {
+  await shop.close();
+});
+
+/** By which events a payment comes into each state. */
+const WAYS: Record<StateName, PaymentEvent[]> = {
+  PREPARE: [],
+  REDIRECT: ['redirected'],
+  '3DS': ['challenged'],
+  PENDING: ['authorised'],
+  SETTLED: ['settled'],
+  DECLINED: ['declined'],
+  VOID: ['authorised', 'voided'],
+  REVERSAL: ['authorised', 'reversed'],
+  REFUND: ['settled', 'refunded'],
+  CHARGEBACK: ['settled', 'chargedBack'],
+  EXPIRED: ['authorised', 'expired'],
+};
+
+const FROM_THE_PAYER = {
+  accepted: 'PENDING',
+  unanswered: 'PENDING',
+  authorised: 'PENDING',
+  settled: 'SETTLED',
+  declined: 'DECLINED',
+  abandoned: 'DECLINED',
+} as const;
+
+/** Every move there is; all others are noted only. */
+const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
+  PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
+  REDIRECT: FROM_THE_PAYER,
+  '3DS': FROM_THE_PAYER,
+  PENDING: {
+    authorised: 'PENDING',
+    settled: 'SETTLED',
+    captured: 'SETTLED',
+    declined: 'DECLINED',
+    abandoned: 'DECLINED',
+    voided: 'VOID',
+    reversed: 'REVERSAL',
+    expired: 'EXPIRED',
+  },
+  SETTLED: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
+  DECLINED: {},
+  VOID: {},
+  REVERSAL: {},
+  REFUND: {},
+  CHARGEBACK: {},
+  EXPIRED: {},
+};
+
+const EVENTS: PaymentEvent[] = [
+  'redirected',
+  'challenged',
+  'accepted',
+  'unanswered',
+  'authorised',
+  'settled',
+  'declined',
+  'abandoned',
+  'captured',
+  'voided',
+  'reversed',
+  'expired',
+  'partlyRefunded',
+  'refunded',
+  'chargedBack',
+];
+
+const happening = (event: PaymentEvent): Happening => ({
+  event,
+  actor: 'provider',
+  ...(event === 'declined' || event === 'abandoned' ? { declineReason: 'A test.' } : {}),
+});
+
+/** A payment in this state, brought there by events alone. */
+async function paymentIn(state: StateName): Promise<Payment> {
+  const opened = preparedPayment(shop);
+  expect(await shop.gateway.payments.open(opened)).toBe(true);
+  let payment: Payment = opened;
+  for (const event of WAYS[state]) payment = await advance(shop.gateway, payment, happening(event));
+  expect(payment.state).toBe(state);
+  return payment;
+}
+
+const stored = (payment: Payment) => shop.gateway.payments.find(payment) as Promise<Payment>;
+
+describe.each(STATE_NAMES)('in %s', (state) => {
+  test.each(EVENTS)('%s', async (event) => {
+    const payment = await paymentIn(state);
+    const before = await stored(payment);
+    const returned = await advance(shop.gateway, payment, happening(event));
+    const after = await stored(payment);
+    const history = await shop.gateway.payments.history(payment);
+    const to = MOVES[state][event];
+    expect(returned.state).toBe(to ?? state);
+    expect(after).toMatchObject({ state: to ?? state, historyLength: before.historyLength + 1 });
+    expect(history.at(-1)).toMatchObject({
+      seq: before.historyLength + 1,
+      event: to ? event : 'noted',
+      fromState: state,
+      toState: to ?? state,
+      actor: 'provider',
+    });
+    if (!to)
+      expect({ ...after, historyLength: 0, updatedAt: 0 }).toEqual({ ...before, historyLength: 0, updatedAt: 0 });
+  });
+});
+
+test.each<[PaymentEvent[], Partial<Payment>]>([
+  [['authorised'], { authorised: 1000n, captured: 0n, refunded: 0n }],
+  [['accepted'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: false }],
+  [['unanswered'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: true }],
+  [['unanswered', 'settled'], { authorised: 1000n, captured: 1000n, refunded: 0n, inDoubt: false }],
+  [['unanswered', 'declined'], { authorised: 0n, captured: 0n, inDoubt: false, declineReason: 'A test.' }],
+  [['authorised', 'captured'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
+  [['settled', 'refunded'], { authorised: 1000n, captured: 1000n, refunded: 1000n }],
+  [['settled', 'chargedBack'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
+])('after %j the amounts are right', async (events, amounts) => {
+  let payment: Payment = preparedPayment(shop);
+  await shop.gateway.payments.open(payment as ReturnType<typeof preparedPayment>);
+  for (const event of events) payment = await advance(shop.gateway, payment, happening(event));
+  expect(payment).toMatchObject(amounts);
+  expect(await stored(payment)).toMatchObject(amounts);
+});
+
+test('what was never authorised cannot be captured: the database refuses and nothing changes', async () => {
+  const opened = preparedPayment(shop);
+  await shop.gateway.payments.open(opened);
+  const pending = await advance(shop.gateway, opened, happening('accepted'));
+  await expect(advance(shop.gateway, pending, happening('captured'))).rejects.toThrow('captured_fits_state');
+  expect(await stored(pending)).toMatchObject({ state: 'PENDING', historyLength: 2, captured: 0n });
+});
+
+describe('fifty events at the same moment', () => {
+  const RIVALS: PaymentEvent[] = ['settled', 'declined', 'expired', 'voided', 'reversed', 'captured', 'abandoned'];
+
+  /** Everybody starts from the payment as it was before any of them. */
+  async function race(gateways: TestGateway['gateway'][], rivals = RIVALS) {
+    const payment = await paymentIn('PENDING');
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        advance(
+          gateways[index % gateways.length] as TestGateway['gateway'],
+          payment,
+          happening(rivals[index % rivals.length] as PaymentEvent),
+        ),
+      ),
+    );
+    return { results, after: await stored(payment), history: await shop.gateway.payments.history(payment) };
+  }
+
+  const isOneStory = ({ after, history }: Awaited<ReturnType<typeof race>>) => {
+    expect(history.map((row) => row.seq)).toEqual(Array.from({ length: 52 }, (_, index) => index + 1));
+    expect(history.map((row) => row.fromState)).toEqual([null, ...history.slice(0, -1).map((row) => row.toState)]);
+    expect(history.at(-1)?.toState).toBe(after.state);
+    expect(after.historyLength).toBe(52);
+  };
+
+  test('one wins, the others are noted, and all of them hear the same state', async () => {
+    const story = await race([shop.gateway]);
+    isOneStory(story);
+    const [winner, ...notes] = story.history.slice(2);
+    expect(winner).toMatchObject({ fromState: 'PENDING', event: expect.not.stringMatching('noted') });
+    expect(['SETTLED', 'DECLINED', 'EXPIRED', 'VOID', 'REVERSAL']).toContain(winner?.toState);
+    expect(notes.map((row) => row.event)).toEqual(Array(49).fill('noted'));
+    expect(new Set(story.results.map((payment) => payment.state))).toEqual(new Set([winner?.toState]));
+  });
+
+  test('in two processes at once it is the same', async () => {
+    const story = await race([shop.gateway, await shop.anotherGateway()]);
+    isOneStory(story);
+    const moves = story.history.slice(2).filter((row) => row.event !== 'noted');
+    expect(moves).toMatchObject([{ seq: 3, fromState: 'PENDING', toState: story.after.state }]);
+    expect(new Set(story.results.map((payment) => payment.state))).toEqual(new Set([story.after.state]));
+  });
+
+  test('each believes to have moved only if its own event is the one in the history', async () => {
+    const payment = await paymentIn('PENDING');
+    const events: PaymentEvent[] = ['settled', 'declined', 'voided', 'expired'];
+    const [settled, declined, voided, expired] = await Promise.all(
+      events.map((event) => advance(shop.gateway, payment, happening(event))),
+    );
+    const { state, captured, declineReason } = await stored(payment);
+    for (const told of [settled, declined, voided, expired]) {
+      expect(told).toMatchObject({ state, captured, declineReason });
+    }
+  });
+
+  test('a write without the guard would tear the history apart', async () => {
+    const payment = await paymentIn('PENDING');
+    await advance(shop.gateway, payment, happening('settled'));
+    await shop.rows(`update payments set state = 'VOID', captured = 0 where payment_id = '${payment.paymentId}'`);
+    expect((await verifyAt(shop.connection)).violations).toEqual([
+      `The state of a payment is not the one its newest history row led to: payment ${payment.paymentId}.`,
+    ]);
+    await shop.rows(`update payments set state = 'SETTLED', captured = 1000 where payment_id = '${payment.paymentId}'`);
+  });
+});
+
+test('after all of this every invariant of the database holds', async () => {
+  const { violations, payments } = await verifyAt(shop.connection);
+  expect(violations).toEqual([]);
+  expect(payments).toBeGreaterThan(165n);
+});

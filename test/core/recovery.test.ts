@@ -1,0 +1,311 @@
+/** Intent, call, outcome: whatever dies in between, the money moves once and the truth is found out. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { type Merchant, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+/** What a provider does with the payments of one test. */
+interface Script {
+  submit: () => Promise<Outcome>;
+  query: () => Promise<Outcome>;
+}
+
+const scripts = new Map<string, Script>();
+const calls: { verb: 'submit' | 'query'; reference: string }[] = [];
+
+const play =
+  (verb: 'submit' | 'query') =>
+  ({ identifier, reference }: Submission): Promise<Outcome> => {
+    calls.push({ verb, reference });
+    return (scripts.get(identifier) as Script)[verb]();
+  };
+const provider: Connector = { submit: play('submit'), query: play('query') };
+const called = (verb: 'submit' | 'query', reference: string): number =>
+  calls.filter((call) => call.verb === verb && call.reference === reference).length;
+
+const deadLine = async (): Promise<never> => {
+  throw new Error('The line is dead.');
+};
+const says = (outcome: Outcome) => async () => outcome;
+const SETTLED = says({ kind: 'settled', providerReference: 'p-1' });
+const DECLINED = says({ kind: 'declined', reason: 'Not enough money.' });
+const UNKNOWN = says({ kind: 'unknown' });
+
+/** A promise that is kept when the test says so. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ connectors: { vcard: provider } });
+});
+afterAll(() => shop.close());
+
+/** An account of its own for one test, whose payments follow the script. */
+async function scripted(script: Script) {
+  const identifier = `payer-${scripts.size + 1}`;
+  scripts.set(identifier, script);
+  const merchant = await shop.newMerchant({ 'vcard.success': [identifier] });
+  return {
+    merchant,
+    identifier,
+    fields: saleFields(merchant, { identifier }),
+    script,
+    pass: (seconds: number) => shop.advanceClock(seconds, merchant.mid),
+  };
+}
+
+const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
+const events = async (id: string): Promise<string[]> =>
+  (await inspect(id)).history.map((row: { event: string }) => row.event);
+const newest = async ({ mid }: Merchant): Promise<string> =>
+  (await shop.admin('GET', `/payments?mid=${mid}`)).body.items[0].payment_id;
+
+/** Waits until the provider was called for the newest payment of the account. */
+async function submitted(merchant: Merchant): Promise<string> {
+  await expect.poll(() => newest(merchant).catch(() => '')).not.toBe('');
+  const id = await newest(merchant);
+  await expect.poll(() => called('submit', id)).toBe(1);
+  return id;
+}
+
+describe('a provider that does not answer', () => {
+  test.each([
+    ['the line is dead', deadLine, 'no answer'],
+    ['it does not know', UNKNOWN, 'unknown'],
+  ])('%s: UNDEFINED and PENDING, never declined', async (_, submit, outcome) => {
+    const { fields, merchant } = await scripted({ submit, query: UNKNOWN });
+    const { status, body } = await shop.post(fields);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING', order_id: fields.order_id });
+    expect(body).not.toHaveProperty('decline_reason');
+    expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+    expect(await inspect(body.trans_id)).toMatchObject({
+      status: 'PENDING',
+      in_doubt: true,
+      captured: '0.00',
+      provider_calls: [{ verb: 'submit', connector: 'vcard', outcome, took_ms: expect.any(Number) }],
+    });
+  });
+
+  test('is asked again with growing pauses, and as long as it does not know nothing is decided', async () => {
+    const { fields, script, pass } = await scripted({ submit: deadLine, query: UNKNOWN });
+    const { body } = await shop.post(fields);
+    const pauses = [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400, 86_400, 86_400];
+    for (const [asked, seconds] of pauses.entries()) {
+      script.query = asked % 2 === 0 ? UNKNOWN : deadLine;
+      await pass(seconds - 2);
+      expect(called('query', body.trans_id)).toBe(asked);
+      await pass(2);
+      expect(called('query', body.trans_id)).toBe(asked + 1);
+      expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
+    }
+    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', ...pauses.map(() => 'asked')]);
+    script.query = SETTLED;
+    await pass(86_400);
+    expect(await inspect(body.trans_id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
+  });
+
+  test('later says that it settled: SETTLED, and nobody asks any more', async () => {
+    const { fields, pass, merchant } = await scripted({ submit: deadLine, query: SETTLED });
+    const { body } = await shop.post(fields);
+    await pass(6);
+    expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED' });
+    expect(await inspect(body.trans_id)).toMatchObject({
+      in_doubt: false,
+      authorised: '10.00',
+      captured: '10.00',
+      provider_reference: 'p-1',
+      provider_calls: [
+        { verb: 'submit', outcome: 'no answer' },
+        { verb: 'query', outcome: 'settled' },
+      ],
+    });
+    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', 'settled']);
+    await pass(10 * 86_400);
+    expect(called('query', body.trans_id)).toBe(1);
+  });
+
+  test('later says that it declined: DECLINED with its reason', async () => {
+    const { fields, pass, merchant } = await scripted({ submit: deadLine, query: DECLINED });
+    const { body } = await shop.post(fields);
+    await pass(6);
+    expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'Not enough money.',
+    });
+    expect(await inspect(body.trans_id)).toMatchObject({ in_doubt: false, authorised: '0.00', captured: '0.00' });
+  });
+
+  test('later says that it authorised: PENDING without doubt, and the authorisation expires in its time', async () => {
+    const { fields, pass } = await scripted({ submit: deadLine, query: says({ kind: 'authorised' }) });
+    const { body } = await shop.post(fields);
+    await pass(6);
+    expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: false, authorised: '10.00' });
+    await pass(7 * 86_400 - 60);
+    expect((await inspect(body.trans_id)).status).toBe('PENDING');
+    await pass(60);
+    expect((await inspect(body.trans_id)).status).toBe('EXPIRED');
+  });
+
+  test('later says that it accepted and waits: still PENDING, and asked again after a longer pause', async () => {
+    const { fields, pass, script } = await scripted({ submit: deadLine, query: says({ kind: 'accepted' }) });
+    const { body } = await shop.post(fields);
+    for (const seconds of [5, 5, 15]) await pass(seconds);
+    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', 'asked', 'asked', 'asked']);
+    await pass(28);
+    expect(called('query', body.trans_id)).toBe(3);
+    script.query = SETTLED;
+    await pass(2);
+    expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+  });
+
+  test('an order in doubt is neither free nor asked for twice', async () => {
+    const { fields, merchant, pass } = await scripted({ submit: deadLine, query: UNKNOWN });
+    const first = await shop.post(fields);
+    expect((await shop.post(fields)).body).toEqual(first.body);
+    await pass(3600);
+    expect((await shop.post(fields)).body).toMatchObject({ error_message: 'order_id: Duplicate payment.' });
+    expect((await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body.items).toHaveLength(1);
+    expect(called('submit', first.body.trans_id)).toBe(1);
+  });
+});
+
+describe('a process that died between intent and outcome', () => {
+  async function leftBehind(count: number, script: Script) {
+    const { merchant, identifier, pass } = await scripted(script);
+    const details = { description: 'A test order', identifier, payer: {} };
+    const payments = Array.from({ length: count }, () => preparedPayment(shop, { mid: merchant.mid, details }));
+    for (const payment of payments) expect(await shop.gateway.payments.open(payment)).toBe(true);
+    return { merchant, pass, ids: payments.map((payment) => payment.paymentId) };
+  }
+
+  test('after 30 seconds the provider is asked, and the payment is never sent again', async () => {
+    const { ids, pass } = await leftBehind(1, { submit: SETTLED, query: SETTLED });
+    const [id = ''] = ids;
+    await pass(28);
+    expect(called('query', id)).toBe(0);
+    expect((await inspect(id)).status).toBe('PREPARE');
+    await pass(2);
+    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect([called('query', id), called('submit', id)]).toEqual([1, 0]);
+  });
+
+  test('a provider that knows nothing of it is asked again; the payment waits in PREPARE', async () => {
+    const { ids, pass } = await leftBehind(1, { submit: SETTLED, query: UNKNOWN });
+    const [id = ''] = ids;
+    await pass(30);
+    await pass(5);
+    expect(await events(id)).toEqual(['opened', 'asked', 'asked']);
+    expect((await inspect(id)).status).toBe('PREPARE');
+  });
+
+  test('two gateways that look at the same time find each outcome exactly once', async () => {
+    const { ids, merchant } = await leftBehind(40, { submit: SETTLED, query: SETTLED });
+    const both = [shop.gateway, await shop.anotherGateway()];
+    await shop.gateway.installation.moveClock(merchant.mid, 31_000);
+    for (const gateway of both) await readClock(gateway);
+    await Promise.all([...both, ...both].map(workEverythingDue));
+    for (const id of ids) {
+      expect(await events(id)).toEqual(['opened', 'settled']);
+      expect([called('query', id), called('submit', id)]).toEqual([1, 0]);
+    }
+  });
+
+  test('one that died while asking gives the payment back after 30 seconds', async () => {
+    const { ids, merchant, pass } = await leftBehind(1, { submit: SETTLED, query: SETTLED });
+    const [id = ''] = ids;
+    const later = shop.gateway.clock.now(merchant.mid) + 31_000;
+    const claimed = await shop.gateway.payments.claimDue(later, later, 200);
+    expect(claimed.map((payment) => payment.paymentId)).toContain(id);
+    await pass(45);
+    expect((await inspect(id)).status).toBe('PREPARE');
+    await pass(17);
+    expect((await inspect(id)).status).toBe('SETTLED');
+    expect(called('query', id)).toBe(1);
+  });
+
+  test('an outcome that could not be written is found again: the request failed, the payment did not', async () => {
+    const { fields, merchant, pass } = await scripted({
+      submit: async () => {
+        await shop.rows('alter table history rename to history_away');
+        return { kind: 'settled' };
+      },
+      query: SETTLED,
+    });
+    expect((await shop.post(fields)).status).toBe(500);
+    await shop.rows('alter table history_away rename to history');
+    const id = await newest(merchant);
+    expect((await inspect(id)).status).toBe('PREPARE');
+    await pass(31);
+    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
+  });
+});
+
+describe('a submission that takes its time', () => {
+  test('a repeat of the request waits and gets the same outcome', async () => {
+    const slow = gate();
+    const { fields, merchant } = await scripted({ submit: () => slow.opened.then(SETTLED), query: UNKNOWN });
+    const original = shop.post(fields);
+    const id = await submitted(merchant);
+    let answered = 0;
+    const repeats = [1, 2, 3].map(() => shop.post(fields).finally(() => answered++));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(answered).toBe(0);
+    slow.open();
+    const { body } = await original;
+    expect(body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', trans_id: id });
+    for (const repeat of repeats) expect((await repeat).body).toEqual(body);
+    expect(called('submit', id)).toBe(1);
+  });
+
+  test.each([
+    ['settled', SETTLED],
+    ['declined', DECLINED],
+  ])(
+    'asked about after 30 seconds it is SETTLED once; an answer %s that comes later is only noted',
+    async (_, late) => {
+      const stuck = gate();
+      const { fields, merchant, pass } = await scripted({ submit: () => stuck.opened.then(late), query: SETTLED });
+      const original = shop.post(fields);
+      const id = await submitted(merchant);
+      await pass(31);
+      expect((await inspect(id)).status).toBe('SETTLED');
+      stuck.open();
+      expect((await original).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', trans_id: id });
+      expect(await events(id)).toEqual(['opened', 'settled', 'noted']);
+      expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', decline_reason: null });
+      expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
+    },
+  );
+
+  test('a repeat of a request that is stuck hears after ten seconds how it stands', async () => {
+    const stuck = gate();
+    const { fields, merchant } = await scripted({ submit: () => stuck.opened.then(SETTLED), query: UNKNOWN });
+    const original = shop.post(fields);
+    const id = await submitted(merchant);
+    const started = performance.now();
+    const { status, body } = await shop.post(fields);
+    const seconds = (performance.now() - started) / 1000;
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PREPARE', trans_id: id });
+    expect(seconds).toBeGreaterThan(9);
+    expect(seconds).toBeLessThan(13);
+    stuck.open();
+    expect((await original).body).toMatchObject({ status: 'SETTLED', trans_id: id });
+    expect(called('submit', id)).toBe(1);
+  });
+});
+
+test('after all of this nothing was submitted twice and every invariant holds', async () => {
+  const submits = calls.filter((call) => call.verb === 'submit').map((call) => call.reference);
+  expect(submits.length).toBeGreaterThan(10);
+  expect(new Set(submits).size).toBe(submits.length);
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});

@@ -1,0 +1,62 @@
+/** Identifiers are UUIDs of version 7 that never repeat and always sort in the order of their making. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { isUuid, newId, newSecret } from '../../src/lib/id.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test('version, variant and time stand where RFC 9562 puts them', () => {
+  const before = Date.now();
+  const id = newId();
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  expect(time).toBeGreaterThanOrEqual(before);
+  // Many ids in one millisecond borrow from the next ones, never more than a few.
+  expect(time).toBeLessThanOrEqual(Date.now() + 5);
+});
+
+test('100,000 ids are unique and strictly increasing', () => {
+  const ids = Array.from({ length: 100_000 }, newId);
+  expect(new Set(ids).size).toBe(100_000);
+  expect(ids.findIndex((id, at) => at > 0 && id <= (ids[at - 1] as string))).toBe(-1);
+});
+
+test('ids keep increasing when the clock of the machine is set back', () => {
+  vi.useFakeTimers({ now: Date.now() + 60_000 });
+  const before = newId();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  const after = newId();
+  expect(after > before).toBe(true);
+});
+
+test('the chance in an id is chance', () => {
+  const tails = Array.from({ length: 2000 }, () => newId().slice(19));
+  expect(new Set(tails).size).toBe(2000);
+  for (const variant of ['8', '9', 'a', 'b']) expect(tails.some((tail) => tail[0] === variant)).toBe(true);
+});
+
+test.each<[string, boolean]>([
+  ['01990000-0000-7000-8000-0123456789ab', true],
+  ['01990000-0000-7000-8000-0123456789AB', true],
+  ['00000000-0000-0000-0000-000000000000', true],
+  ['ffffffff-ffff-4fff-bfff-ffffffffffff', true],
+  ['', false],
+  ['0', false],
+  ['01990000000070008000012345678901', false],
+  ['01990000-0000-7000-8000-0123456789a', false],
+  ['01990000-0000-7000-8000-0123456789abc', false],
+  ['01990000-0000-7000-8000-0123456789ag', false],
+  ['{01990000-0000-7000-8000-0123456789ab}', false],
+  ['urn:uuid:01990000-0000-7000-8000-0123456789ab', false],
+  [' 01990000-0000-7000-8000-0123456789ab', false],
+  ['01990000-0000-7000-8000-0123456789ab\n', false],
+  ['01990000_0000_7000_8000_0123456789ab', false],
+  ['０1990000-0000-7000-8000-0123456789ab', false],
+])('%j is a UUID: %s', (text, expected) => {
+  expect(isUuid(text)).toBe(expected);
+});
+
+test('secrets are hex of at least 128 bits and never the same', () => {
+  expect(newSecret()).toMatch(/^[0-9a-f]{32}$/);
+  expect(newSecret(24)).toMatch(/^[0-9a-f]{48}$/);
+  expect(new Set(Array.from({ length: 1000 }, () => newSecret())).size).toBe(1000);
+});

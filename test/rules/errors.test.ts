@@ -1,0 +1,81 @@
+/** The refusals that merchants know: their codes, their words to the letter, their statuses. */
+import { describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorName, Refusal } from '../../src/rules/errors.ts';
+import { envelope } from '../../src/wire/envelope.ts';
+
+const KNOWN: [ErrorName, number, string, number][] = [
+  ['unknownRoute', 0, 'Route or parameters is not supported', 404],
+  ['wrongHash', 100000, 'Hash is not valid', 400],
+  ['invalidData', 100000, 'Request data is invalid.', 400],
+  ['duplicatePayment', 100000, 'order_id: Duplicate payment.', 400],
+  ['refundNotAllowed', 100000, 'Refund is not allowed', 400],
+  ['unknownPayment', 100000, 'Payment not found.', 400],
+  ['unknownSchedule', 100000, 'Schedule not found', 400],
+  ['unknownRecurringPair', 100000, 'Incorrect transaction', 400],
+  ['notUuid', 100000, 'This is not a valid UUID.', 400],
+  ['addressNotAllowed', 100000, 'Request from this ip is not allowed.', 400],
+  ['unknownCheckoutPayment', 101000, 'Payment does not exist.', 400],
+  ['unknownOrder', 101000, 'Order does not exist.', 400],
+  ['unknownTransaction', 101000, 'Transaction does not exist.', 400],
+  ['actionNotSupported', 204005, 'Payment action not supported', 400],
+  ['unknownCardToken', 205005, 'Card token is invalid or not found.', 400],
+  ['captureNotPending', 208003, 'Not acceptable to request the capture for payment not in pending status', 400],
+  ['captureTooMuch', 208004, 'Not acceptable to request the capture for amount bigger than auth amount.', 400],
+  ['refundNotSettled', 208005, 'Not acceptable to request the refund for payment not in settled status.', 400],
+  ['refundTooMuch', 208006, 'Not acceptable to request the refund for amount bigger than payment amount.', 400],
+  ['refundOnlyInPortal', 210002, 'Refund via API is not supported. Only from the connector admin portal.', 400],
+  ['wrongEnvironment', 220002, 'Use merchant test key.', 400],
+];
+
+test.each(KNOWN)('%s is %i %s with status %i', (name, code, message, http) => {
+  expect(ERRORS[name]).toEqual({ code, message, http });
+});
+
+test('a status says whose fault it is: 400, but 401, 404 and 413 where HTTP has a word, and ours are 500 and 503', () => {
+  const statuses = Object.entries(ERRORS).map(([name, { http }]) => [name, http]);
+  expect(Object.fromEntries(statuses.filter(([, http]) => http !== 400))).toEqual({
+    unknownRoute: 404,
+    bodyTooLarge: 413,
+    unauthorised: 401,
+    noSuchAccount: 404,
+    noSuchPayment: 404,
+    unavailable: 503,
+    internal: 500,
+  });
+});
+
+describe('the envelope', () => {
+  test('lists problems with their fields', () => {
+    const problems = [
+      { field: 'order_id', sentence: 'This value should not be blank.' },
+      { field: 'parameters[pin]', sentence: 'This value is not valid.' },
+    ];
+    expect(envelope('invalidData', problems)).toEqual({
+      result: 'ERROR',
+      error_code: 100000,
+      error_message: 'Request data is invalid.',
+      errors: [
+        { error_code: 100000, error_message: 'order_id: This value should not be blank.' },
+        { error_code: 100000, error_message: 'parameters[pin]: This value is not valid.' },
+      ],
+    });
+  });
+
+  test('has an empty list when there is nothing to list', () => {
+    expect(envelope('unknownTransaction')).toEqual({
+      result: 'ERROR',
+      error_code: 101000,
+      error_message: 'Transaction does not exist.',
+      errors: [],
+    });
+  });
+});
+
+test('a refusal carries its name, its words and its problems', () => {
+  const refusal = new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);
+  expect(refusal).toBeInstanceOf(Error);
+  expect(refusal.error).toBe('wrongHash');
+  expect(refusal.message).toBe('Hash is not valid');
+  expect(refusal.problems).toEqual([{ field: 'hash', sentence: 'Hash is not valid.' }]);
+  expect(new Refusal('unknownOrder').problems).toEqual([]);
+});

@@ -1,0 +1,224 @@
+/** Every setting of an account with good and bad values, and how settings are read, completed and shown. */
+import { describe, expect, test } from 'vitest';
+import {
+  completeSettings,
+  nestSettings,
+  readSettings,
+  SETTING_NAMES,
+  type SettingName,
+} from '../../src/rules/settings.ts';
+
+const FLAG: [unknown[], unknown[]] = [
+  [true, false],
+  ['true', 'Y', 1, 0, null, '', []],
+];
+const URL_VALUES: [unknown[], unknown[]] = [
+  ['', 'https://shop.example/callback', 'http://localhost:3000/'],
+  [
+    'shop.example',
+    'ftp://shop.example',
+    'https://user:pass@shop.example',
+    'https://user@shop.example',
+    1,
+    null,
+    ['https://a.example'],
+    `https://shop.example/${'x'.repeat(2048)}`,
+  ],
+];
+const TEXTS: [unknown[], unknown[]] = [
+  [[], ['a@example.com'], ['a', 'b', 'č']],
+  ['a', [''], [1], [null], [['a']], { 0: 'a' }, null, ['x'.repeat(256)], Array(201).fill('a'), ['a\0'], ['\ud800']],
+];
+
+const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
+  refunds_allowed: FLAG,
+  callback_url: URL_VALUES,
+  callback_format: [
+    ['form', 'json'],
+    ['xml', 'JSON', '', null, ['form'], true],
+  ],
+  ip_allowlist: [
+    [[], ['203.0.113.7'], ['10.0.0.0/8', '2001:db8::/32', '::1']],
+    ['10.0.0.0/8', ['10.0.0.0/33'], ['localhost'], [''], [10], null, {}, Array(201).fill('10.0.0.1')],
+  ],
+  three_ds_link_target: [
+    ['', '_blank', 'x'.repeat(64)],
+    ['x'.repeat(65), 1, null, ['_blank'], 'a\0', '\udc00'],
+  ],
+  account_uuid: [
+    ['', '01990000-0000-7000-8000-0123456789ab'],
+    ['1', '01990000', null, 1, ['01990000-0000-7000-8000-0123456789ab']],
+  ],
+  fee_calculation_method: [
+    ['account_level', 'transaction_level'],
+    ['', 'Account_level', 'none', null, 1],
+  ],
+  brands: [
+    [[], ['vcard']],
+    ['vcard', ['VCARD'], ['nothing'], ['__proto__'], [['vcard']], null, {}],
+  ],
+  brand_aliases: [
+    [{}, { 'visa-test': 'vcard', other: 'vcard' }],
+    [
+      { a: 'nothing' },
+      { a: 'toString' },
+      { '': 'vcard' },
+      { a: ['vcard'] },
+      { a: null },
+      { a: { toString: 'vcard' } },
+      { ['x'.repeat(65)]: 'vcard' },
+      [],
+      ['vcard'],
+      'vcard',
+      null,
+    ],
+  ],
+  return_parameters: FLAG,
+  order_id_reuse: [
+    ['after_failure', 'never'],
+    ['always', '', true, null],
+  ],
+  authorisation_days: [
+    [1, 7, 365],
+    [0, 366, -1, 1.5, '7', Number.NaN, null, true, [7]],
+  ],
+  descriptor: [
+    ['', 'SHOP*EXAMPLE', 'x'.repeat(22)],
+    ['x'.repeat(23), 1, null, 'a\0b'],
+  ],
+  'branding.name': [
+    ['', 'Čigra & Sons', 'x'.repeat(100)],
+    ['x'.repeat(101), 1, null],
+  ],
+  'branding.logo': URL_VALUES,
+  'branding.colour': [
+    ['', '#1a7f5a', '#ABCDEF'],
+    ['1a7f5a', '#fff', '#1a7f5g', 'red', '#1a7f5a\n', null, 1],
+  ],
+  locale: [
+    ['', 'en', 'pt-BR', 'sr-Latn-RS', 'fil'],
+    ['EN', 'e', 'english', 'en_GB', 'en-', 'en\n', null, 1],
+  ],
+  'vcard.success': TEXTS,
+  'vcard.decline': TEXTS,
+};
+
+test('every setting has its examples here', () => {
+  expect(Object.keys(VALUES).toSorted()).toEqual([...SETTING_NAMES].toSorted());
+});
+
+describe.each(Object.entries(VALUES))('%s', (name, [good, bad]) => {
+  const shown = (values: unknown[]) => values.map((value) => [JSON.stringify(value)?.slice(0, 60), value] as const);
+  test.each(shown(good))('%s is fine', (_, value) => {
+    expect(readSettings({ [name]: value })).toEqual({ set: { [name]: value }, problems: [] });
+  });
+  test.each(shown(bad))('%s is not', (_, value) => {
+    expect(readSettings({ [name]: value })).toEqual({
+      set: {},
+      problems: [{ field: name, sentence: expect.stringMatching(/^This value should be .+\.$/) }],
+    });
+  });
+});
+
+describe('reading settings', () => {
+  test('nested and dotted forms are the same', () => {
+    const expected = { 'branding.name': 'Shop', 'branding.colour': '#1a7f5a', 'vcard.success': ['a@b.example'] };
+    const nested = { branding: { name: 'Shop', colour: '#1a7f5a' }, vcard: { success: ['a@b.example'] } };
+    expect(readSettings(expected)).toEqual({ set: expected, problems: [] });
+    expect(readSettings(nested)).toEqual({ set: expected, problems: [] });
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ colour: 'red' }, 'colour'],
+    [{ Descriptor: 'x' }, 'Descriptor'],
+    [{ 'branding.size': 1 }, 'branding.size'],
+    [{ branding: { size: 1 } }, 'branding.size'],
+    [{ branding: { name: { first: 'x' } } }, 'branding.name'],
+    [{ branding: 'Shop' }, 'branding'],
+    [{ branding: ['Shop'] }, 'branding'],
+    [{ branding: null }, 'branding'],
+    [{ vcard: { maybe: [] } }, 'vcard.maybe'],
+    [JSON.parse('{"__proto__": {"name": "x"}}'), '__proto__'],
+    [{ constructor: 1 }, 'constructor'],
+    [{ '<b>': 1 }, 'body'],
+    [{ ['x'.repeat(65)]: 1 }, 'body'],
+    [{ '': 1 }, 'body'],
+  ])('%j is named as %s', (input, field) => {
+    const { set, problems } = readSettings(input);
+    expect(set).toEqual({});
+    expect(problems.map((problem) => problem.field)).toEqual([field]);
+  });
+
+  test('an unknown one is said to be unknown', () => {
+    expect(readSettings({ nobody: 1 }).problems).toEqual([
+      { field: 'nobody', sentence: 'This setting does not exist.' },
+    ]);
+  });
+
+  test('everything that is wrong is named at once, and the good ones are read', () => {
+    const { set, problems } = readSettings({
+      descriptor: 'x',
+      locale: 7,
+      nobody: 1,
+      branding: { colour: 'red', name: 'y' },
+    });
+    expect(set).toEqual({ descriptor: 'x', 'branding.name': 'y' });
+    expect(problems.map(({ field }) => field)).toEqual(['locale', 'nobody', 'branding.colour']);
+  });
+
+  test('a bad value is not repeated', () => {
+    expect(JSON.stringify(readSettings({ callback_url: 'https://user:hunter2@shop.example' }))).not.toContain(
+      'hunter2',
+    );
+  });
+
+  test('nothing is read from nothing', () => {
+    expect(readSettings({})).toEqual({ set: {}, problems: [] });
+    expect(readSettings({ branding: {} })).toEqual({ set: {}, problems: [] });
+  });
+});
+
+const DEFAULTS = {
+  refunds_allowed: true,
+  callback_url: '',
+  callback_format: 'form',
+  ip_allowlist: [],
+  three_ds_link_target: '',
+  account_uuid: '',
+  fee_calculation_method: 'account_level',
+  brands: [],
+  brand_aliases: {},
+  return_parameters: false,
+  order_id_reuse: 'after_failure',
+  authorisation_days: 7,
+  descriptor: '',
+  branding: { name: '', logo: '', colour: '' },
+  locale: '',
+  vcard: {
+    success: ['success@example.com', 'success@gmail.com'],
+    decline: ['decline@example.com', 'fail@gmail.com'],
+  },
+};
+
+describe('the settings of an account', () => {
+  test('are these when nobody set anything, dotted ones shown as objects', () => {
+    expect(nestSettings(completeSettings({}))).toEqual(DEFAULTS);
+  });
+
+  test('are what somebody set, with defaults for the rest', () => {
+    const set = { locale: 'sr', 'branding.name': 'Shop', refunds_allowed: false };
+    expect(nestSettings(completeSettings(set))).toEqual({
+      ...DEFAULTS,
+      locale: 'sr',
+      refunds_allowed: false,
+      branding: { ...DEFAULTS.branding, name: 'Shop' },
+    });
+  });
+
+  test('can be read back as they are shown', () => {
+    const shown = nestSettings(completeSettings({ descriptor: 'x' }));
+    const { set, problems } = readSettings(shown);
+    expect(problems).toEqual([]);
+    expect(nestSettings(completeSettings(set))).toEqual(shown);
+  });
+});

@@ -1,0 +1,307 @@
+/** The last line of defence: what the database itself refuses, and that it knows the same rules as the code. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { legalMoves, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
+import { migrate, migrateAt } from '../../src/store/migrate.ts';
+import type { Payment } from '../../src/store/payments.ts';
+import { schemaText } from '../../src/store/write-schema.ts';
+import { query } from '../support/database.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+let shop: TestGateway;
+let pool: pg.Pool;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  pool = new pg.Pool(shop.connection);
+});
+afterAll(async () => {
+  await pool.end();
+  await shop.close();
+});
+
+const MID = '01990000-0000-7000-8000-000000000001';
+
+/** A settled payment that the database accepts as it is. */
+const payment = (changes: Record<string, unknown> = {}) => ({
+  mid: MID,
+  payment_id: randomUUID(),
+  order_id: randomUUID(),
+  attempt: 1,
+  protocol: 's2s',
+  brand: 'vcard',
+  connector: 'vcard',
+  state: 'SETTLED',
+  history_length: 2,
+  amount_text: '10.00',
+  currency: 'USD',
+  amount: 1000,
+  authorised: 1000,
+  captured: 1000,
+  refunded: 0,
+  in_doubt: false,
+  asked: 0,
+  is_authorisation: false,
+  is_recurring_init: false,
+  fingerprint: 'f',
+  descriptor: 'Test Shop',
+  details: {},
+  created_at: '2026-01-31T12:00:00Z',
+  updated_at: '2026-01-31T12:00:00Z',
+  ...changes,
+});
+
+const historyRow = (changes: Record<string, unknown> = {}) => ({
+  mid: MID,
+  payment_id: randomUUID(),
+  seq: 2,
+  event: 'settled',
+  from_state: 'PREPARE',
+  to_state: 'SETTLED',
+  actor: 'provider',
+  at: '2026-01-31T12:00:00Z',
+  ...changes,
+});
+
+/** Inserts a row and returns the constraint, the column or the type that refused it, or nothing. */
+async function refusalOf(table: 'payments' | 'history', row: object): Promise<string | undefined> {
+  try {
+    await pool.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [row]);
+    return undefined;
+  } catch (error) {
+    const { constraint, column, message } = error as { constraint?: string; column?: string; message: string };
+    return constraint ?? column ?? message;
+  }
+}
+
+describe('payments', () => {
+  const UNPAID = { authorised: 0, captured: 0 };
+  test.each([
+    ['a settled one', {}],
+    ['a prepared one', { state: 'PREPARE', ...UNPAID }],
+    ['an authorised one', { state: 'PENDING', captured: 0 }],
+    ['a declined one with its reason', { state: 'DECLINED', ...UNPAID, decline_reason: 'No money.' }],
+    ['one that was captured and refunded in part', { captured: 900, refunded: 800 }],
+    ['one that was refunded in full', { state: 'REFUND', refunded: 1000 }],
+  ])('%s is accepted', async (_, changes) => {
+    expect(await refusalOf('payments', payment(changes))).toBe(undefined);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['an unknown state', { state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
+    ['a state in lower case', { state: 'settled' }, 'invalid input value for enum payment_state: "settled"'],
+    ['no state', { state: null }, 'state'],
+    ['an amount of zero', { amount: 0, authorised: 0, captured: 0, state: 'PREPARE' }, 'positive_amount_check'],
+    ['a negative amount', { amount: -1000 }, 'positive_amount_check'],
+    ['authorised > amount', { authorised: 1001 }, 'money_is_conserved'],
+    ['captured > authorised', { authorised: 900, captured: 901 }, 'money_is_conserved'],
+    ['refunded > captured', { captured: 900, refunded: 901 }, 'money_is_conserved'],
+    ['a negative refund', { refunded: -1 }, 'money_is_conserved'],
+    ['SETTLED without a capture', { captured: 0 }, 'captured_fits_state'],
+    ['REFUND without a capture', { state: 'REFUND', captured: 0 }, 'captured_fits_state'],
+    ['CHARGEBACK without a capture', { state: 'CHARGEBACK', captured: 0 }, 'captured_fits_state'],
+    ...['PREPARE', 'REDIRECT', '3DS', 'PENDING', 'VOID', 'REVERSAL', 'EXPIRED'].map(
+      (state): [string, Record<string, unknown>, string] => [
+        `${state} with a capture`,
+        { state },
+        'captured_fits_state',
+      ],
+    ),
+    ['DECLINED with a capture', { state: 'DECLINED', decline_reason: 'x' }, 'captured_fits_state'],
+    ['DECLINED without a reason', { state: 'DECLINED', ...UNPAID }, 'declined_has_a_reason'],
+    ['a history of no rows', { history_length: 0 }, 'ordinal_check'],
+    ['a try before the first', { attempt: 0 }, 'ordinal_check'],
+    ['no order', { order_id: '' }, 'some_text_check'],
+    ['a currency in lower case', { currency: 'usd' }, 'currency_code_check'],
+    ['another protocol', { protocol: 'soap' }, 'invalid input value for enum protocol: "soap"'],
+    ['details that are a list', { details: [] }, 'json_record_check'],
+  ])('%s is refused', async (_, changes, constraint) => {
+    expect(await refusalOf('payments', payment(changes))).toBe(constraint);
+  });
+
+  test('a second payment for the same try of an order is refused, for another try or account it is not', async () => {
+    const order_id = randomUUID();
+    expect(await refusalOf('payments', payment({ order_id }))).toBe(undefined);
+    expect(await refusalOf('payments', payment({ order_id }))).toBe('payments_mid_order_id_attempt_key');
+    expect(await refusalOf('payments', payment({ order_id, attempt: 2 }))).toBe(undefined);
+    expect(await refusalOf('payments', payment({ order_id, mid: randomUUID() }))).toBe(undefined);
+  });
+
+  test('a second payment with the same id is refused', async () => {
+    const payment_id = randomUUID();
+    expect(await refusalOf('payments', payment({ payment_id }))).toBe(undefined);
+    expect(await refusalOf('payments', payment({ payment_id }))).toBe('payments_pkey');
+  });
+});
+
+describe('history', () => {
+  test.each([
+    ['the opening', { seq: 1, event: 'opened', from_state: null, to_state: 'PREPARE' }],
+    ['a legal move', {}],
+    ['a note that changes nothing', { event: 'noted', from_state: 'SETTLED', to_state: 'SETTLED' }],
+  ])('%s is accepted', async (_, changes) => {
+    expect(await refusalOf('history', historyRow(changes))).toBe(undefined);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a move back', { from_state: 'SETTLED', to_state: 'PENDING' }, 'moves_are_legal'],
+    ['a move out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'moves_are_legal'],
+    ['a move over a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'moves_are_legal'],
+    ['a move to nowhere', { to_state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
+    ['an opening elsewhere', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'moves_are_legal'],
+    ['row 1 that comes from somewhere', { seq: 1 }, 'first_row_opens'],
+    ['row 2 that comes from nowhere', { from_state: null, to_state: 'PREPARE' }, 'first_row_opens'],
+    ['row 0', { seq: 0 }, 'ordinal_check'],
+    ['an unknown actor', { actor: 'nobody' }, 'invalid input value for enum actor: "nobody"'],
+  ])('%s is refused', async (_, changes, constraint) => {
+    expect(await refusalOf('history', historyRow(changes))).toBe(constraint);
+  });
+
+  test('a second row of the same number is refused', async () => {
+    const payment_id = randomUUID();
+    expect(await refusalOf('history', historyRow({ payment_id }))).toBe(undefined);
+    expect(await refusalOf('history', historyRow({ payment_id }))).toBe('history_pkey');
+  });
+});
+
+describe('our own statements', () => {
+  const stateOf = async (transId: string) => {
+    const [row] = await shop.rows(
+      `select state, history_length, (select array_agg(seq::int order by seq) from history h
+         where h.payment_id = p.payment_id) as seqs from payments p where payment_id = '${transId}'`,
+    );
+    return row;
+  };
+  const UNTOUCHED = { state: 'PENDING', history_length: 2, seqs: [1, 2] };
+
+  async function authorised(): Promise<Payment> {
+    const { body: sale } = await shop.sale({ auth: 'Y' });
+    const found = await shop.gateway.payments.find({ mid: shop.merchant.mid, paymentId: sale.trans_id });
+    return found as Payment;
+  }
+
+  const move = (before: Payment, event: PaymentEvent, changes: Partial<Payment>): Promise<boolean> => {
+    const after = { ...before, historyLength: before.historyLength + 1, ...changes };
+    return shop.gateway.payments.move({ before, after, event, actor: 'operator', call: undefined });
+  };
+
+  test('a move that was decided on another length of the history writes nothing, so no gap can be made', async () => {
+    const payment = await authorised();
+    for (const historyLength of [1, 3, 100]) {
+      expect(await move({ ...payment, historyLength }, 'voided', { state: 'VOID' })).toBe(false);
+      expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
+    }
+    expect(await move({ ...payment, state: 'REDIRECT' }, 'voided', { state: 'VOID' })).toBe(false);
+    expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
+    expect(await move(payment, 'voided', { state: 'VOID' })).toBe(true);
+    expect(await stateOf(payment.paymentId)).toEqual({ state: 'VOID', history_length: 3, seqs: [1, 2, 3] });
+  });
+
+  test('a move that the database refuses leaves neither a new state nor a history row', async () => {
+    const payment = await authorised();
+    await expect(move(payment, 'redirected', { state: 'REDIRECT' })).rejects.toThrow('moves_are_legal');
+    await expect(move(payment, 'captured', { state: 'SETTLED', captured: 1001n })).rejects.toThrow(
+      'money_is_conserved',
+    );
+    expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
+  });
+
+  test('of two payments opened for the same try of an order one is written, with one history row', async () => {
+    const payments = [1, 2].map(() => preparedPayment(shop, { orderId: 'opened-twice' }));
+    expect((await Promise.all(payments.map(shop.gateway.payments.open))).sort()).toEqual([false, true]);
+    expect(
+      await shop.rows(`select count(*)::int as n from payments join history using (mid, payment_id)
+        where order_id = 'opened-twice'`),
+    ).toEqual([{ n: 1 }]);
+  });
+
+  test('a bad payment in a batch of good ones fails alone', async () => {
+    const good = Array.from({ length: 5 }, () => preparedPayment(shop));
+    const bad = preparedPayment(shop, { amount: 0n });
+    const [first, ...rest] = await Promise.allSettled([bad, ...good].map(shop.gateway.payments.open));
+    expect(first).toMatchObject({ status: 'rejected', reason: { constraint: 'positive_amount_check' } });
+    expect(rest).toEqual(good.map(() => ({ status: 'fulfilled', value: true })));
+  });
+});
+
+describe('the database and the code know the same', () => {
+  test('states', async () => {
+    const { rows } = await pool.query(`select unnest(enum_range(null::payment_state))::text as state`);
+    expect(rows.map((row) => row.state).sort()).toEqual([...STATE_NAMES].sort());
+  });
+
+  test('legal moves: of all pairs of states the history takes exactly those of the table', async () => {
+    const taken: string[] = [];
+    for (const from_state of STATE_NAMES) {
+      for (const to_state of STATE_NAMES) {
+        const refusal = await refusalOf('history', historyRow({ from_state, to_state }));
+        if (refusal === undefined) taken.push(`${from_state}>${to_state}`);
+        else expect(refusal).toBe('moves_are_legal');
+      }
+    }
+    // To stay is always allowed: it is how notes are kept.
+    const stays = STATE_NAMES.map((state) => `${state}>${state}`);
+    expect(taken.sort()).toEqual([...new Set([...legalMoves(), ...stays])].sort());
+  });
+
+  test('tables', async () => {
+    const file = await readFile(new URL('../../src/store/schema.ts', import.meta.url), 'utf8');
+    const words = (text: string) => text.replaceAll(/\s+/g, ' ');
+    expect(words(file), 'src/store/schema.ts is not up to date: run `npm run schema`.').toBe(
+      words(await schemaText(pool)),
+    );
+  });
+
+  test('every table of merchants’ data is keyed by the account first', async () => {
+    const { rows } = await pool.query(
+      `select c.relname as table, (
+         select a.attname from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+         where i.indrelid = c.oid and i.indisprimary
+       ) as first
+       from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`,
+    );
+    const others = ['accounts', 'clock_offsets', 'installation', 'migrations'];
+    const data = rows.filter((row) => !others.includes(row.table));
+    expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
+    expect(data.filter((row) => row.first !== 'mid')).toEqual([]);
+  });
+});
+
+describe('migrations', () => {
+  test('running them again does nothing', async () => {
+    const before = await shop.rows('select * from migrations order by name');
+    expect(await migrate(pool)).toEqual([]);
+    expect(await shop.rows('select * from migrations order by name')).toEqual(before);
+    expect(before[0]).toEqual({ name: '0001_foundation.sql', digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  test('two processes that start at once on an empty database run each of them once', async () => {
+    const server = inject('database');
+    const name = `test_${randomBytes(6).toString('hex')}`;
+    await query(server, `create database ${name}`);
+    const runs = await Promise.all([1, 2, 3].map(() => migrateAt({ ...server, database: name })));
+    const names = (await shop.rows('select name from migrations order by name')).map((row) => row.name);
+    expect(runs.filter((run) => run.length > 0)).toEqual([names]);
+    await query(server, `drop database ${name}`);
+  });
+
+  test('a file that was changed after it ran is refused', async () => {
+    await shop.rows(`update migrations set digest = 'x' || digest where name = '0001_foundation.sql'`);
+    await expect(migrate(pool)).rejects.toThrow(
+      'The migration 0001_foundation.sql was changed after this database ran it: add a new file instead.',
+    );
+    await shop.rows(`update migrations set digest = substr(digest, 2) where name = '0001_foundation.sql'`);
+    expect(await migrate(pool)).toEqual([]);
+  });
+
+  test('a database that a newer version has migrated is refused', async () => {
+    await shop.rows(`insert into migrations values ('9999_future.sql', 'x')`);
+    await expect(migrate(pool)).rejects.toThrow(
+      'The database was migrated by a newer Turnpike (it has 9999_future.sql): start that version or a later one.',
+    );
+    await shop.rows(`delete from migrations where name = '9999_future.sql'`);
+    expect(await migrate(pool)).toEqual([]);
+  });
+});

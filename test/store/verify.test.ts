@@ -1,0 +1,136 @@
+/** The check of the whole database: silent when all is well, and every kind of damage is found and named. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyAt } from '../../src/store/verify.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway();
+});
+afterAll(() => shop.close());
+
+const violations = async (): Promise<string[]> => (await verifyAt(shop.connection)).violations;
+
+test('after 100 mixed sales everything holds', async () => {
+  const kinds = [{}, { identifier: 'decline@example.com' }, { auth: 'Y' }, { recurring_init: 'Y' }];
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => shop.sale(kinds[i % kinds.length])));
+  expect(answers.map(({ body }) => body.status).sort()).toEqual([
+    ...Array(25).fill('DECLINED'),
+    ...Array(25).fill('PENDING'),
+    ...Array(50).fill('SETTLED'),
+  ]);
+  expect(await verifyAt(shop.connection)).toEqual({ violations: [], payments: 100n, historyRows: 200n });
+});
+
+// The database refuses most of this by itself, so its own guards are taken away first.
+const DROP_GUARDS = `
+  alter table payments drop constraint if exists money_is_conserved, drop constraint if exists captured_fits_state,
+    drop constraint if exists declined_has_a_reason;
+  alter table history drop constraint if exists moves_are_legal, drop constraint if exists first_row_opens`;
+
+const MONEY = 'Money is not conserved: 0 ≤ refunded ≤ captured ≤ authorised ≤ amount does not hold';
+const PAID = 'A payment was paid without a capture, or captured without being paid';
+
+test.each([
+  [
+    'a gap in the history',
+    'update history set seq = 5 where seq = 2 and payment_id = $id',
+    'The history is not numbered 1, 2, 3 without gaps',
+  ],
+  [
+    'a history that starts in the middle',
+    'update history set seq = seq + 1000 where payment_id = $id; update history set seq = seq - 999 where payment_id = $id',
+    'The history is not numbered 1, 2, 3 without gaps',
+  ],
+  [
+    'a row that starts elsewhere than the one before it ended',
+    `update history set from_state = 'REDIRECT' where seq = 2 and payment_id = $id`,
+    'A history row does not start in the state where the row before it ended',
+  ],
+  [
+    'a first row that comes from somewhere',
+    `update history set from_state = 'PREPARE' where seq = 1 and payment_id = $id`,
+    'A history row does not start in the state where the row before it ended',
+  ],
+  [
+    'a state that the history does not know',
+    `update payments set state = 'PENDING', captured = 0 where payment_id = $id`,
+    'The state of a payment is not the one its newest history row led to',
+  ],
+  [
+    'a wrong history_length',
+    'update payments set history_length = 3 where payment_id = $id',
+    'The history_length of a payment is not the number of its history rows',
+  ],
+  [
+    'a payment without any history',
+    'delete from history where payment_id = $id',
+    'The history_length of a payment is not the number of its history rows',
+  ],
+  ['a history without a payment', 'delete from payments where payment_id = $id', 'A history row belongs to no payment'],
+  ['a negative refund', 'update payments set refunded = -1 where payment_id = $id', MONEY],
+  ['a refund of more than was captured', 'update payments set refunded = captured + 1 where payment_id = $id', MONEY],
+  [
+    'a capture of more than was authorised',
+    'update payments set authorised = captured - 1 where payment_id = $id',
+    MONEY,
+  ],
+  ['an authorisation of more than the amount', 'update payments set amount = amount - 1 where payment_id = $id', MONEY],
+  ['a settled payment without a capture', 'update payments set captured = 0 where payment_id = $id', PAID],
+  [
+    'a capture of a payment that was not paid',
+    `update payments set state = 'DECLINED' where payment_id = $id;
+     update history set to_state = 'DECLINED' where seq = 2 and payment_id = $id`,
+    PAID,
+  ],
+  [
+    'a second payment of a paid order',
+    `update payments set attempt = 2, order_id = (select order_id from payments where payment_id = $id)
+     where payment_id = $other`,
+    'An order has several payments that are neither failed nor taken back',
+  ],
+  [
+    'a second try without a first',
+    'update payments set attempt = 2 where payment_id = $id',
+    'The tries of an order are not numbered 1, 2, 3 without gaps',
+  ],
+])('%s is found', async (_, damage, sentence) => {
+  const ids = [(await shop.sale()).body.trans_id, (await shop.sale()).body.trans_id];
+  await shop.rows(DROP_GUARDS);
+  await shop.rows(damage.replaceAll('$id', `'${ids[0]}'`).replaceAll('$other', `'${ids[1]}'`));
+  expect(await violations()).toEqual([`${sentence}: payment ${ids[0]}.`]);
+  const these = `where payment_id in ('${ids.join("', '")}')`;
+  await shop.rows(`delete from payments ${these}; delete from history ${these}`);
+  expect(await violations()).toEqual([]);
+});
+
+test('the command says what holds, or what does not and ends with code 1', async () => {
+  const { host, port, user, database } = shop.connection;
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-verify-'));
+  const command = () =>
+    new Promise<{ code: number; output: string }>((resolve) => {
+      const env = {
+        ...process.env,
+        DATA_DIR: folder,
+        DATABASE_URL: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`,
+      };
+      execFile(process.execPath, ['src/main.ts', 'verify'], { env }, (error, output) =>
+        resolve({ code: Number(error?.code ?? 0), output }),
+      );
+    });
+  expect(await command()).toEqual({ code: 0, output: 'Everything holds: 100 payments, 200 history rows.\n' });
+  await shop.rows('update payments set history_length = 7; update payments set attempt = 2');
+  const [first] = await shop.rows('select min(payment_id::text) as id from payments');
+  expect(await command()).toEqual({
+    code: 1,
+    output: [
+      `The history_length of a payment is not the number of its history rows: payment ${first?.id} and 99 more.\n`,
+      `The tries of an order are not numbered 1, 2, 3 without gaps: payment ${first?.id} and 99 more.\n`,
+    ].join(''),
+  });
+  await rm(folder, { recursive: true });
+});
