@@ -110,6 +110,7 @@ export function createApp(
     reply.code(http).send(envelope(refusal.error, refusal.problems));
   });
   app.setNotFoundHandler((request, reply) => {
+    request.action = 'unknown';
     request.outcome = `error ${ERRORS.unknownRoute.code}`;
     reply.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
   });

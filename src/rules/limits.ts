@@ -20,7 +20,9 @@ export const LIMITS = {
   /** How long a repeat waits for an original that is still running. */
   duplicateWaitMs: 10 * SECOND,
 
-  /** A provider that has not answered a submission by then is asked about it. */
+  /** A provider that has not answered a call by then counts as one that did not answer. */
+  providerMs: 20 * SECOND,
+  /** A payment that is still without an outcome by then, because its process died, is asked about. */
   submissionMs: 30 * SECOND,
   /** The pauses between two questions about an unknown outcome; the last one repeats. */
   askAgainMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],

@@ -83,7 +83,8 @@ export interface Move {
   before: Payment;
   /** The payment as it is if the move happens. */
   after: Payment;
-  event: PaymentEvent | 'asked' | 'noted';
+  /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
+  event: PaymentEvent | 'asked' | `noted ${PaymentEvent}`;
   actor: Actor;
   call: CallRecord | undefined;
 }

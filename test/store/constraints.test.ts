@@ -140,7 +140,7 @@ describe('history', () => {
   test.each([
     ['the opening', { seq: 1, event: 'opened', from_state: null, to_state: 'PREPARE' }],
     ['a legal move', {}],
-    ['a note that changes nothing', { event: 'noted', from_state: 'SETTLED', to_state: 'SETTLED' }],
+    ['a note that changes nothing', { event: 'noted declined', from_state: 'SETTLED', to_state: 'SETTLED' }],
   ])('%s is accepted', async (_, changes) => {
     expect(await refusalOf('history', historyRow(changes))).toBe(undefined);
   });

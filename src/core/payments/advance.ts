@@ -60,7 +60,7 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
       updatedAt: gateway.clock.now(current.mid),
     };
     const { actor, call } = happening;
-    const event = to === undefined ? 'noted' : happening.event;
+    const event = to === undefined ? (`noted ${happening.event}` as const) : happening.event;
     if (await gateway.payments.move({ before: current, after, event, actor, call })) {
       if (after.state !== current.state) gateway.metrics.entered(after.state);
       return after;

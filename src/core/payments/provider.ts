@@ -25,12 +25,21 @@ async function callProvider(gateway: Gateway, payment: WholePayment, settings: S
   });
   try {
     if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
-    const outcome = await connector[verb](submission(payment, settings));
+    const outcome = await inTime(connector[verb](submission(payment, settings)));
     return { outcome, call: record(outcome.kind) };
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     return { outcome: undefined, call: record('no answer') };
   }
+}
+
+/** What comes later than the limit is not waited for: the provider is asked about it instead. */
+async function inTime<Value>(call: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The provider took too long.')), LIMITS.providerMs);
+  });
+  return Promise.race([call, late]).finally(() => clearTimeout(timer));
 }
 
 const submission = (payment: WholePayment, settings: Settings): Submission => ({
