@@ -130,7 +130,8 @@ export function createApp(
 
 /** Short ids that are unique over all processes: chance for the process, a count for the request. */
 function requestIds(): () => string {
-  const process = newSecret(5);
+  // In letters: a row of digits could be taken for a card number, and would be masked in the log.
+  const process = newSecret(5).replace(/\d/g, (digit) => 'ghijklmnop'.charAt(Number(digit)));
   let count = 0;
   return () => `${process}-${(++count).toString(36)}`;
 }

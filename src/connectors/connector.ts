@@ -19,9 +19,12 @@ export type Outcome =
   /** To a question only: the provider does not know yet. */
   | { kind: 'unknown' };
 
+/** Whoever has nobody to ask may answer at once. */
+export type Answer = Outcome | Promise<Outcome>;
+
 export interface Connector {
   /** Moves the money once; the intent is durable before this is called. */
-  submit(submission: Submission): Promise<Outcome>;
+  submit(submission: Submission): Answer;
   /** Asks what became of a submission, without moving anything. */
-  query(submission: Submission): Promise<Outcome>;
+  query(submission: Submission): Answer;
 }

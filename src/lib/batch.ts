@@ -31,7 +31,7 @@ export function batch<Item, Result>(
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
     scheduled = true;
-    setImmediate(flush);
+    process.nextTick(flush);
   }
 
   function flush(): void {

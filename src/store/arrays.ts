@@ -5,11 +5,7 @@ export function plain<Item>(
   items: readonly Item[],
   of: (item: Item) => string | number | bigint | boolean | null,
 ): string {
-  let literal = '{';
-  for (let index = 0; index < items.length; index++) {
-    literal += `${index === 0 ? '' : ','}${of(items[index] as Item)}`;
-  }
-  return `${literal}}`;
+  return `{${items.map((item) => String(of(item))).join(',')}}`;
 }
 
 const NEEDS_ESCAPE = /["\\]/;

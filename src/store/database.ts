@@ -3,6 +3,7 @@ import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf } from '../lib/faults.ts';
 import { StartRefusal } from '../lib/refusal.ts';
+import { type Lane, openLane } from './lane.ts';
 import type { Schema } from './schema.ts';
 
 const OLDEST_VERSION = 15;
@@ -12,7 +13,8 @@ export interface Database {
   pool: pg.Pool;
   query: Kysely<Schema>;
   /** The batched statements of the hot path, which have one right plan: through the index, item by item. */
-  hot: pg.Pool;
+  writes: Lane;
+  reads: Lane;
   close(): Promise<void>;
 }
 
@@ -39,32 +41,41 @@ const types: pg.CustomTypesConfig = {
 const INDEX_ONLY =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
-export function openDatabase(connection: Connection, onFault: (error: Error) => void, hotConnections = 12): Database {
-  const open = (max: number, options: string) => {
-    const pool = new pg.Pool({
-      ...connection,
-      max,
-      types,
-      options: `-c timezone=UTC ${options}`,
-      connectionTimeoutMillis: 5000,
-      allowExitOnIdle: true,
-    });
+/** With `hotConnections`, the hot path gets a pool of that size in place of its two lanes. */
+export function openDatabase(
+  connection: Connection,
+  onFault: (error: Error) => void,
+  hotConnections?: number,
+): Database {
+  const config = (options: string): pg.ClientConfig => ({
+    ...connection,
+    types,
+    options: `-c timezone=UTC ${options}`,
+    connectionTimeoutMillis: 5000,
+  });
+  const openPool = (max: number, options: string): pg.Pool => {
+    const pool = new pg.Pool({ ...config(options), max, allowExitOnIdle: true });
     pool.on('error', onFault);
     // A client in use hears of a lost connection twice, and only once on behalf of the pool.
     pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
-  const pool = open(10, '-c statement_timeout=30000');
-  const hot = open(hotConnections, `${INDEX_ONLY} -c statement_timeout=10000`);
+  const hotOptions = `${INDEX_ONLY} -c statement_timeout=10000`;
+  const openHot = (): Lane =>
+    hotConnections === undefined ? openLane(config(hotOptions), onFault) : openPool(hotConnections, hotOptions);
+  const pool = openPool(10, '-c statement_timeout=30000');
+  const writes = openHot();
+  const reads = openHot();
   return {
     pool,
-    hot,
+    writes,
+    reads,
     query: new Kysely<Schema>({
       dialect: new PostgresDialect({ pool }),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     }),
     async close() {
-      await Promise.all([pool.end(), hot.end()]);
+      await Promise.all([pool.end(), writes.end(), reads.end()]);
     },
   };
 }

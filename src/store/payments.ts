@@ -7,6 +7,7 @@ import { LIMITS } from '../rules/limits.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
 import { moments, plain, texts } from './arrays.ts';
 import type { Database } from './database.ts';
+import type { Lane } from './lane.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
 
@@ -264,7 +265,7 @@ export interface BatchLimits {
 }
 
 export function createPaymentStore(
-  { hot, query }: Database,
+  { writes, reads, query }: Database,
   onBatch: (statement: string, size: number) => void,
   limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
 ): PaymentStore {
@@ -277,13 +278,17 @@ export function createPaymentStore(
       onBatch: (size) => onBatch(name, size),
     });
 
-  const run = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
-    (await hot.query<Row>({ name, text, values })).rows;
+  const run = async <Row extends pg.QueryResultRow>(
+    lane: Lane,
+    name: string,
+    text: string,
+    values: unknown[],
+  ): Promise<Row[]> => (await lane.query<Row>({ name, text, values })).rows;
 
   const write = batched<WholePayment | Move, boolean>('write', async (items) => {
     const opens = items.filter((item) => 'details' in item);
     const moves = items.filter((item) => 'before' in item);
-    const rows = await run<{ paymentId: string; ordinal: number }>('write', WRITE, [
+    const rows = await run<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),
@@ -346,7 +351,7 @@ export function createPaymentStore(
     return batched<PaymentKey, Row | undefined>(name, async (items) =>
       inOrder(
         items,
-        await run<Row>(name, text, [plain(items, (key) => key.mid), plain(items, (key) => key.paymentId)]),
+        await run<Row>(reads, name, text, [plain(items, (key) => key.mid), plain(items, (key) => key.paymentId)]),
       ),
     );
   };
@@ -354,7 +359,7 @@ export function createPaymentStore(
   const findByOrder = batched<{ mid: string; orderId: string }, Payment | undefined>('find_by_order', async (items) =>
     inOrder(
       items,
-      await run<Payment>('find_by_order', FIND_BY_ORDER, [
+      await run<Payment>(reads, 'find_by_order', FIND_BY_ORDER, [
         plain(items, (key) => key.mid),
         texts(items, (key) => key.orderId),
       ]),
@@ -368,7 +373,7 @@ export function createPaymentStore(
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
     async claimDue(now, latestNow, most) {
-      return run<WholePayment>('claim', CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+      return run<WholePayment>(writes, 'claim', CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
     },
     async history({ mid, paymentId }) {
       const rows = await query

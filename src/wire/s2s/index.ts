@@ -40,6 +40,8 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
+    // The next batch leaves for the database before this one's answers are written.
+    await endOfTurn();
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id;
     return answer;

@@ -1,0 +1,50 @@
+/** One connection that is given the next statement while the last one runs: the server never waits for us in between. */
+import pg from 'pg';
+
+/** Whatever takes a statement; a lane or a pool. */
+export interface Lane {
+  query<Row extends pg.QueryResultRow>(statement: {
+    name: string;
+    text: string;
+    values: unknown[];
+  }): Promise<{
+    rows: Row[];
+  }>;
+  end(): Promise<void>;
+}
+
+/** Connects when it is first needed, and again after the connection was lost. */
+export function openLane(config: pg.ClientConfig, onFault: (error: Error) => void): Lane {
+  let connecting: Promise<pg.Client> | undefined;
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...config, pipeline: true, keepAlive: true });
+    const forget = (): void => {
+      if (connecting === current) connecting = undefined;
+    };
+    client.on('error', (error) => {
+      forget();
+      onFault(error);
+    });
+    client.on('end', forget);
+    const current = connecting;
+    try {
+      await client.connect();
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    return client;
+  }
+
+  return {
+    async query(statement) {
+      connecting ??= Promise.resolve().then(connect);
+      return (await connecting).query(statement);
+    },
+    async end() {
+      const client = await connecting?.catch(() => undefined);
+      await client?.end();
+    },
+  };
+}
