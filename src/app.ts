@@ -25,6 +25,7 @@ declare module 'fastify' {
     outcome: string;
     mid: string | undefined;
     paymentId: string | undefined;
+    isRead: boolean;
   }
 }
 
@@ -36,6 +37,8 @@ interface FinishedRequest {
   mid: string | undefined;
   payment_id: string | undefined;
   elapsedMs: number;
+  /** A query that was answered: clients that poll would drown everything else. */
+  isQuiet: boolean;
 }
 
 export interface AppOptions {
@@ -75,15 +78,19 @@ export function createApp(
   app.decorateRequest('outcome', '');
   app.decorateRequest('mid', undefined);
   app.decorateRequest('paymentId', undefined);
+  app.decorateRequest('isRead', false);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
   });
   const finished = endOfTurnList<FinishedRequest>((requests) => {
-    for (const { elapsedMs, ...request } of requests) {
+    for (const { elapsedMs, isQuiet, ...request } of requests) {
       gateway.metrics.request(request.action, request.outcome, elapsedMs / 1000);
-      gateway.log.info({ ...request, ms: Math.round(elapsedMs * 10) / 10 }, 'request');
+      const level = isQuiet ? 'debug' : 'info';
+      if (gateway.log.isLevelEnabled(level)) {
+        gateway.log[level]({ ...request, ms: Math.round(elapsedMs * 10) / 10 }, 'request');
+      }
     }
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -96,6 +103,7 @@ export function createApp(
         mid: request.mid,
         payment_id: request.paymentId,
         elapsedMs: reply.elapsedTime,
+        isQuiet: request.isRead && reply.statusCode === 200,
       });
     }
     done();

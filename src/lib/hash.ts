@@ -8,11 +8,11 @@ const ASCII_ONLY = /^[\u0000-\u007f]*$/;
 
 const asciiUpper = (text: string): string => text.replace(LOWER_CASE, (letters) => letters.toUpperCase());
 
-const twice = (text: string): string => digest('sha1', digest('md5', text, 'hex'), 'hex');
+const twice = (text: string): Buffer => digest('sha1', digest('md5', text, 'hex'), 'buffer');
 
 /** The canonical hash: only a to z are upper-cased, so that every language computes the same one. */
 export function wireHash(values: readonly string[], password: string): string {
-  return twice(asciiUpper(values.join('') + password));
+  return twice(asciiUpper(values.join('') + password)).toString('hex');
 }
 
 /** Whether `given` is the hash of these values under one of the passwords, with either upper-casing. */
@@ -24,7 +24,7 @@ export function isWireHash(given: string, values: readonly string[], passwords: 
     const text = values.join('') + password;
     const candidates = ASCII_ONLY.test(text) ? [text.toUpperCase()] : [asciiUpper(text), text.toUpperCase()];
     for (const candidate of candidates) {
-      matches = timingSafeEqual(Buffer.from(twice(candidate), 'hex'), claimed) || matches;
+      matches = timingSafeEqual(twice(candidate), claimed) || matches;
     }
   }
   return matches;

@@ -21,6 +21,8 @@ export interface Operation {
   fields: readonly Field[];
   /** The fields whose raw values the hash covers, in this order; one that was not sent counts as empty. */
   signs: readonly string[];
+  /** It changes nothing and may be repeated at will, as clients that poll do. */
+  isRead?: true;
 }
 
 const hash = must('hash', anyText);
@@ -64,8 +66,8 @@ export const S2S_OPERATIONS = {
     ],
     signs: ['identifier', 'order_id', 'order_amount', 'order_currency'],
   },
-  GET_TRANS_STATUS: { fields: [transId, hash], signs: ['trans_id'] },
-  GET_TRANS_STATUS_BY_ORDER: { fields: [must('order_id', orderId), hash], signs: ['order_id'] },
+  GET_TRANS_STATUS: { fields: [transId, hash], signs: ['trans_id'], isRead: true },
+  GET_TRANS_STATUS_BY_ORDER: { fields: [must('order_id', orderId), hash], signs: ['order_id'], isRead: true },
   CAPTURE: { fields: [transId, may('amount', anyText), hash], signs: ['trans_id'] },
   VOID: { fields: [transId, hash], signs: ['trans_id'] },
   CREDITVOID: { fields: [transId, may('amount', anyText), hash], signs: ['trans_id'] },

@@ -15,36 +15,35 @@ export interface Lane {
 
 /** Connects when it is first needed, and again after the connection was lost. */
 export function openLane(config: pg.ClientConfig, onFault: (error: Error) => void): Lane {
+  let connected: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
 
   async function connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...config, pipeline: true, keepAlive: true });
     const forget = (): void => {
-      if (connecting === current) connecting = undefined;
+      if (connected === client) connected = undefined;
     };
     client.on('error', (error) => {
       forget();
       onFault(error);
     });
     client.on('end', forget);
-    const current = connecting;
-    try {
-      await client.connect();
-    } catch (error) {
-      forget();
-      throw error;
-    }
+    await client.connect();
+    connected = client;
     return client;
   }
 
   return {
     async query(statement) {
-      connecting ??= Promise.resolve().then(connect);
+      if (connected) return connected.query(statement);
+      connecting ??= connect().finally(() => {
+        connecting = undefined;
+      });
       return (await connecting).query(statement);
     },
     async end() {
-      const client = await connecting?.catch(() => undefined);
-      await client?.end();
+      await connecting?.catch(() => undefined);
+      await connected?.end();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Gateway } from '../../core/context.ts';
 import { endOfTurn } from '../../lib/turn.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
+import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import { S2S_ACTIONS } from './actions.ts';
 import type { Answer } from './answers.ts';
@@ -27,10 +27,12 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     const name = actionOf(body);
     const action = name && S2S_ACTIONS[name];
+    const operation: Operation | undefined = name && S2S_OPERATIONS[name];
     const accountFields = action?.accountFields;
     if (name) request.action = name;
+    request.isRead = operation?.isRead === true;
     const account = await admit(gateway, {
-      operation: name && S2S_OPERATIONS[name],
+      operation,
       body,
       keyField: 'client_key',
       address: addressOf(request),
