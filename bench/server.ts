@@ -41,7 +41,7 @@ async function start({ kind, connection, masterKey, adminToken, answer }: Server
   if (kind === 'sql') {
     process.on('message', async (question: Question) => {
       if ('ask' in question && question.ask === 'sql') {
-        tell({ perSecond: await driveSql(gateway.payments, question.seconds, question.concurrency) });
+        tell({ perSecond: await driveSql(gateway, question.seconds, question.concurrency) });
       }
     });
     return tell({ url: '' });

@@ -1,15 +1,33 @@
 /** The two writes of a sale, driven against the store as fast as it takes them, with no HTTP and no checks before them. */
+import { createAccount } from '../src/core/accounts.ts';
+import type { Gateway } from '../src/core/context.ts';
+import { composePayment } from '../src/core/payments/open.ts';
 import { newId } from '../src/lib/id.ts';
-import type { PaymentStore, WholePayment } from '../src/store/payments.ts';
 
-export async function driveSql(payments: PaymentStore, seconds: number, concurrency: number): Promise<number> {
-  const mid = newId();
+export async function driveSql(gateway: Gateway, seconds: number, concurrency: number): Promise<number> {
+  const { payments, clock } = gateway;
+  const { account } = await createAccount(gateway, 'Bench', {});
   const until = performance.now() + seconds * 1000;
   let paid = 0;
 
   const pay = async (): Promise<void> => {
     while (performance.now() < until) {
-      const payment = newPayment(mid);
+      const payment = composePayment(gateway, account, {
+        protocol: 's2s',
+        brand: 'vcard',
+        orderId: newId(),
+        amountText: '19.99',
+        currency: 'USD',
+        isAuthorisation: false,
+        isRecurringInit: false,
+        details: {
+          description: 'A payment of the benchmark',
+          returnUrl: 'https://shop.example/return',
+          identifier: 'success@example.com',
+          payer: { ip: '203.0.113.7' },
+        },
+        content: '',
+      });
       await payments.open(payment);
       await payments.move({
         before: payment,
@@ -20,7 +38,7 @@ export async function driveSql(payments: PaymentStore, seconds: number, concurre
           authorised: payment.amount,
           captured: payment.amount,
           dueAt: null,
-          updatedAt: Date.now(),
+          updatedAt: clock.now(),
         },
         event: 'settled',
         actor: 'provider',
@@ -32,45 +50,4 @@ export async function driveSql(payments: PaymentStore, seconds: number, concurre
   const started = performance.now();
   await Promise.all(Array.from({ length: concurrency }, pay));
   return paid / ((performance.now() - started) / 1000);
-}
-
-function newPayment(mid: string): WholePayment {
-  const now = Date.now();
-  const paymentId = newId();
-  return {
-    mid,
-    paymentId,
-    orderId: `sql-${paymentId}`,
-    attempt: 1,
-    protocol: 's2s',
-    brand: 'vcard',
-    connector: 'vcard',
-    state: 'PREPARE',
-    historyLength: 1,
-    amountText: '19.99',
-    currency: 'USD',
-    amount: 1999n,
-    authorised: 0n,
-    captured: 0n,
-    refunded: 0n,
-    inDoubt: false,
-    dueAt: now + 30_000,
-    asked: 0,
-    isAuthorisation: false,
-    isRecurringInit: false,
-    fingerprint: paymentId.replaceAll('-', ''),
-    descriptor: 'Bench',
-    declineReason: null,
-    recurringToken: null,
-    scheduleId: null,
-    providerReference: null,
-    createdAt: now,
-    updatedAt: now,
-    details: {
-      description: 'A payment of the benchmark',
-      returnUrl: 'https://shop.example/return',
-      identifier: 'success@example.com',
-      payer: { ip: '203.0.113.7' },
-    },
-  };
 }

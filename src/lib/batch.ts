@@ -27,7 +27,7 @@ export function batch<Item, Result>(
   let inFlight = 0;
   let scheduled = false;
 
-  // A turn of the event loop, not a timer: all requests read in this turn travel together, a lone one at once.
+  // Not a timer: when all that is ready to run has run, what it asked for leaves together; a lone item leaves at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
     scheduled = true;

@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: how values travel, which faults mean what, and the two pools. */
+/** The connections to PostgreSQL: how values travel, a pool for ordinary statements, two lanes for the hot ones. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf } from '../lib/faults.ts';

@@ -1,5 +1,6 @@
 /** The admin API: accounts and their settings, the list of payments, one payment with its story, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_SETTINGS } from '../support/expected.ts';
 import { ADMIN_TOKEN, newOrderId, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
@@ -90,28 +91,6 @@ describe('the token', () => {
     expect(await shop.rows('select count(*) from accounts')).toEqual(before);
   });
 });
-
-const DEFAULT_SETTINGS = {
-  refunds_allowed: true,
-  callback_url: '',
-  callback_format: 'form',
-  ip_allowlist: [],
-  three_ds_link_target: '',
-  account_uuid: '',
-  fee_calculation_method: 'account_level',
-  brands: [],
-  brand_aliases: {},
-  return_parameters: false,
-  order_id_reuse: 'after_failure',
-  authorisation_days: 7,
-  descriptor: '',
-  branding: { name: '', logo: '', colour: '' },
-  locale: '',
-  vcard: {
-    success: ['success@example.com', 'success@gmail.com'],
-    decline: ['decline@example.com', 'fail@gmail.com'],
-  },
-};
 
 describe('making an account', () => {
   test('answers 201 with its keys, its secrets and its settings', async () => {

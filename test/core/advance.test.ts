@@ -4,6 +4,7 @@ import { advance, type Happening } from '../../src/core/payments/advance.ts';
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
 import type { Payment } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
+import { EVENTS, MOVES } from '../support/expected.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
@@ -29,57 +30,6 @@ const WAYS: Record<StateName, PaymentEvent[]> = {
   CHARGEBACK: ['settled', 'chargedBack'],
   EXPIRED: ['authorised', 'expired'],
 };
-
-const FROM_THE_PAYER = {
-  accepted: 'PENDING',
-  unanswered: 'PENDING',
-  authorised: 'PENDING',
-  settled: 'SETTLED',
-  declined: 'DECLINED',
-  abandoned: 'DECLINED',
-} as const;
-
-/** Every move there is; all others are noted only. */
-const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
-  PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
-  REDIRECT: FROM_THE_PAYER,
-  '3DS': FROM_THE_PAYER,
-  PENDING: {
-    authorised: 'PENDING',
-    settled: 'SETTLED',
-    captured: 'SETTLED',
-    declined: 'DECLINED',
-    abandoned: 'DECLINED',
-    voided: 'VOID',
-    reversed: 'REVERSAL',
-    expired: 'EXPIRED',
-  },
-  SETTLED: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
-  DECLINED: {},
-  VOID: {},
-  REVERSAL: {},
-  REFUND: {},
-  CHARGEBACK: {},
-  EXPIRED: {},
-};
-
-const EVENTS: PaymentEvent[] = [
-  'redirected',
-  'challenged',
-  'accepted',
-  'unanswered',
-  'authorised',
-  'settled',
-  'declined',
-  'abandoned',
-  'captured',
-  'voided',
-  'reversed',
-  'expired',
-  'partlyRefunded',
-  'refunded',
-  'chargedBack',
-];
 
 const happening = (event: PaymentEvent): Happening => ({
   event,

@@ -7,6 +7,7 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from '../../src/rules/settings.ts';
+import { DEFAULT_SETTINGS } from '../support/expected.ts';
 
 const FLAG: [unknown[], unknown[]] = [
   [true, false],
@@ -178,40 +179,18 @@ describe('reading settings', () => {
   });
 });
 
-const DEFAULTS = {
-  refunds_allowed: true,
-  callback_url: '',
-  callback_format: 'form',
-  ip_allowlist: [],
-  three_ds_link_target: '',
-  account_uuid: '',
-  fee_calculation_method: 'account_level',
-  brands: [],
-  brand_aliases: {},
-  return_parameters: false,
-  order_id_reuse: 'after_failure',
-  authorisation_days: 7,
-  descriptor: '',
-  branding: { name: '', logo: '', colour: '' },
-  locale: '',
-  vcard: {
-    success: ['success@example.com', 'success@gmail.com'],
-    decline: ['decline@example.com', 'fail@gmail.com'],
-  },
-};
-
 describe('the settings of an account', () => {
   test('are these when nobody set anything, dotted ones shown as objects', () => {
-    expect(nestSettings(completeSettings({}))).toEqual(DEFAULTS);
+    expect(nestSettings(completeSettings({}))).toEqual(DEFAULT_SETTINGS);
   });
 
   test('are what somebody set, with defaults for the rest', () => {
     const set = { locale: 'sr', 'branding.name': 'Shop', refunds_allowed: false };
     expect(nestSettings(completeSettings(set))).toEqual({
-      ...DEFAULTS,
+      ...DEFAULT_SETTINGS,
       locale: 'sr',
       refunds_allowed: false,
-      branding: { ...DEFAULTS.branding, name: 'Shop' },
+      branding: { ...DEFAULT_SETTINGS.branding, name: 'Shop' },
     });
   });
 

@@ -1,78 +1,15 @@
 /** The life of a payment, written out a second time by hand and compared with the table. */
 import { describe, expect, test } from 'vitest';
 import { isRetriable, legalMoves, nextState, type PaymentEvent, STATE_NAMES, STATES } from '../../src/rules/states.ts';
-
-const TABLE = {
-  PREPARE: {
-    redirected: 'REDIRECT',
-    challenged: '3DS',
-    accepted: 'PENDING',
-    unanswered: 'PENDING',
-    authorised: 'PENDING',
-    settled: 'SETTLED',
-    declined: 'DECLINED',
-    abandoned: 'DECLINED',
-  },
-  REDIRECT: {
-    accepted: 'PENDING',
-    unanswered: 'PENDING',
-    authorised: 'PENDING',
-    settled: 'SETTLED',
-    declined: 'DECLINED',
-    abandoned: 'DECLINED',
-  },
-  '3DS': {
-    accepted: 'PENDING',
-    unanswered: 'PENDING',
-    authorised: 'PENDING',
-    settled: 'SETTLED',
-    declined: 'DECLINED',
-    abandoned: 'DECLINED',
-  },
-  PENDING: {
-    authorised: 'PENDING',
-    settled: 'SETTLED',
-    captured: 'SETTLED',
-    declined: 'DECLINED',
-    abandoned: 'DECLINED',
-    voided: 'VOID',
-    reversed: 'REVERSAL',
-    expired: 'EXPIRED',
-  },
-  SETTLED: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
-  DECLINED: {},
-  VOID: {},
-  REVERSAL: {},
-  REFUND: {},
-  CHARGEBACK: {},
-  EXPIRED: {},
-};
-
-const EVENTS: PaymentEvent[] = [
-  'redirected',
-  'challenged',
-  'accepted',
-  'unanswered',
-  'authorised',
-  'settled',
-  'declined',
-  'abandoned',
-  'captured',
-  'voided',
-  'reversed',
-  'expired',
-  'partlyRefunded',
-  'refunded',
-  'chargedBack',
-];
+import { EVENTS, MOVES } from '../support/expected.ts';
 
 test('the table is this one, no move more and no move less', () => {
-  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(TABLE);
+  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(MOVES);
 });
 
 describe.each(STATE_NAMES)('from %s', (from) => {
   test.each(EVENTS)('%s leads where the table says, or nowhere', (event) => {
-    expect(nextState(from, event)).toBe((TABLE[from] as Partial<Record<PaymentEvent, string>>)[event]);
+    expect(nextState(from, event)).toBe((MOVES[from] as Partial<Record<PaymentEvent, string>>)[event]);
   });
 });
 

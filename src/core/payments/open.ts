@@ -62,7 +62,12 @@ async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payme
   return current;
 }
 
-function composePayment(gateway: Gateway, account: Account, order: Order): WholePayment {
+/** The payment of an order as it is before anything happened to it. */
+export function composePayment(
+  gateway: Pick<Gateway, 'clock'>,
+  account: Pick<Account, 'mid' | 'name' | 'settings'>,
+  order: Order,
+): WholePayment {
   const now = gateway.clock.now(account.mid);
   const brand = BRANDS[order.brand];
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;

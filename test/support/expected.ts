@@ -1,0 +1,76 @@
+/** Tables of the interface, written a second time by hand, so that a wrong row in the product fails. */
+import type { PaymentEvent, StateName } from '../../src/rules/states.ts';
+
+const FROM_THE_PAYER = {
+  accepted: 'PENDING',
+  unanswered: 'PENDING',
+  authorised: 'PENDING',
+  settled: 'SETTLED',
+  declined: 'DECLINED',
+  abandoned: 'DECLINED',
+} as const;
+
+/** Every move there is; all others are noted only. */
+export const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
+  PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
+  REDIRECT: FROM_THE_PAYER,
+  '3DS': FROM_THE_PAYER,
+  PENDING: {
+    authorised: 'PENDING',
+    settled: 'SETTLED',
+    captured: 'SETTLED',
+    declined: 'DECLINED',
+    abandoned: 'DECLINED',
+    voided: 'VOID',
+    reversed: 'REVERSAL',
+    expired: 'EXPIRED',
+  },
+  SETTLED: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
+  DECLINED: {},
+  VOID: {},
+  REVERSAL: {},
+  REFUND: {},
+  CHARGEBACK: {},
+  EXPIRED: {},
+};
+
+export const EVENTS: PaymentEvent[] = [
+  'redirected',
+  'challenged',
+  'accepted',
+  'unanswered',
+  'authorised',
+  'settled',
+  'declined',
+  'abandoned',
+  'captured',
+  'voided',
+  'reversed',
+  'expired',
+  'partlyRefunded',
+  'refunded',
+  'chargedBack',
+];
+
+/** The settings of an account that nobody touched, as the admin API shows them. */
+export const DEFAULT_SETTINGS = {
+  refunds_allowed: true,
+  callback_url: '',
+  callback_format: 'form',
+  ip_allowlist: [],
+  three_ds_link_target: '',
+  account_uuid: '',
+  fee_calculation_method: 'account_level',
+  brands: [],
+  brand_aliases: {},
+  return_parameters: false,
+  order_id_reuse: 'after_failure',
+  authorisation_days: 7,
+  descriptor: '',
+  branding: { name: '', logo: '', colour: '' },
+  locale: '',
+  vcard: {
+    success: ['success@example.com', 'success@gmail.com'],
+    decline: ['decline@example.com', 'fail@gmail.com'],
+  },
+};
