@@ -35,7 +35,18 @@ export function createLog(level: string, target: LogTarget): Logger {
 /** Standard output: written in chunks as JSON, or at once and pretty when a person looks. */
 export function standardOutput(): LogTarget & { flush(): void } {
   if (process.stdout.isTTY) {
-    const stream = pretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
+    const stream = pretty({
+      colorize: true,
+      sync: true,
+      translateTime: 'SYS:HH:MM:ss.l',
+      singleLine: true,
+      // What a person looks for in the line of a request comes first.
+      messageFormat: (line, message) =>
+        line.action === undefined
+          ? String(line[message])
+          : `${line.action} ${line.outcome} (${line.status}, ${line.ms} ms)`,
+      ignore: 'action,outcome,status,ms',
+    });
     return { write: (line) => void stream.write(line), flush: () => undefined };
   }
   const destination = pino.destination({ fd: 1, sync: false, minLength: 32_768, maxWrite: 65_536 });
