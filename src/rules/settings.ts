@@ -1,6 +1,7 @@
 /** The settings of a merchant account, one row each; the admin API and the docs read this table. */
 import { parseRange } from '../lib/address.ts';
 import { isUuid } from '../lib/id.ts';
+import { isObject, isText } from '../lib/json.ts';
 import { BRANDS } from './brands.ts';
 
 interface Row<Value> {
@@ -23,8 +24,6 @@ const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
   check: (value: unknown) => (accepts(value) ? undefined : `This value should be ${expects}.`),
 });
 
-const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.length <= most && value.isWellFormed() && !value.includes('\0');
 const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.length <= 200 && value.every((one) => isText(one, 255) && accepts(one));
 
@@ -44,9 +43,10 @@ const ranges = kind('a list of IP addresses and CIDR ranges', (value) =>
 );
 const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)));
 const aliases = kind('an object of alias: brand label', (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const pairs = Object.entries(value);
-  return pairs.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand));
+  const pairs = isObject(value) ? Object.entries(value) : undefined;
+  return (
+    pairs?.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand)) ?? false
+  );
 });
 const emails = kind('a list of texts', (value) => isTexts(value, (one) => one !== ''));
 const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));
@@ -112,6 +112,12 @@ const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[
 /** The settings of an account from the ones that somebody set. */
 export const completeSettings = (set: Record<string, unknown>): Settings => ({ ...DEFAULTS, ...set }) as Settings;
 
+/** Reads a setting that is a list by its name, for rules that only know the name. */
+export const listsOf =
+  (settings: Settings) =>
+  (name: string): readonly string[] =>
+    settings[name as SettingName] as readonly string[];
+
 export interface SettingProblem {
   field: string;
   sentence: string;
@@ -129,7 +135,7 @@ export function readSettings(input: Record<string, unknown>): {
       const sentence = SETTINGS[name as SettingName].check(value);
       if (sentence) problems.push({ field: name, sentence });
       else set[name as SettingName] = value;
-    } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isPlainObject(value)) {
+    } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isObject(value)) {
       for (const [key, inner] of Object.entries(value)) read(`${name}.${key}`, inner);
     } else {
       problems.push({ field: shown(name), sentence: 'This setting does not exist.' });
@@ -138,9 +144,6 @@ export function readSettings(input: Record<string, unknown>): {
   for (const [name, value] of Object.entries(input)) read(name, value);
   return { set, problems };
 }
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const shown = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : 'body');
 

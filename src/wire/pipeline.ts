@@ -5,7 +5,7 @@ import { isWireHash } from '../lib/hash.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import type { Operation } from '../rules/operations.ts';
-import type { Settings } from '../rules/settings.ts';
+import { listsOf } from '../rules/settings.ts';
 
 /** A body of either protocol, as the gates look at it. */
 export interface RequestBody {
@@ -78,7 +78,7 @@ function wellFormedFields(gateway: Gateway, account: Account, operation: Operati
   const { body } = request;
   const context: FieldContext = {
     value: body.value,
-    list: (setting) => account.settings[setting as keyof Settings] as readonly string[],
+    list: listsOf(account.settings),
     allowsHttp: gateway.environment === 'sandbox',
   };
   const problems = [...revealedPasswords(account, body), ...nestedScalars(operation.fields, body)];

@@ -1,19 +1,21 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
 import type { Outcome, Submission } from '../../connectors/connector.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Settings } from '../../rules/settings.ts';
+import { listsOf, type Settings } from '../../rules/settings.ts';
 import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 import { advance, noteAsked } from './advance.ts';
 
 type Verb = CallRecord['verb'];
 
+type KnownOutcome = Exclude<Outcome, { kind: 'unknown' }>;
+
 interface Answer {
-  outcome: Outcome | undefined;
+  /** Nothing when the provider does not know, or did not answer at all: that is never a decline. */
+  outcome: KnownOutcome | undefined;
   call: CallRecord;
 }
 
-/** Calls the provider; no answer at all is an outcome of its own, never a decline. */
 async function callProvider(gateway: Gateway, payment: WholePayment, settings: Settings, verb: Verb): Promise<Answer> {
   const connector = gateway.connectors[payment.connector];
   const started = performance.now();
@@ -27,7 +29,7 @@ async function callProvider(gateway: Gateway, payment: WholePayment, settings: S
     if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
     const answer = connector[verb](submission(payment, settings));
     const outcome = answer instanceof Promise ? await inTime(answer) : answer;
-    return { outcome, call: record(outcome.kind) };
+    return { outcome: outcome.kind === 'unknown' ? undefined : outcome, call: record(outcome.kind) };
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     return { outcome: undefined, call: record('no answer') };
@@ -49,13 +51,13 @@ const submission = (payment: WholePayment, settings: Settings): Submission => ({
   currency: payment.currency,
   authoriseOnly: payment.isAuthorisation,
   identifier: payment.details.identifier ?? '',
-  list: (setting) => settings[setting as keyof Settings] as readonly string[],
+  list: listsOf(settings),
 });
 
 /** Submits a payment whose intent is durable, and writes what came of it. */
 export async function submit(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<Payment> {
   const { outcome, call } = await callProvider(gateway, payment, settings, 'submit');
-  return outcome === undefined || outcome.kind === 'unknown'
+  return outcome === undefined
     ? advance(gateway, payment, {
         event: 'unanswered',
         actor: 'provider',
@@ -70,7 +72,7 @@ export async function inquire(gateway: Gateway, payment: WholePayment, settings:
   const { outcome, call } = await callProvider(gateway, payment, settings, 'query');
   // Accepted and still waiting is all that is known of a pending payment already: it is no outcome.
   const isWaiting = outcome?.kind === 'accepted' && payment.state === 'PENDING';
-  if (outcome === undefined || outcome.kind === 'unknown' || isWaiting) await noteAsked(gateway, payment, call);
+  if (outcome === undefined || isWaiting) await noteAsked(gateway, payment, call);
   else await apply(gateway, payment, settings, outcome, call);
 }
 
@@ -78,7 +80,7 @@ function apply(
   gateway: Gateway,
   payment: Payment,
   settings: Settings,
-  outcome: Exclude<Outcome, { kind: 'unknown' }>,
+  outcome: KnownOutcome,
   call: CallRecord,
 ): Promise<Payment> {
   const { kind, providerReference } = outcome;

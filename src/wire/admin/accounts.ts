@@ -4,6 +4,7 @@ import { changeAccount, createAccount, findAccount, listAccounts, rotatePassword
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
+import { isText } from '../../lib/json.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -72,7 +73,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 function readAccount(body: unknown): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
   const { name, settings: below, ...beside } = objectBody(body);
   const { set, problems } = readSettings({ ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside });
-  const isName = typeof name === 'string' && name.trim() !== '' && name.length <= NAME_LENGTH && isStorable(name);
+  const isName = isText(name, NAME_LENGTH) && name.trim() !== '';
   if (name !== undefined && !isName) {
     const sentence =
       typeof name === 'string' && name.trim() === ''
@@ -83,5 +84,3 @@ function readAccount(body: unknown): { name: string | undefined; settings: Retur
   if (problems.length > 0) throw new Refusal('invalidData', problems);
   return { name: name as string | undefined, settings: set };
 }
-
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

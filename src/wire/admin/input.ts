@@ -1,5 +1,6 @@
 /** Reads what admin requests bring: JSON objects, page sizes, dates. */
 import { isUuid } from '../../lib/id.ts';
+import { isObject } from '../../lib/json.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -8,7 +9,7 @@ export const invalid = (field: string, sentence: string): Refusal => new Refusal
 
 /** A body, or a member of one, that has to be an object. */
 export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  if (isObject(body)) return body;
   throw invalid(field, field === 'body' ? 'The body should be a JSON object.' : 'This value should be an object.');
 }
 
