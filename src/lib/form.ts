@@ -163,7 +163,7 @@ export function entriesBelow(form: Form, root: string): [string, string][] {
   const below: [string, string][] = [];
   for (const [name, value] of form.values) {
     if (name.startsWith(root) && name.charAt(root.length) === '[') {
-      const close = name.indexOf(']');
+      const close = name.indexOf(']', root.length);
       below.push([name.slice(root.length + 1, close) + name.slice(close + 1), value]);
     }
   }
