@@ -1,0 +1,114 @@
+/** News to the gateway: written down with the change that they tell, signed, sent in order, and again until taken. */
+import { Agent, request } from 'undici';
+import { newId } from '../src/lib/id.ts';
+import { signatureOf } from '../src/lib/signature.ts';
+import { NEWS_MODES, oneMore } from './faults.ts';
+import type { Ledger, News } from './ledger.ts';
+import type { Timers } from './timers.ts';
+
+export interface NewsOptions {
+  secret: string;
+  /** How long to wait after each failed try; the last pause repeats. */
+  pausesMs: readonly number[];
+}
+
+/** Whom the news are about. */
+export interface Subject {
+  reference: string;
+  mid: string | null;
+  brand: string | null;
+  amount: string;
+  currency: string;
+  notifyUrl: string | null;
+}
+
+export interface Newsroom {
+  /** Writes news down, inside the transaction of what they tell. */
+  write(subject: Subject, fields: Record<string, unknown>, dueAt?: number): void;
+  /** Sends what is due of a payment; done when all of it was taken or the first of it was not. */
+  send(reference: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TIME_LIMIT_MS = 10_000;
+
+export function openNewsroom(
+  ledger: Ledger,
+  timers: Timers,
+  { secret, pausesMs }: NewsOptions,
+  onError: (error: unknown) => void,
+): Newsroom {
+  const agent = new Agent({ connections: 128 });
+  const underWay = new Map<string, Promise<void>>();
+  let isClosed = false;
+
+  async function isTaken({ event, url, body }: News): Promise<boolean> {
+    try {
+      const { statusCode, body: answer } = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...signatureOf(event, Date.now(), body, [secret]) },
+        body,
+        dispatcher: agent,
+        signal: AbortSignal.timeout(TIME_LIMIT_MS),
+      });
+      await answer.dump();
+      return statusCode >= 200 && statusCode < 300;
+    } catch {
+      return false;
+    }
+  }
+
+  async function deliver(news: News): Promise<void> {
+    let taken = true;
+    for (let copy = 0; copy < news.copies; copy++) taken = (await isTaken(news)) && taken;
+    if (isClosed) return;
+    if (taken) ledger.newsDelivered(news.seq);
+    else ledger.newsFailed(news.seq, Date.now() + (pausesMs[Math.min(news.tries, pausesMs.length - 1)] as number));
+  }
+
+  async function deliverInOrder(reference: string): Promise<void> {
+    try {
+      while (!isClosed) {
+        const next = ledger.firstNews(reference);
+        if (!next) return;
+        if (next.dueAt > Date.now()) return timers.at(next.dueAt, () => send(reference));
+        await deliver(next);
+      }
+    } catch (error) {
+      onError(error);
+    } finally {
+      underWay.delete(reference);
+    }
+  }
+
+  function send(reference: string): Promise<void> {
+    const sending = underWay.get(reference) ?? Promise.resolve().then(() => deliverInOrder(reference));
+    underWay.set(reference, sending);
+    return sending;
+  }
+
+  for (const reference of ledger.referencesWithNews()) send(reference);
+
+  return {
+    write(subject, fields, dueAt = Date.now()) {
+      const { reference, currency, notifyUrl } = subject;
+      if (!notifyUrl) return;
+      const fault = ledger.takeFault(NEWS_MODES, subject);
+      const amount = fault === 'wrong_amount' ? oneMore(subject.amount) : subject.amount;
+      ledger.addNews({
+        event: `evt_${newId()}`,
+        reference,
+        url: notifyUrl,
+        body: JSON.stringify({ reference, ...fields, amount, currency }),
+        copies: fault === 'duplicate_news' ? 2 : 1,
+        dueAt,
+      });
+    },
+    send,
+    async close() {
+      isClosed = true;
+      await agent.destroy();
+      await Promise.all(underWay.values());
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** The frame of every page: the banner, the look, and headers that let nothing else in. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import encodeQR from 'qr';
+import { type Html, html } from '../src/lib/html.ts';
+import type { Scene } from './brands.ts';
+import { STYLE } from './style.ts';
+
+export interface Page {
+  title: string;
+  body: Html;
+  scene?: Scene;
+  refreshSeconds?: number;
+}
+
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
+
+export function sendPage(reply: FastifyReply, { title, body, scene, refreshSeconds }: Page): FastifyReply {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body data-scene="${scene ?? ''}">
+<p class="world" role="note">Simulated world. No real money moves here.</p>
+${body}
+</body>
+</html>
+`;
+  return reply
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    })
+    .send(String(page));
+}
+
+const messagePage = (title: string, lead: string): Page => ({
+  title,
+  body: html`<main class="card"><h1>${title}</h1><p class="lead">${lead}</p></main>`,
+});
+
+export const unknownPage = (): Page =>
+  messagePage('Nothing here', 'This page does not exist. Please go back to the shop and start again.');
+
+/** A form that another site sent in the payer's name is not the payer's decision. */
+export async function ownFormsOnly(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  const site = request.headers['sec-fetch-site'];
+  if (request.method === 'GET' || site === undefined || site === 'same-origin' || site === 'none') return undefined;
+  return sendPage(reply.code(403), messagePage('Not accepted', 'This form was sent by another site.'));
+}
+
+const ICONS = {
+  hosted:
+    'M3 7.5A2.5 2.5 0 0 1 5.5 5h13A2.5 2.5 0 0 1 21 7.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 16.5zM3 10h18M7 15h4',
+  bank: 'M3 10l9-6 9 6M5 10v8M10 10v8M14 10v8M19 10v8M3 20h18',
+  credit:
+    'M4 7.5A1.5 1.5 0 0 1 5.5 6h13A1.5 1.5 0 0 1 20 7.5v11a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 18.5zM4 11h16M8 3v4M16 3v4M8 15h3',
+  crypto: 'M12 3l7.8 4.5v9L12 21l-7.8-4.5v-9zM12 8.5l3 3.5-3 3.5-3-3.5z',
+  app: 'M8.5 3h7A1.5 1.5 0 0 1 17 4.5v15a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 7 19.5v-15A1.5 1.5 0 0 1 8.5 3zM11 18h2',
+  transfer: 'M4 8h15M15 4l4 4-4 4M20 16H5M9 12l-4 4 4 4',
+  qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 18v2',
+  payout: 'M12 16V4M7 9l5-5 5 5M4 15v3a2 2 0 0 0 2 2h12a2 2 0 0 0 2-2v-3',
+  good: 'M5 12.5l4.5 4.5L19 7.5',
+  bad: 'M6.5 6.5l11 11M17.5 6.5l-11 11',
+  wait: 'M12 6.5V12l3.5 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z',
+} as const;
+
+export const icon = (name: keyof typeof ICONS, className = ''): Html =>
+  html`<span class="icon ${className}"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[name]}"/></svg></span>`;
+
+/** A QR code as a drawing: a dark square for each set cell. */
+export function qrDrawing(text: string, label: string): Html {
+  const cells = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
+  const path = cells.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  return html`<svg viewBox="0 0 ${cells.length} ${cells.length}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path d="${path}" fill="#000"/></svg>`;
+}

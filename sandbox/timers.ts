@@ -1,0 +1,33 @@
+/** What happens later: one timer each, none of them left when the world closes. */
+
+export interface Timers {
+  at(moment: number, work: () => void): void;
+  stop(): void;
+}
+
+export function createTimers(onError: (error: unknown) => void): Timers {
+  const timers = new Set<NodeJS.Timeout>();
+  let isStopped = false;
+  return {
+    at(moment, work) {
+      if (isStopped) return;
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          try {
+            work();
+          } catch (error) {
+            onError(error);
+          }
+        },
+        // A timer may come a millisecond early, and then what it is for would not be due.
+        Math.max(0, moment - Date.now()) + 1,
+      );
+      timers.add(timer);
+    },
+    stop() {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
