@@ -45,6 +45,23 @@ const walPosition = async (): Promise<number> => {
   return Number(rows[0]?.bytes);
 };
 
+/** The simulated outside world, in a process of its own as it is in the sandbox. */
+async function startOutside() {
+  const access = { key: newSecret(), newsSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
+  const child = fork(join(import.meta.dirname, '../sandbox/main.ts'), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      SANDBOX_PORT: '0',
+      SANDBOX_FILE: join(folder, 'sandbox.db'),
+      SANDBOX_KEY: access.key,
+      SANDBOX_NEWS_SECRET: access.newsSecret,
+    },
+  });
+  const { url } = (await once(child, 'message'))[0] as { url: string };
+  return { child, provider: { url, ...access } };
+}
+const outside = await startOutside();
+
 const masterKey = newMasterKey();
 const adminToken = newSecret(24);
 
@@ -65,7 +82,8 @@ async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answe
     child.send(question as ServerOrder);
     return (await once(child, 'message'))[0] as Answer;
   };
-  const order: ServerOrder = { kind, connection: database.connection, masterKey, adminToken, answer };
+  const { connection } = database;
+  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: outside.provider };
   const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),
@@ -97,6 +115,34 @@ function saleForm({ client_key, password }: Merchant): string {
   const order = `bench-${++orders}`;
   const hash = wireHash(['success@example.com', order, '19.99', 'USD'], password);
   return `action=SALE&client_key=${client_key}&brand=vcard&identifier=success%40example.com&order_id=${order}&order_amount=19.99&order_currency=USD&order_description=A+payment+of+the+benchmark&payer_ip=203.0.113.7&return_url=https%3A%2F%2Fshop.example%2Freturn&hash=${hash}`;
+}
+
+/** One of each kind of brand: settled at once, sent to a page, waiting for an app, a code, a payout. */
+const MIX: Record<string, string>[] = [
+  { brand: 'vcard', identifier: 'success@example.com' },
+  { brand: 'pin-a', 'parameters[pin]': '1234567890123456' },
+  { brand: 'hosted-b', 'parameters[toCurrency]': 'EUR' },
+  { brand: 'upi-b', 'parameters[upi_id]': 'asha@upi', order_currency: 'INR' },
+  { brand: 'ips', order_currency: 'RSD' },
+  { brand: 'doc-a', 'parameters[document_number]': '12345678' },
+  { brand: 'agg-a', payer_country: 'TR', order_currency: 'TRY' },
+  { brand: 'p2p-b', 'parameters[SecurityQuestionAnswer]': 'blue-teapot' },
+];
+function mixedForm({ client_key, password }: Merchant): string {
+  const order = `bench-${++orders}`;
+  const sale: Record<string, string> = {
+    action: 'SALE',
+    client_key,
+    order_id: order,
+    order_amount: '19.99',
+    order_currency: 'USD',
+    order_description: 'A payment of the benchmark',
+    payer_ip: '203.0.113.7',
+    return_url: 'https://shop.example/return',
+    ...MIX[orders % MIX.length],
+  };
+  const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] ?? '');
+  return new URLSearchParams({ ...sale, hash: wireHash(signed, password) }).toString();
 }
 
 const makeRequests = (seconds: number, form: () => string): Buffer[] =>
@@ -175,7 +221,7 @@ interface Measured {
   merchant: Merchant;
 }
 
-async function startGateway(kind: 'gateway' | 'single'): Promise<Measured> {
+async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promise<Measured> {
   const server = await startServer(kind);
   return { server, merchant: await newMerchant(server.url as URL) };
 }
@@ -183,25 +229,19 @@ async function startGateway(kind: 'gateway' | 'single'): Promise<Measured> {
 const measureSale = (name: string, { server, merchant }: Measured): Promise<Row> =>
   measure(name, server, () => saleForm(merchant), { countsWal: true });
 
-/** On one connection the two differ by little, so they take turns on the same young tables. */
-async function measureOneConnection(single: Measured, gateway: Measured): Promise<number> {
+/** Two that differ by little take turns on the same tables; the ratio of the second to the first. */
+async function measureInTurns(
+  names: [string, string],
+  [first, second]: [Measured, Measured],
+  { connections, rounds }: { connections: number; rounds: number },
+): Promise<number> {
   const ratios: number[] = [];
-  for (let round = 1; round <= 3; round++) {
-    const warmUp = round === 1 ? WARM_UP_SECONDS / 2 : 1;
-    const one = { connections: 1, warmUp };
-    const c1 = await measure(
-      `(c1) one connection, round ${round}`,
-      single.server,
-      () => saleForm(single.merchant),
-      one,
-    );
-    const d1 = await measure(
-      `(d1) one connection, round ${round}`,
-      gateway.server,
-      () => saleForm(gateway.merchant),
-      one,
-    );
-    ratios.push(d1.perSecond / c1.perSecond);
+  for (let round = 1; round <= rounds; round++) {
+    const options = { connections, warmUp: round === 1 ? WARM_UP_SECONDS / 2 : 1 };
+    const sales = async (name: string, { server, merchant }: Measured): Promise<number> =>
+      (await measure(`${name}, round ${round}`, server, () => saleForm(merchant), options)).perSecond;
+    const before = await sales(names[0], first);
+    ratios.push((await sales(names[1], second)) / before);
   }
   return ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
 }
@@ -228,12 +268,24 @@ const nothing = await measureNothing('(a) Fastify, doing nothing', answer);
 await measureSql();
 const single = await startGateway('single');
 const gateway = await startGateway('gateway');
-const oneConnection = await measureOneConnection(single, gateway);
+const oneConnection = await measureInTurns(['(c1) one connection', '(d1) one connection'], [single, gateway], {
+  connections: 1,
+  rounds: 3,
+});
 const unbatched = await measureSale('(c) SALE, one transaction per request', single);
 await single.server.stop();
 const batched = await measureSale('(d) SALE', gateway);
 const status = await measureStatus(gateway.server, gateway.merchant);
+const brands = await startGateway('brands');
+const withBrands = await measureInTurns(
+  ['(f) vcard, the other brands off', '(g) vcard, all brands on'],
+  [gateway, brands],
+  { connections: CONNECTIONS, rounds: 3 },
+);
 await gateway.server.stop();
+await measure('(h) a mix of brands', brands.server, () => mixedForm(brands.merchant));
+await brands.server.stop();
+outside.child.disconnect();
 const nothingAgain = await measureNothing('(a) again', answer);
 
 await wal.end();
@@ -268,6 +320,7 @@ const goals: [name: string, reached: number, wanted: number][] = [
   ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
   ['status reads to nothing, e / a', status.perSecond / a, 0.7],
   ['SALE on one connection, d1 / c1', oneConnection, 1],
+  ['vcard with all brands to vcard alone, g / f', withBrands, 0.9],
   ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
 ];
 

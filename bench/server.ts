@@ -2,19 +2,25 @@
 import { hash } from 'node:crypto';
 import Fastify from 'fastify';
 import { createApp } from '../src/app.ts';
+import type { ProviderAccess } from '../src/connectors/index.ts';
 import { openGateway } from '../src/gateway.ts';
 import { createLog, standardOutput } from '../src/lib/log.ts';
 import { startWorkLoop } from '../src/work/loop.ts';
 import { driveSql } from './sql.ts';
 
 export interface ServerOrder {
-  /** `nothing` answers without doing anything, `single` is the gateway with batches of one, `sql` has no HTTP. */
-  kind: 'nothing' | 'gateway' | 'single' | 'sql';
+  /**
+   * `nothing` answers without doing anything, `single` is the gateway with batches of one, `sql` has no HTTP,
+   * `brands` is the gateway with a provider behind it, which offers all brands.
+   */
+  kind: 'nothing' | 'gateway' | 'single' | 'sql' | 'brands';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
   /** What the server that does nothing answers: a real answer of the gateway. */
   answer: Record<string, string>;
+  /** The provider of all brands but the test brand. */
+  provider?: ProviderAccess | undefined;
 }
 
 export type ServerMessage = { url: string } | { cpuSeconds: number; memory: number } | { perSecond: number };
@@ -23,7 +29,7 @@ type Question = ServerOrder | { ask: 'usage' } | { ask: 'sql'; seconds: number; 
 
 const tell = (message: ServerMessage): void => void process.send?.(message);
 
-async function start({ kind, connection, masterKey, adminToken, answer }: ServerOrder): Promise<void> {
+async function start({ kind, connection, masterKey, adminToken, answer, provider }: ServerOrder): Promise<void> {
   if (kind === 'nothing') {
     const app = Fastify({ bodyLimit: 64 * 1024 });
     app.removeAllContentTypeParsers();
@@ -36,6 +42,7 @@ async function start({ kind, connection, masterKey, adminToken, answer }: Server
     environment: 'sandbox',
     masterKey,
     log: createLog('info', standardOutput()),
+    provider: kind === 'brands' ? provider : undefined,
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
   if (kind === 'sql') {
@@ -52,7 +59,10 @@ async function start({ kind, connection, masterKey, adminToken, answer }: Server
     takesRequests: true,
     adminTokenDigest: hash('sha256', adminToken, 'buffer'),
   });
-  tell({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  gateway.publicUrl = url;
+  gateway.inboundUrl = url;
+  tell({ url });
 }
 
 process.on('message', (question: Question) => {

@@ -11,12 +11,15 @@ import type { Gateway } from './core/context.ts';
 import { clientAddress } from './lib/address.ts';
 import { newSecret } from './lib/id.ts';
 import { endOfTurnList } from './lib/turn.ts';
+import { payFace } from './pages/pay/index.ts';
 import { ERRORS } from './rules/errors.ts';
 import { LIMITS } from './rules/limits.ts';
 import { adminFace } from './wire/admin/index.ts';
 import { envelope, refusalOf } from './wire/envelope.ts';
 import { healthFace } from './wire/health.ts';
+import { inboundFace } from './wire/inbound/index.ts';
 import { s2sFace } from './wire/s2s/index.ts';
+import { sandboxFace } from './wire/sandbox/index.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -132,7 +135,12 @@ export function createApp(
   app.register(async (face) => healthFace(face, gateway));
   if (!takesRequests) return app;
   app.register(async (face) => s2sFace(face, gateway, addressOf));
+  app.register(async (face) => inboundFace(face, gateway));
+  app.register(async (face) => payFace(face, gateway));
   app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });
+  if (gateway.environment === 'sandbox') {
+    app.register(async (face) => sandboxFace(face, gateway, isAdminToken), { prefix: '/sandbox/api' });
+  }
   return app;
 }
 

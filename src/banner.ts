@@ -4,6 +4,8 @@ import { wireHash } from './lib/hash.ts';
 
 export interface BannerFacts {
   url: string;
+  /** Where the simulated outside world shows what it does. */
+  outside: string | undefined;
   dataDir: string;
   tookMs: number;
   demo: Account;
@@ -30,13 +32,14 @@ export function demoCurl(url: string, demo: Account, orderId: string): string {
   return `curl ${url}/post -d '${body}'`;
 }
 
-export function banner({ url, dataDir, tookMs, demo, newAdminToken }: BannerFacts): string {
+export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken }: BannerFacts): string {
   const orderId = `demo-${Date.now().toString(36)}`;
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
 
   Gateway       ${url}/post
   Admin API     ${url}/admin/api
+  Outside world ${outside ?? '(none)'}
   Health        ${url}/health/ready
   Metrics       ${url}/metrics
   Data          ${dataDir}

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import type { ProviderAccess } from './connectors/index.ts';
 import type { Gateway } from './core/context.ts';
 import { checkEnvironment, checkMasterKey } from './core/installation.ts';
 import { openGateway } from './gateway.ts';
 import { StartRefusal } from './lib/refusal.ts';
 import { newMasterKey } from './lib/seal.ts';
+import { reachOutside } from './outside.ts';
 import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
 import { startEmbedded } from './store/embedded.ts';
 import { lockFolder } from './store/folder-lock.ts';
@@ -18,6 +20,7 @@ export interface Installation {
   gateway: Gateway;
   connection: Connection;
   masterKey: string;
+  provider: ProviderAccess | undefined;
   close(): Promise<void>;
 }
 
@@ -34,7 +37,21 @@ export async function boot(config: Config, { log, say, isGateway }: BootOptions)
     const { connection } = database;
     await migrateAt(connection).catch(refuseMigration);
     const masterKey = config.masterKey || (await sandboxMasterKey(config.dataDir));
-    const { gateway, close } = await openGateway({ connection, environment: config.environment, masterKey, log });
+    // A command beside the gateway calls no provider.
+    const outside = isGateway
+      ? await reachOutside(config, masterKey, log)
+      : { provider: undefined, stop: async () => undefined };
+    const { provider } = outside;
+    const { environment } = config;
+    const opened = await openGateway({ connection, environment, masterKey, log, provider }).catch(async (error) => {
+      await outside.stop();
+      throw error;
+    });
+    const { gateway } = opened;
+    const close = async (): Promise<void> => {
+      await opened.close();
+      await outside.stop();
+    };
     try {
       await checkEnvironment(gateway);
       await checkMasterKey(gateway);
@@ -46,6 +63,7 @@ export async function boot(config: Config, { log, say, isGateway }: BootOptions)
       gateway,
       connection,
       masterKey,
+      provider,
       async close() {
         await close();
         await database.leave();

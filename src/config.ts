@@ -63,6 +63,16 @@ function masterKeys(text: string): string | Expected {
     : new Expected('32 bytes in base64 (openssl rand -base64 32)');
 }
 
+function port(text: string): string | Expected {
+  return text === '' || (/^\d{1,5}$/.test(text) && Number(text) <= 65535)
+    ? text
+    : new Expected('a whole number from 0 to 65535');
+}
+
+function base64Secret(text: string): string | Expected {
+  return text === '' || Buffer.from(text, 'base64').length >= 16 ? text : new Expected('at least 16 bytes in base64');
+}
+
 function adminToken(text: string): string | Expected {
   return text === '' || text.length >= 32 ? text : new Expected('a text of at least 32 characters');
 }
@@ -107,6 +117,31 @@ export const VARIABLES = {
     ranges,
     'The proxies whose X-Forwarded-For is believed, as CIDR ranges; none when not set.',
   ),
+  providerUrl: variable(
+    'TURNPIKE_PROVIDER_URL',
+    '',
+    webAddress,
+    'The provider of all brands but the test brand. In the sandbox the simulated outside world is started when not set; in production those brands are not offered then.',
+  ),
+  providerKey: variable('TURNPIKE_PROVIDER_KEY', '', anyText, 'The key of calls to the provider.'),
+  providerNewsSecret: variable(
+    'TURNPIKE_PROVIDER_NEWS_SECRET',
+    '',
+    base64Secret,
+    'The secret that signs the provider’s news, in base64.',
+  ),
+  sandboxPort: variable(
+    'TURNPIKE_SANDBOX_PORT',
+    '',
+    port,
+    'The port of the simulated outside world; the one after PORT when not set, or a free one if that is taken.',
+  ),
+  sandboxUrl: variable(
+    'TURNPIKE_SANDBOX_URL',
+    '',
+    webAddress,
+    'The address under which payers reach the pages of the simulated outside world; from host and port when not set.',
+  ),
   role: variable(
     'TURNPIKE_ROLE',
     'all',
@@ -137,8 +172,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   });
   if (complaints.length > 0) throw new StartRefusal(`${complaints.join('; ')}.`);
   const config = Object.fromEntries(values) as Config;
+  refuseHalfAProvider(config);
   refuseUnsafeProduction(config);
   return config;
+}
+
+function refuseHalfAProvider({ providerUrl, providerKey, providerNewsSecret }: Config): void {
+  if (providerUrl === '' || (providerKey !== '' && providerNewsSecret !== '')) return;
+  throw new StartRefusal(
+    'TURNPIKE_PROVIDER_URL needs TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET beside it.',
+  );
 }
 
 function refuseUnsafeProduction(config: Config): void {
@@ -150,6 +193,9 @@ function refuseUnsafeProduction(config: Config): void {
   }
   if (!config.publicUrl.startsWith('https://')) {
     throw new StartRefusal('Production needs PUBLIC_URL to be the https address under which payers reach the gateway.');
+  }
+  if (config.providerUrl !== '' && !config.providerUrl.startsWith('https://')) {
+    throw new StartRefusal('Production needs TURNPIKE_PROVIDER_URL to be an https address.');
   }
 }
 

@@ -1,6 +1,6 @@
 /** Puts the gateway together: stores, clock, connectors, and the news of changes made elsewhere. */
 import type { Logger } from 'pino';
-import { CONNECTORS } from './connectors/index.ts';
+import { createConnectors, type ProviderAccess } from './connectors/index.ts';
 import { forgetAccounts } from './core/accounts.ts';
 import { readClock } from './core/clock.ts';
 import type { Gateway } from './core/context.ts';
@@ -11,6 +11,7 @@ import { createAccountStore, type Environment } from './store/accounts.ts';
 import { type Changes, listenToChanges } from './store/changes.ts';
 import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
 import { createInstallationStore } from './store/installation.ts';
+import { createNewsStore } from './store/news.ts';
 import { type BatchLimits, createPaymentStore } from './store/payments.ts';
 
 export interface GatewayOptions {
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   environment: Environment;
   masterKey: string;
   log: Logger;
+  /** The provider of all brands but the test brand; without one they are not offered. */
+  provider?: ProviderAccess | undefined;
   /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
   batchLimits?: BatchLimits;
   hotConnections?: number;
@@ -29,6 +32,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
   const database = openDatabase(connection, onFault, options.hotConnections);
   const metrics = createMetrics();
+  const connectors = createConnectors(environment === 'sandbox', options.provider);
   let changes: Changes | undefined;
   const gateway: Gateway = {
     environment,
@@ -36,8 +40,15 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     seal: createSeal(options.masterKey),
     log,
     metrics,
-    connectors: CONNECTORS,
+    connectors: connectors.byName,
+    simulator: connectors.simulator,
+    armFaults() {
+      if (connectors.faults) connectors.faults.areArmed = true;
+    },
+    publicUrl: '',
+    inboundUrl: '',
     payments: createPaymentStore(database, metrics.batch, options.batchLimits),
+    news: createNewsStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database),
     remembered: {
@@ -50,6 +61,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   };
   const close = async (): Promise<void> => {
     await changes?.close();
+    await connectors.close();
     await database.close();
   };
   const refresh = (): void => {
@@ -61,7 +73,11 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await readClock(gateway);
     changes = await listenToChanges(
       connection,
-      (change) => (change === 'clock' ? refresh() : forgetAccounts(gateway, change.split(' ')[1])),
+      (change) => {
+        if (change === 'clock') refresh();
+        else if (change === 'faults') gateway.armFaults();
+        else forgetAccounts(gateway, change.split(' ')[1]);
+      },
       () => {
         forgetAccounts(gateway);
         refresh();

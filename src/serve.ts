@@ -41,6 +41,7 @@ export async function serve(config: Config): Promise<void> {
           connection: installation.connection,
           masterKey: installation.masterKey,
           adminTokenDigest: token.digest.toString('hex'),
+          provider: installation.provider,
         },
         log,
       );
@@ -55,7 +56,8 @@ export async function serve(config: Config): Promise<void> {
     log.info({ url, environment: config.environment, role: config.role }, 'started');
     if (config.environment === 'sandbox' && config.role !== 'work') {
       const demo = await demoAccount(gateway);
-      const facts = { url, dataDir: config.dataDir, tookMs: performance.now() - started };
+      const outside = config.sandboxUrl || installation.provider?.url;
+      const facts = { url, outside, dataDir: config.dataDir, tookMs: performance.now() - started };
       output.flush();
       process.stdout.write(banner({ ...facts, demo, newAdminToken: token.made }));
     } else if (token.made !== undefined) {
@@ -82,6 +84,7 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
     connection: handover.connection as Connection,
     environment: config.environment,
     masterKey: handover.masterKey,
+    provider: handover.provider,
     log,
   });
   serveWorkerMetrics(gateway.metrics);
@@ -120,7 +123,12 @@ async function runNode(
     throw listenRefusal(config, error);
   }
   const address = app.server.address();
-  return { port: typeof address === 'object' && address ? address.port : config.port, stop };
+  const port = typeof address === 'object' && address ? address.port : config.port;
+  const local = baseAddress(config.host, port);
+  gateway.publicUrl = config.publicUrl || local;
+  // The simulated world runs beside us and knows nothing of proxies.
+  gateway.inboundUrl = config.providerUrl === '' ? local : gateway.publicUrl;
+  return { port, stop };
 }
 
 /** Looks before anything is started, so that the common mistake is told at once. */

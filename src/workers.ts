@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config.ts';
+import type { ProviderAccess } from './connectors/index.ts';
 import type { Metrics } from './core/metrics.ts';
 import { StartRefusal } from './lib/refusal.ts';
 import { LIMITS } from './rules/limits.ts';
@@ -14,6 +15,7 @@ export interface Handover {
   connection: Connection;
   masterKey: string;
   adminTokenDigest: string;
+  provider: ProviderAccess | undefined;
   /** The first worker also does what is due. */
   isFirst: boolean;
 }

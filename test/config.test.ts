@@ -30,6 +30,11 @@ test('with nothing set these are the values', () => {
     masterKey: '',
     adminToken: '',
     trustedProxies: [],
+    providerUrl: '',
+    providerKey: '',
+    providerNewsSecret: '',
+    sandboxPort: '',
+    sandboxUrl: '',
     role: 'all',
     workers: 1,
     logLevel: 'info',
@@ -135,6 +140,35 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
     ],
     bad: ['10.0.0.0/33', 'proxy.example', '10.0.0.1,', '10.0.0.1;10.0.0.2', 'true', '*'],
   },
+  TURNPIKE_PROVIDER_URL: {
+    key: 'providerUrl',
+    good: [],
+    bad: [
+      'provider.example',
+      'ftp://provider.example',
+      'https://provider.example?a=b',
+      'https://user:secret@provider.example',
+    ],
+  },
+  TURNPIKE_PROVIDER_KEY: { key: 'providerKey', good: [['a key', 'a key']], bad: [] },
+  TURNPIKE_PROVIDER_NEWS_SECRET: {
+    key: 'providerNewsSecret',
+    good: [[KEY, KEY]],
+    bad: ['short', 'AAAA'],
+  },
+  TURNPIKE_SANDBOX_PORT: {
+    key: 'sandboxPort',
+    good: [
+      ['0', '0'],
+      ['8081', '8081'],
+    ],
+    bad: ['65536', '-1', 'x', '80.5'],
+  },
+  TURNPIKE_SANDBOX_URL: {
+    key: 'sandboxUrl',
+    good: [['https://outside.example/', 'https://outside.example']],
+    bad: ['outside.example', 'ftp://outside.example', 'https://user:secret@outside.example'],
+  },
   TURNPIKE_ROLE: {
     key: 'role',
     good: [
@@ -164,9 +198,11 @@ test('every variable has its examples here', () => {
 });
 
 describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
-  test.each(good)('%j is fine', (text, value) => {
-    expect(readConfig({ [name]: text })).toMatchObject({ [key]: value });
-  });
+  if (good.length > 0) {
+    test.each(good)('%j is fine', (text, value) => {
+      expect(readConfig({ [name]: text })).toMatchObject({ [key]: value });
+    });
+  }
   if (bad.length > 0) {
     test.each(bad)('%j is refused by name, and not repeated', (text) => {
       const sentence = complaint({ [name]: text });
@@ -224,4 +260,28 @@ test('only listed proxies are trusted, and none when none is listed', () => {
   expect(isTrusted('10.1.2.3')).toBe(true);
   expect(isTrusted('11.1.2.3')).toBe(false);
   expect(trustedProxies({ trustedProxies: [] })('127.0.0.1')).toBe(false);
+});
+
+const PROVIDER = {
+  TURNPIKE_PROVIDER_URL: 'https://provider.example/',
+  TURNPIKE_PROVIDER_KEY: 'a key',
+  TURNPIKE_PROVIDER_NEWS_SECRET: KEY,
+};
+
+test('a provider is an address, a key and a secret', () => {
+  expect(readConfig(PROVIDER)).toMatchObject({ providerUrl: 'https://provider.example', providerKey: 'a key' });
+});
+
+test.each(['TURNPIKE_PROVIDER_KEY', 'TURNPIKE_PROVIDER_NEWS_SECRET'])('a provider without %s is refused', (missing) => {
+  expect(complaint({ ...PROVIDER, [missing]: '' })).toBe(
+    'TURNPIKE_PROVIDER_URL needs TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET beside it.',
+  );
+});
+
+test('production speaks to its provider over https only', () => {
+  const production = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+  expect(readConfig({ ...production, ...PROVIDER })).toMatchObject({ providerUrl: 'https://provider.example' });
+  expect(complaint({ ...production, ...PROVIDER, TURNPIKE_PROVIDER_URL: 'http://provider.example' })).toContain(
+    'TURNPIKE_PROVIDER_URL to be an https address',
+  );
 });

@@ -30,6 +30,7 @@ import {
   serverPid,
   serverSocket,
   startGateway,
+  workersOf,
 } from './support/process.ts';
 
 const execute = promisify(execFile);
@@ -499,7 +500,7 @@ describe('two workers', () => {
   }
 
   test('both answer, and their counts are added up', async () => {
-    expect(childrenOf(gateway.pid)).toHaveLength(2);
+    expect(workersOf(gateway.pid)).toHaveLength(2);
     let sent = 0;
     await eventually(async () => {
       sent += 8;
@@ -539,23 +540,23 @@ describe('two workers', () => {
       return workers;
     };
     const before = await eventually(both);
-    const [victim = 0, survivor = 0] = childrenOf(gateway.pid);
+    const [victim = 0, survivor = 0] = workersOf(gateway.pid);
     process.kill(victim, 'SIGKILL');
     await eventually(() => expect(gateway.output()).toContain('worker died and is replaced'));
     expect(isRunning(victim)).toBe(false);
     for (let sent = 0; sent < 5; sent++) expect((await sale()).status).toBe(200);
     expect(await counted()).toBeGreaterThan(0);
 
-    await eventually(() => expect(childrenOf(gateway.pid)).toHaveLength(2));
+    await eventually(() => expect(workersOf(gateway.pid)).toHaveLength(2));
     // The counts are there even while the new worker is still starting.
     expect(await counted()).toBeGreaterThan(0);
     const after = await eventually(both);
     expect([...after].filter((worker) => before.has(worker))).toHaveLength(1);
-    expect(childrenOf(gateway.pid)).toContain(survivor);
+    expect(workersOf(gateway.pid)).toContain(survivor);
   });
 
   test('SIGTERM stops all of them, after the requests that are under way', async () => {
-    const pids = childrenOf(gateway.pid);
+    const pids = workersOf(gateway.pid);
     expect(pids).toHaveLength(2);
     const hold = await holdOutcomes(connection);
     const underWay = sale();

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const files = ['src', 'bench', 'docs', 'test'].flatMap((folder) =>
+const files = ['src', 'sandbox', 'bench', 'docs', 'test'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),
@@ -27,6 +27,7 @@ const MAY_USE: Record<string, readonly string[]> = {
   store: ['rules', 'lib'],
   core: ['store', 'connectors', 'rules', 'lib'],
   wire: ['core', 'rules', 'lib'],
+  pages: ['core', 'rules', 'lib'],
   work: ['core', 'rules', 'lib'],
 };
 
@@ -40,8 +41,15 @@ test.each(inSrc.filter((file) => floorOf(file)))('%s uses only the floors below 
   for (const used of importsOf(file)) expect(allowed, `${file} imports ${used}`).toContain(floorOf(used) ?? used);
 });
 
+test('the simulated outside world shares nothing with the gateway but the ground floor', () => {
+  for (const file of files.filter((name) => name.startsWith('sandbox/'))) {
+    for (const used of importsOf(file)) expect(used, file).toMatch(/^(sandbox|src\/lib)\//);
+  }
+  for (const file of inSrc) for (const used of importsOf(file)) expect(used, file).not.toMatch(/^sandbox\//);
+});
+
 test('faces do not use each other', () => {
-  const FACES = ['s2s', 'admin', 'checkout', 'inbound'];
+  const FACES = ['s2s', 'admin', 'checkout', 'inbound', 'sandbox'];
   for (const file of inSrc) {
     const face = /^src\/wire\/(\w+)\//.exec(file)?.[1];
     if (!face) continue;

@@ -4,27 +4,98 @@
 export interface Submission {
   /** Our own reference, under which the provider can be asked later. */
   reference: string;
+  brand: string;
+  mid: string;
+  merchantName: string;
+  isPayout: boolean;
   amount: bigint;
   currency: string;
   authoriseOnly: boolean;
+  description: string;
   identifier: string;
-  /** The account's setting of this name, which is a list. */
-  list(setting: string): readonly string[];
+  payer: Readonly<Record<string, string>>;
+  /** The fields of the brand, nested as they were sent; sealed ones are opened by this call and by no other. */
+  parameters(): Readonly<Record<string, unknown>>;
+  /** The sub-methods that the payer may be offered, where the brand has some. */
+  methods: readonly string[];
+  /** Where the payer comes back to, and where news are sent. */
+  returnUrl: string;
+  notifyUrl: string;
+  setting(name: string): unknown;
+}
+
+/** What a provider said the amount is; if that is not ours, the rest of what it said is not believed. */
+export interface Told {
+  amount: bigint;
+  currency: string;
+}
+
+interface Answered {
+  providerReference?: string | undefined;
+  told?: Told | undefined;
 }
 
 /** A decline is an answer like any other; a connector throws only when the line is dead. */
 export type Outcome =
-  | { kind: 'settled' | 'authorised' | 'accepted'; providerReference?: string }
-  | { kind: 'declined'; reason: string; providerReference?: string }
-  /** To a question only: the provider does not know yet. */
-  | { kind: 'unknown' };
+  | ({ kind: 'settled' | 'authorised' } & Answered)
+  /** The outcome comes later; until then the payer may have a code to scan or an account to pay to. */
+  | ({ kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined } & Answered)
+  | ({ kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> } & Answered)
+  | ({ kind: 'declined'; reason: string } & Answered)
+  /** The provider does not know yet. */
+  | { kind: 'unknown' }
+  /** To a question only: the provider has no such payment. */
+  | { kind: 'notFound' };
 
 /** Whoever has nobody to ask may answer at once. */
-export type Answer = Outcome | Promise<Outcome>;
+export type Answer<Result = Outcome> = Result | Promise<Result>;
+
+/** A capture, void or refund of a payment that was submitted before. */
+export interface Operation {
+  verb: 'capture' | 'void' | 'refund';
+  /** The reference of the payment, and our own of the operation. */
+  reference: string;
+  operation: string;
+  amount: bigint;
+}
+
+export type OperationOutcome =
+  | { kind: 'done' | 'accepted' }
+  | { kind: 'declined'; reason: string }
+  | { kind: 'unknown' }
+  | { kind: 'notFound' };
+
+/** What a provider sent us on its own. */
+export interface News {
+  /** The same event may come any number of times and counts once. */
+  eventId: string;
+  reference: string;
+  body: Record<string, unknown>;
+}
+
+/** What news mean for the payment they are about; nothing when they bring nothing that we act on. */
+export type Meaning = Outcome | ({ kind: 'chargedBack' } & Answered) | undefined;
+
+/** What can be asked of a provider; the gateway does nothing else. */
+export interface Capabilities {
+  /** A submission with the same reference is the same payment and moves no money twice. */
+  repeatsSafely: boolean;
+  /** It can be asked for a payment by our reference. */
+  answersQueries: boolean;
+  /** A payment that it does not have, asked twice with a pause between, is one that it never received. */
+  knowsWhatItLacks: boolean;
+  refunds: 'api' | 'portal' | 'none';
+}
 
 export interface Connector {
+  can: Capabilities;
   /** Moves the money once; the intent is durable before this is called. */
   submit(submission: Submission): Answer;
   /** Asks what became of a submission, without moving anything. */
   query(submission: Submission): Answer;
+  operate(operation: Operation): Answer<OperationOutcome>;
+  queryOperation(operation: Operation): Answer<OperationOutcome>;
+  /** Reads news whose signature is right; nothing when it is not. */
+  readNews(headers: Readonly<Record<string, unknown>>, body: Buffer, now: number): News | undefined;
+  meaningOf(body: Record<string, unknown>): Meaning;
 }

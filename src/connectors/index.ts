@@ -1,5 +1,28 @@
-/** Every connector by its name. */
+/** Every connector by its name, as far as this installation has it. */
 import type { Connector } from './connector.ts';
-import { vcard } from './vcard.ts';
+import { createSimulator, type Simulator } from './simulator.ts';
+import { createUpstream, type ProviderAccess } from './upstream.ts';
+import { createVcard, type Faults } from './vcard.ts';
 
-export const CONNECTORS: Readonly<Record<string, Connector>> = { vcard };
+export type { ProviderAccess } from './upstream.ts';
+
+export interface Connectors {
+  byName: Readonly<Record<string, Connector>>;
+  /** The simulated outside world and the faults it was asked for; in the sandbox only. */
+  simulator?: Simulator;
+  faults?: Faults;
+  close(): Promise<void>;
+}
+
+/** Without a provider there is the test connector alone, and in production nothing at all. */
+export function createConnectors(isSandbox: boolean, provider: ProviderAccess | undefined): Connectors {
+  const upstream = provider && createUpstream(provider);
+  const close = async (): Promise<void> => upstream?.close();
+  const offered = upstream ? { upstream } : {};
+  if (!isSandbox) return { byName: offered, close };
+  if (!provider) return { byName: { ...offered, vcard: createVcard() }, close };
+  const simulator = createSimulator(provider);
+  const faults: Faults = { areArmed: false, simulator };
+  const vcard = createVcard({ faults, newsSecret: provider.newsSecret });
+  return { byName: { ...offered, vcard }, simulator, faults, close };
+}

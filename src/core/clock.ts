@@ -1,6 +1,7 @@
 /** The sandbox clock: moving it forward makes everything that is due by then happen. */
 import type { Gateway } from './context.ts';
 import { workDuePayments } from './payments/due.ts';
+import { workDueNews } from './payments/news.ts';
 
 /** Takes over the offsets that stand in the store, after a start or a move in another process. */
 export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
@@ -18,7 +19,10 @@ const running = new WeakMap<Gateway, Promise<unknown>>();
 /** Does what is due, one round at a time: whoever asks also waits for the round that is under way. */
 export async function workEverythingDue(gateway: Gateway): Promise<void> {
   const before = running.get(gateway) ?? Promise.resolve();
-  const round = before.then(() => workDuePayments(gateway));
+  const round = before.then(async () => {
+    await workDueNews(gateway);
+    await workDuePayments(gateway);
+  });
   running.set(
     gateway,
     round.catch(() => undefined),

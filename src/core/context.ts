@@ -1,16 +1,26 @@
 /** The tools that every function of the core gets first. */
 import type { Logger } from 'pino';
 import type { Connector } from '../connectors/connector.ts';
+import type { Simulator } from '../connectors/simulator.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
 import type { InstallationStore } from '../store/installation.ts';
+import type { NewsStore } from '../store/news.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
-export type { HistoryRow, Payment, PaymentDetails, PaymentStatus } from '../store/payments.ts';
+export type { NewsRow } from '../store/news.ts';
+export type {
+  HistoryRow,
+  NextStep,
+  Payment,
+  PaymentDetails,
+  PaymentStatus,
+  WholePayment,
+} from '../store/payments.ts';
 
 export interface Gateway {
   environment: Environment;
@@ -19,7 +29,15 @@ export interface Gateway {
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
+  /** The simulated outside world, where there is one. */
+  simulator: Simulator | undefined;
+  /** Faults were asked for: the test connector has to look for them. */
+  armFaults(): void;
+  /** The base address of links for payers, and the one under which providers reach us; known once we listen. */
+  publicUrl: string;
+  inboundUrl: string;
   payments: PaymentStore;
+  news: NewsStore;
   accounts: AccountStore;
   installation: InstallationStore;
   /** Accounts by key, remembered only while news of their changes arrive. */

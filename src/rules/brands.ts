@@ -1,33 +1,315 @@
-/** Every brand that a sale can name, one row each: who processes it and which fields it needs. */
-import { type Field, listedIn, must } from './fields.ts';
+/** Every brand that a sale can name, one row each: who processes it, which fields it needs, how long the payer has. */
+import {
+  anyText,
+  ask,
+  type Field,
+  type FieldContext,
+  fieldValue,
+  isNeeded,
+  listedIn,
+  may,
+  must,
+  oneOf,
+  text,
+} from './fields.ts';
+import {
+  addressOn,
+  base64,
+  bic,
+  count,
+  country,
+  cuil,
+  curp,
+  currencyCode,
+  digits,
+  IDENTIFICATION_TYPES,
+  identification,
+  link,
+  networkFor,
+  number,
+  personalId,
+  upiAddress,
+  utcMoment,
+  walletAToken,
+  walletBToken,
+  withoutSpaces,
+} from './formats.ts';
+import { LIMITS } from './limits.ts';
 
 export interface Brand {
   /** The connector that speaks to the provider. */
   connector: string;
-  /** A brand for tries that must not pass for money in production. */
-  isSandboxOnly?: true;
+  /** The outcome is there at once: no payer is waited for. */
+  isImmediate?: true;
+  /** Money goes out to the person named, not in from a payer. */
+  isPayout?: true;
+  /** The payer has this long from the sale on, also while the payment is pending; then it is declined. */
+  payerTimeMs?: number;
+  /** A code that the payer scans is shown for this long. */
+  codeTimeMs?: number;
+  /** A status query asks the provider, as long as the outcome is open. */
+  isAskedOnStatus?: true;
+  /** The ways to pay that the provider's page offers, each when all its fields came. */
+  methods?: readonly string[];
   /** The fields this brand needs besides the common ones of a sale. */
   fields: readonly Field[];
   about: string;
 }
 
+/** A brand that a provider processes over HTTP. */
+const upstream = (about: string, fields: readonly Field[], traits: Partial<Brand> = {}): Brand => ({
+  connector: 'upstream',
+  about,
+  fields,
+  ...traits,
+});
+
+/** A field that is sent as `parameters[name]`. */
+const p = (name: string): string => `parameters[${name}]`;
+
+const COINS = ['BTC', 'ETH', 'USDC', 'USDT'];
+const WALLET_TOKEN_LENGTH = 32 * 1024;
+
+const securityQuestion = (question: Field, answer: Field): Field[] => [question, answer];
+const answerText = withoutSpaces(3, 25);
+
+/** Three fields of the paying account, asked from payers of one country. */
+const accountOf = (where: string): Field[] => [
+  ask(p('orgCode'), anyText, { countries: [where], label: 'Bank code' }),
+  ask(p('accountName'), text(1, 64), { countries: [where], label: 'Account holder' }),
+  ask(p('accountNumber'), anyText, { countries: [where], label: 'Account number' }),
+];
+
+const identityOf = (where?: string): Field[] => [
+  ask(p('personal_id'), anyText, { ...(where && { countries: [where] }), label: 'Personal ID number' }),
+];
+
+const S_123 = { methods: ['S1', 'S2', 'S3'] };
+
 export const BRANDS: Readonly<Record<string, Brand>> = {
   vcard: {
     connector: 'vcard',
-    isSandboxOnly: true,
+    isImmediate: true,
     fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'))],
     about: 'The test brand: the identifier selects the outcome.',
   },
+  'payout-a': upstream(
+    'A payout to the person named, who answers a security question to receive it.',
+    [
+      must('payer_first_name', text(1, 60)),
+      must('payer_last_name', text(1, 60)),
+      must('payer_email', text(2, 60)),
+      must('order_description', text(5, 200)),
+      must(p('SecurityQuestion'), text(10, 40)),
+      must(p('SecurityQuestionAnswer'), text(3, 40), { isSecret: true }),
+      must('account_uuid', anyText, { isSetting: true }),
+      must('fee_calculation_method', anyText, { isSetting: true }),
+    ],
+    { isPayout: true },
+  ),
+  'wallet-a': upstream('A device wallet; the payment token comes from the merchant’s page or app.', [
+    must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH }),
+  ]),
+  'wallet-b': upstream('A device wallet; the payment token comes from the merchant’s page or app.', [
+    must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH }),
+  ]),
+  ips: upstream(
+    'Instant payment by QR code: the merchant shows the code, the payer scans it with the app of their bank.',
+    [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],
+    { codeTimeMs: LIMITS.codeMs, isAskedOnStatus: true },
+  ),
+  'pin-a': upstream('A prepaid voucher.', [must(p('pin'), digits(16, 16), { isSecret: true })]),
+  'telecom-a': upstream('Paid with the phone bill.', [may(p('productReceiver'), anyText)]),
+  'bank-a': upstream('A transfer from the payer’s bank account.', [
+    must('payer_first_name', anyText),
+    must('payer_last_name', anyText),
+    must(p('bank_code'), bic),
+    must(p('bank_account_number'), anyText),
+  ]),
+  'transfer-a': upstream(
+    'A bank transfer in Argentina; the payer has five minutes.',
+    [must('order_currency', oneOf(['ARS'])), ask('bank_cuil', cuil, { label: 'CUIL' })],
+    { payerTimeMs: LIMITS.transferMs },
+  ),
+  'transfer-b': upstream(
+    'A bank transfer in Mexico; the payer has five minutes.',
+    [must('order_currency', oneOf(['MXN'])), ask('bank_curp', curp, { label: 'CURP' })],
+    { payerTimeMs: LIMITS.transferMs },
+  ),
+  'doc-a': upstream('A local method that needs the payer’s personal id.', [must(p('document_number'), anyText)]),
+  'doc-b': upstream('A local method that needs the payer’s personal id.', [must(p('document_number'), anyText)]),
+  'local-a': upstream('A local method; payers from some countries need a personal id.', [
+    must(p('personalId'), personalId, { countries: ['BR', 'CL', 'CO'], needsCountry: true }),
+  ]),
+  'crypto-a': upstream('Paid in the chosen cryptocurrency.', [must(p('payment_currency'), oneOf(COINS))]),
+  'crypto-a-payout': upstream(
+    'A payout in cryptocurrency.',
+    [
+      must(p('address'), addressOn(p('network'))),
+      must(p('currency'), oneOf(COINS)),
+      must(p('network'), networkFor(p('currency'), COINS)),
+    ],
+    { isPayout: true },
+  ),
+  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText)]),
+  'trading-a': upstream('A deposit to a trading account.', [
+    must(p('paymentGatewayName'), anyText),
+    must(p('paymentCurrency'), anyText),
+    may(p('tradingAccountLogin'), anyText),
+  ]),
+  'trading-b': upstream(
+    'A withdrawal from a trading account to a wallet.',
+    [
+      must('withdrawCurrency', anyText, { alias: 'withdrawalCurrency' }),
+      must('address', anyText),
+      may('tradingAccountLogin', anyText),
+    ],
+    { isPayout: true },
+  ),
+  'hosted-a': upstream(
+    'A provider’s page that offers up to four ways to pay, each when its item fields came.',
+    [
+      ask(p('product_reference_id'), text(1, 64), { ...S_123, label: 'Product number' }),
+      ask(p('product_name'), text(1, 255), { methods: ['S2', 'S3', 'S4'], label: 'Product' }),
+      ask(p('product_quantity'), digits(4), { methods: ['S1', 'S2', 'S3', 'S4'], label: 'Quantity' }),
+      ask(p('product_sku'), anyText, { ...S_123, label: 'SKU' }),
+      ask(p('product_category'), anyText, { ...S_123, label: 'Category' }),
+      ask(p('product_url'), link, { methods: ['S2', 'S3'], label: 'Web page of the product' }),
+      ask(p('product_image_url'), link, { methods: ['S3'], label: 'Picture of the product' }),
+      ask(p('product_type'), anyText, { methods: ['S3'], label: 'Type of product' }),
+    ],
+    { methods: ['S1', 'S2', 'S3', 'S4'] },
+  ),
+  'hosted-b': upstream('A provider’s page that converts the amount to another currency.', [
+    must(p('toCurrency'), currencyCode),
+  ]),
+  'local-b': upstream('A local method; payers need a document, but in three countries.', [
+    ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),
+    ask(p('document_type'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Type of document' }),
+  ]),
+  'upi-a': upstream('UPI in India; the payer approves in their app.', [
+    ask(p('personal_id'), upiAddress, { label: 'UPI ID' }),
+  ]),
+  'upi-b': upstream('UPI in India; the payer approves in their app.', [must(p('upi_id'), upiAddress)]),
+  'upi-c': upstream('UPI in India; the payer approves in their app.', [must(p('upiAddress'), upiAddress)]),
+  'p2p-a': upstream(
+    'A payout from person to person, with a security question.',
+    securityQuestion(
+      may(p('SecurityQuestion'), anyText),
+      must(p('SecurityQuestionAnswer'), answerText, { isSecret: true }),
+    ),
+    { isPayout: true },
+  ),
+  'p2p-b': upstream(
+    'A payout from person to person, with an optional security question.',
+    securityQuestion(
+      may(p('SecurityQuestion'), anyText),
+      may(p('SecurityQuestionAnswer'), answerText, { isSecret: true }),
+    ),
+    { isPayout: true },
+  ),
+  'bnpl-a': upstream('Buy now, pay later.', [
+    must(p('category'), anyText),
+    must(p('buyer_registered_since'), utcMoment),
+    must(p('buyer_loyalty_level'), count, { default: '0' }),
+  ]),
+  'bnpl-b': upstream('Buy now, pay later.', [
+    must(p('shipping_amount'), number),
+    must(p('tax_amount'), number),
+    must(p('product_reference_id'), anyText),
+    must(p('product_type'), anyText),
+    must(p('product_sku'), anyText),
+    must(p('product_amount'), number),
+  ]),
+  'open-banking-a': upstream('A payment that the payer approves in their online banking.', [
+    must(p('payee_name'), anyText),
+    must(p('payee_country'), country),
+    must(p('payee_identifications'), anyText, {
+      items: [must('type', oneOf(IDENTIFICATION_TYPES)), must('identification', identification)],
+      isSecret: true,
+    }),
+  ]),
+  'mobile-money-a': upstream('Mobile money; the payer approves on their phone.', [
+    may(p('AccountProviderCode'), anyText),
+    may(p('NarrativeFileName'), anyText, { with: p('NarrativeFileBase64') }),
+    may(p('NarrativeFileBase64'), base64, { with: p('NarrativeFileName'), lengthMost: LIMITS.attachmentLength }),
+    may(p('ProviderReferenceText'), anyText),
+  ]),
+  'agg-a': upstream('A bank transfer in Turkey.', accountOf('TR')),
+  'agg-b': upstream('A bank transfer in Turkey.', accountOf('TR')),
+  'agg-c': upstream('A bank transfer in Thailand.', accountOf('TH')),
+  'agg-d': upstream('A bank transfer in Thailand.', accountOf('TH')),
+  'agg-e': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
+  'agg-f': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
+  'agg-g': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
+  'agg-h': upstream('A local method in Colombia that needs the payer’s identity.', identityOf('CO')),
+  'agg-i': upstream('A local method in India that needs the payer’s identity.', identityOf('IN')),
+  'agg-j': upstream('A local method in Turkey that needs the payer’s identity.', identityOf('TR')),
 };
+
+/** The fields whose values do not count towards the usual size of a body. */
+export const LONG_FIELDS: ReadonlySet<string> = new Set(
+  Object.values(BRANDS).flatMap(({ fields }) => fields.filter((field) => field.lengthMost).map(({ name }) => name)),
+);
 
 /** The brand that a sale means: its label, or an alias that the account set for it. */
 export function brandLabel(
   name: string,
   account: { brands: readonly string[]; brand_aliases: Readonly<Record<string, string>> },
-  environment: 'sandbox' | 'production',
+  isOffered: (brand: Brand) => boolean,
 ): string | undefined {
   const label = Object.hasOwn(account.brand_aliases, name) ? account.brand_aliases[name] : name;
-  if (label === undefined || !Object.hasOwn(BRANDS, label)) return undefined;
-  const isOffered = environment === 'sandbox' || !BRANDS[label]?.isSandboxOnly;
-  return isOffered && (account.brands.length === 0 || account.brands.includes(label)) ? label : undefined;
+  const brand = label !== undefined && Object.hasOwn(BRANDS, label) ? BRANDS[label] : undefined;
+  if (label === undefined || !brand || !isOffered(brand)) return undefined;
+  return account.brands.length === 0 || account.brands.includes(label) ? label : undefined;
+}
+
+/** The fields of the brand itself as they are kept: under their own names, and the secret ones apart. */
+export function brandValues(
+  { fields }: Brand,
+  context: FieldContext,
+): { parameters: Record<string, unknown>; secrets: Record<string, unknown> } {
+  const parameters: Record<string, unknown> = {};
+  const secrets: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (isCommon(field.name)) continue;
+    const value = field.items ? listValue(field.name, field.items, context) : fieldValue(field, context);
+    if (value.length > 0) (field.isSecret ? secrets : parameters)[plainName(field.name)] = value;
+  }
+  return { parameters, secrets };
+}
+
+/** Fields that every sale has are kept with the payment itself. */
+const isCommon = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
+
+const plainName = (name: string): string => /^parameters\[(.+)\]$/.exec(name)?.[1] ?? name;
+
+const listValue = (name: string, items: readonly Field[], context: FieldContext): Record<string, string>[] =>
+  context
+    .positions(name)
+    .toSorted((a, b) => Number(a) - Number(b))
+    .map((position) =>
+      Object.fromEntries(items.map((item) => [item.name, context.value(`${name}[${position}][${item.name}]`)])),
+    );
+
+const isAbsent = (field: Field, context: FieldContext): boolean => fieldValue(field, context) === '';
+
+/** The sub-methods of a brand all of whose fields came. */
+export function offeredMethods({ methods = [], fields }: Brand, context: FieldContext): string[] {
+  return methods.filter(
+    (method) => !fields.some((field) => field.methods?.includes(method) && isAbsent(field, context)),
+  );
+}
+
+/**
+ * The fields that have to be asked from the payer. Of a brand with sub-methods none, once one of them can be offered;
+ * until then those of the sub-method that lacks the least.
+ */
+export function fieldsToAsk(brand: Brand, context: FieldContext): Field[] {
+  const absent = brand.fields.filter(
+    (field) => field.need === 'ask' && isNeeded(field, context) && isAbsent(field, context),
+  );
+  if (!brand.methods) return absent;
+  const lacking = brand.methods.map((method) => absent.filter((field) => field.methods?.includes(method)));
+  return lacking.reduce((least, fields) => (fields.length < least.length ? fields : least));
 }

@@ -4,6 +4,7 @@ export const ERRORS = {
   unknownRoute: { code: 0, message: 'Route or parameters is not supported', http: 404 },
   bodyTooLarge: { code: 100000, message: 'Request body is too large.', http: 413 },
   unauthorised: { code: 100000, message: 'The admin token is missing or wrong.', http: 401 },
+  wrongSignature: { code: 100000, message: 'The signature is missing or wrong.', http: 401 },
   wrongEnvironment: { code: 220002, message: 'Use merchant test key.', http: 400 },
   addressNotAllowed: { code: 100000, message: 'Request from this ip is not allowed.', http: 400 },
   notUuid: { code: 100000, message: 'This is not a valid UUID.', http: 400 },

@@ -14,6 +14,12 @@ export const SENTENCES = {
   notUuid: 'This is not a valid UUID.',
   notUrl: 'This value is not a valid URL.',
   notSingle: 'This value should be a single text, not a list or an object.',
+  notAList: 'This value should be a list of objects.',
+  notSet: 'This value should be set in the settings of the account.',
+  spaces: 'This value should not contain spaces.',
+  notJson: 'This value should be a JSON object.',
+  different: (other: string) => `This value should be the same as ${other}, or only one of them sent.`,
+  incomplete: (path: string) => `This value should have ${path}.`,
   tooLong: (most: number) => `This value is too long. It should have ${most} characters or less.`,
   tooShort: (least: number) => `This value is too short. It should have ${least} characters or more.`,
 } as const;
@@ -21,8 +27,10 @@ export const SENTENCES = {
 /** What a check may look at besides the value itself. */
 export interface FieldContext {
   value(name: string): string;
-  /** The account's setting of this name, which is a list. */
-  list(setting: string): readonly string[];
+  /** The positions of a list that was sent as `name[0][…]`, `name[1][…]`. */
+  positions(name: string): readonly string[];
+  /** The account's setting of this name. */
+  setting(name: string): unknown;
   /** Whether plain http addresses are acceptable, as they are in the sandbox. */
   allowsHttp: boolean;
 }
@@ -30,28 +38,64 @@ export interface FieldContext {
 /** Says what is wrong with a value that is present, or nothing. */
 export type Check = (value: string, context: FieldContext) => string | undefined;
 
-export interface Field {
-  name: string;
-  /** `must` is required, `may` is optional, `ask` is collected from the payer when it is not sent. */
-  need: 'must' | 'may' | 'ask';
+/** A kind of value: how it is checked, and how people and machines are told. */
+export interface Kind {
   check: Check;
   /** For people: what the check expects. */
   expects: string;
+  /** For machines: the same as JSON schema, as far as that can say it. */
+  schema: Readonly<Record<string, unknown>>;
 }
 
-/** A kind of value: how it is checked and how the docs describe it. */
-export type Kind = Pick<Field, 'check' | 'expects'>;
+/** What a row may say besides its name, its need and its kind. */
+export interface FieldTraits {
+  /** The need holds for payers from these countries; for everybody else the field is optional. */
+  countries?: readonly string[];
+  /** The need holds for payers from all countries but these. */
+  exceptCountries?: readonly string[];
+  /** The need does not hold for a payer whose country was not sent. */
+  needsCountry?: true;
+  /** Another spelling of the name, accepted all the same. */
+  alias?: string;
+  /** Taken when nothing was sent. */
+  default?: string;
+  /** The field is ignored unless this one is sent too. */
+  with?: string;
+  /** The value is a setting of the account, not a field of the request. */
+  isSetting?: true;
+  /** Kept sealed and never shown. */
+  isSecret?: true;
+  /** A long value, which does not count towards the usual size of a body; the most characters it may have. */
+  lengthMost?: number;
+  /** The sub-methods of the brand for which the field is mandatory. */
+  methods?: readonly string[];
+  /** How the payer is asked for it. */
+  label?: string;
+  /** The field is a list of objects with these members. */
+  items?: readonly Field[];
+}
 
-export const must = (name: string, kind: Kind): Field => ({ name, need: 'must', ...kind });
-export const may = (name: string, kind: Kind): Field => ({ name, need: 'may', ...kind });
-export const ask = (name: string, kind: Kind): Field => ({ name, need: 'ask', ...kind });
+export interface Field extends Kind, FieldTraits {
+  name: string;
+  /** `must` is required, `may` is optional, `ask` is collected from the payer when it is not sent. */
+  need: 'must' | 'may' | 'ask';
+}
 
-export const anyText: Kind = { check: () => undefined, expects: 'text' };
+const row =
+  (need: Field['need']) =>
+  (name: string, kind: Kind, traits: FieldTraits = {}): Field => ({ name, need, ...kind, ...traits });
+
+export const must = row('must');
+export const may = row('may');
+export const ask = row('ask');
+
+export const anyText: Kind = { check: () => undefined, expects: 'text', schema: { type: 'string' } };
 
 export const text = (least: number, most: number): Kind => ({
   check: (value) =>
     value.length > most ? SENTENCES.tooLong(most) : value.length < least ? SENTENCES.tooShort(least) : undefined,
-  expects: `text of ${least} to ${most} characters`,
+  expects: least === most ? `text of ${most} characters` : `text of ${least} to ${most} characters`,
+  schema: { type: 'string', minLength: least, maxLength: most },
 });
 
 // Control, format, private and unassigned characters and line separators are not visible; spaces only inside.
@@ -65,6 +109,7 @@ export const orderId: Kind = {
         ? undefined
         : SENTENCES.invalid,
   expects: `1 to ${LIMITS.orderIdLength} visible characters, spaces only inside`,
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.orderIdLength },
 };
 
 /** An amount is judged by the exponent of its currency, which stands in another field. */
@@ -75,44 +120,54 @@ export const amount = (currencyField: string): Kind => ({
     return units === 'malformed' ? SENTENCES.invalid : units === 'zero' ? SENTENCES.notPositive : undefined;
   },
   expects: 'decimal with two fraction digits, or with as many as the currency has; greater than 0',
+  schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 });
 
 export const currency: Kind = {
   check: (value) => (CURRENCIES[value] ? undefined : SENTENCES.notAChoice),
   expects: 'ISO 4217 code in capitals',
+  schema: { type: 'string', pattern: '^[A-Z]{3}$' },
 };
 
 export const ipAddress: Kind = {
   check: (value) => (isIP(value) && !value.includes('%') ? undefined : SENTENCES.invalid),
   expects: 'IPv4 or IPv6 address',
+  schema: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },
 };
 
 export const uuid: Kind = {
   check: (value) => (isUuid(value) ? undefined : SENTENCES.notUuid),
   expects: 'UUID',
+  schema: { type: 'string', format: 'uuid' },
 };
 
 export const yesNo: Kind = {
   check: (value) => (value === 'Y' || value === 'N' ? undefined : SENTENCES.notAChoice),
   expects: '`Y` or `N`',
+  schema: { type: 'string', enum: ['Y', 'N'] },
 };
 
 export const oneOf = (choices: readonly string[]): Kind => ({
   check: (value) => (choices.includes(value) ? undefined : SENTENCES.notAChoice),
   expects: `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}`,
+  schema: { type: 'string', enum: choices },
 });
 
 /** One of the values that the account's settings list. */
 export const listedIn = (...settings: readonly string[]): Kind => ({
   check: (value, context) =>
-    settings.some((setting) => context.list(setting).includes(value)) ? undefined : SENTENCES.notAChoice,
+    settings.some((setting) => (context.setting(setting) as readonly string[]).includes(value))
+      ? undefined
+      : SENTENCES.notAChoice,
   expects: `a value from the account settings ${settings.map((setting) => `\`${setting}\``).join(' and ')}`,
+  schema: { type: 'string' },
 });
 
 export const wholeNumber = (least: number, most: number): Kind => ({
   check: (value) =>
     /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most ? undefined : SENTENCES.invalid,
   expects: `whole number from ${least} to ${most}`,
+  schema: { type: 'integer', minimum: least, maximum: most },
 });
 
 // The parser drops line breaks and adds slashes, but the text itself is what a payer is sent to later.
@@ -126,13 +181,63 @@ export const webAddress: Kind = {
     return url && isWeb && url.username === '' && url.password === '' ? undefined : SENTENCES.notUrl;
   },
   expects: 'absolute https address (http too in the sandbox)',
+  schema: { type: 'string', format: 'uri' },
 };
+
+/** Whether the need of a row holds for the payer of this request. */
+export function isNeeded({ countries, exceptCountries, needsCountry }: Field, context: FieldContext): boolean {
+  if (!countries && !exceptCountries) return true;
+  const country = context.value('payer_country').toUpperCase();
+  if (country === '') return !needsCountry;
+  return countries ? countries.includes(country) : !exceptCountries?.includes(country);
+}
+
+/** The value of a row as the gateway takes it: empty when it was not sent, or does not count. */
+export function fieldValue(field: Field, context: FieldContext): string {
+  if (field.isSetting) return String(context.setting(field.name));
+  if (field.with !== undefined && context.value(field.with) === '') return '';
+  return context.value(field.name) || (field.alias && context.value(field.alias)) || (field.default ?? '');
+}
 
 /** Adds everything that is wrong with the fields of these rows to `problems`, in the order of the rows. */
 export function checkFields(fields: readonly Field[], context: FieldContext, problems: Problem[]): void {
-  for (const { name, need, check } of fields) {
-    const value = context.value(name);
-    const sentence = value === '' ? (need === 'must' ? SENTENCES.blank : undefined) : check(value, context);
-    if (sentence !== undefined) problems.push({ field: name, sentence });
+  for (const field of fields) {
+    const sentence = field.items ? checkList(field, field.items, context, problems) : checkField(field, context);
+    if (sentence !== undefined) problems.push({ field: field.name, sentence });
   }
+}
+
+function checkField(field: Field, context: FieldContext): string | undefined {
+  const value = fieldValue(field, context);
+  const other = field.alias ? context.value(field.alias) : '';
+  if (other !== '' && other !== value) return SENTENCES.different(field.alias as string);
+  if (field.lengthMost !== undefined && value.length > field.lengthMost) return SENTENCES.tooLong(field.lengthMost);
+  if (value !== '') return field.check(value, context);
+  if (field.need !== 'must' || !isNeeded(field, context)) return undefined;
+  return field.isSetting ? SENTENCES.notSet : SENTENCES.blank;
+}
+
+/** Every object of a list is checked by the rows of its members, which see each other under their own names. */
+function checkList(
+  { name, need }: Field,
+  items: readonly Field[],
+  context: FieldContext,
+  problems: Problem[],
+): string | undefined {
+  if (context.value(name) !== '') return SENTENCES.notAList;
+  const positions = context.positions(name);
+  if (positions.length === 0) return need === 'must' ? SENTENCES.blank : undefined;
+  if (!positions.every((position) => /^\d{1,3}$/.test(position))) return SENTENCES.notAList;
+  for (const position of positions) {
+    const path = (member: string): string => `${name}[${position}][${member}]`;
+    const isMember = (other: string): boolean => items.some((item) => item.name === other);
+    const inside: FieldContext = {
+      ...context,
+      value: (other) => context.value(isMember(other) ? path(other) : other),
+    };
+    const found: Problem[] = [];
+    checkFields(items, inside, found);
+    for (const { field, sentence } of found) problems.push({ field: path(field), sentence });
+  }
+  return undefined;
 }

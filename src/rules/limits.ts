@@ -7,6 +7,10 @@ const DAY = 24 * HOUR;
 
 export const LIMITS = {
   bodyBytes: 64 * 1024,
+  /** A file that a brand may carry comes on top of that; in base64 it has this many characters at most. */
+  attachmentLength: 4 * 1024 * 1024,
+  /** Nothing larger is read at all; percent-encoding makes a body larger than what it says. */
+  bodyBytesMost: 6 * 1024 * 1024,
   formFields: 200,
   formDepth: 3,
   orderIdLength: 255,
@@ -22,6 +26,8 @@ export const LIMITS = {
 
   /** A provider that has not answered a call by then counts as one that did not answer. */
   providerMs: 20 * SECOND,
+  providerConnectMs: 3 * SECOND,
+  providerBytes: 256 * 1024,
   /** A payment that is still without an outcome by then, because its process died, is asked about. */
   submissionMs: 30 * SECOND,
   /** The pauses between two questions about an unknown outcome; the last one repeats. */
@@ -30,6 +36,22 @@ export const LIMITS = {
   leaseMs: 30 * SECOND,
   /** How often the work loop looks for what is due. */
   workPauseMs: SECOND,
+
+  /** The payer has this long to finish on another page. */
+  payerMs: HOUR,
+  /** The payer of a bank transfer has this long. */
+  transferMs: 5 * MINUTE,
+  /** A QR code is shown for this long. */
+  codeMs: MINUTE,
+  /** The pauses between two questions about a payment that was given up: what comes late is still found. */
+  askAfterwardsMs: [MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
+  /** How long a payer who returns, or a status query, waits for the provider’s word. */
+  patienceMs: 5 * SECOND,
+  /** News whose signature is older or newer than this are refused. */
+  newsToleranceMs: 5 * MINUTE,
+  newsBytes: 64 * 1024,
+  /** The pauses before news are tried again that could not be applied, or whose payment is not known yet. */
+  newsAgainMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,

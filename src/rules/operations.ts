@@ -15,6 +15,7 @@ import {
   wholeNumber,
   yesNo,
 } from './fields.ts';
+import { country } from './formats.ts';
 import { LIMITS } from './limits.ts';
 
 export interface Operation {
@@ -49,7 +50,7 @@ export const S2S_OPERATIONS = {
       may('payer_first_name', anyText),
       may('payer_last_name', anyText),
       may('payer_address', anyText),
-      may('payer_country', anyText),
+      may('payer_country', country),
       may('payer_state', anyText),
       may('payer_city', anyText),
       may('payer_zip', anyText),

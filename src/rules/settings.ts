@@ -112,11 +112,11 @@ const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[
 /** The settings of an account from the ones that somebody set. */
 export const completeSettings = (set: Record<string, unknown>): Settings => ({ ...DEFAULTS, ...set }) as Settings;
 
-/** Reads a setting that is a list by its name, for rules that only know the name. */
-export const listsOf =
+/** Reads a setting by its name, for rules that only know the name. */
+export const settingsReader =
   (settings: Settings) =>
-  (name: string): readonly string[] =>
-    settings[name as SettingName] as readonly string[];
+  (name: string): unknown =>
+    settings[name as SettingName];
 
 export interface SettingProblem {
   field: string;

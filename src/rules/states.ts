@@ -43,6 +43,8 @@ export const STATES = {
   },
   REDIRECT: {
     on: {
+      // After our own page has asked for what was missing, the provider may need the payer on another one.
+      redirected: 'REDIRECT',
       accepted: 'PENDING',
       unanswered: 'PENDING',
       authorised: 'PENDING',
@@ -97,6 +99,9 @@ export function nextState(from: StateName, event: PaymentEvent): StateName | und
   const state: State = STATES[from];
   return state.on[event] as StateName | undefined;
 }
+
+/** Whether the outcome of a payment is still to come. */
+export const isOpen = (state: StateName): boolean => 'settled' in STATES[state].on;
 
 export const isRetriable = (state: StateName): boolean => (STATES[state] as State).retriable === true;
 

@@ -15,6 +15,8 @@ export interface InstallationStore {
   write(name: string, value: Buffer): Promise<void>;
   clockOffsets(): Promise<ClockOffsets>;
   moveClock(mid: string | undefined, byMs: number): Promise<void>;
+  /** Tells every process that the simulated world was asked to misbehave. */
+  announceFaults(): Promise<void>;
   /** Writes a row for real; fails when the database cannot take one. */
   proveWritable(): Promise<void>;
 }
@@ -49,6 +51,7 @@ export function createInstallationStore({ query, pool }: Database): Installation
       }
       return offsets;
     },
+    announceFaults: () => announce(query, 'faults'),
     async moveClock(mid, byMs) {
       await query.transaction().execute(async (transaction) => {
         await sql`insert into clock_offsets (mid, offset_ms) values (${mid ?? null}, ${byMs})

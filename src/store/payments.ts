@@ -20,7 +20,23 @@ export interface PaymentDetails {
   callbackUrl?: string;
   payer: Record<string, string>;
   customData?: Record<string, string>;
+  /** The fields of the brand; those that must not be read by anybody are in `sealed`. */
+  parameters?: Record<string, unknown>;
+  sealed?: string;
+  /** The sub-methods that the payer may be offered. */
+  methods?: string[];
 }
+
+/** What the payer has to do before the provider can tell an outcome. */
+export type NextStep =
+  /** Our own page asks for fields that the merchant did not send; nothing was submitted yet. */
+  | { kind: 'fields' }
+  | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
+  | { kind: 'code'; text: string; until: number }
+  | { kind: 'transfer'; instructions: Record<string, string> };
+
+/** Why an operator should look at a payment. */
+export type Attention = 'late_success' | 'wrong_amount' | 'unresolved';
 
 export interface Payment {
   mid: string;
@@ -40,7 +56,10 @@ export interface Payment {
   refunded: bigint;
   inDoubt: boolean;
   dueAt: number | null;
+  payerUntil: number | null;
   asked: number;
+  nextStep: NextStep | null;
+  attention: Attention | null;
   isAuthorisation: boolean;
   isRecurringInit: boolean;
   fingerprint: string;
@@ -68,12 +87,14 @@ export type Changes = Partial<
     | 'declineReason'
     | 'recurringToken'
     | 'providerReference'
+    | 'nextStep'
+    | 'attention'
   >
 >;
 
 /** The provider call that brought an event, as the history keeps it. */
 export interface CallRecord {
-  verb: 'submit' | 'query';
+  verb: 'submit' | 'query' | 'news';
   connector: string;
   outcome: string;
   tookMs: number;
@@ -85,7 +106,7 @@ export interface Move {
   /** The payment as it is if the move happens. */
   after: Payment;
   /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
-  event: PaymentEvent | 'asked' | `noted ${PaymentEvent}`;
+  event: PaymentEvent | 'asked' | 'doubted' | 'attended' | `noted ${PaymentEvent}`;
   actor: Actor;
   call: CallRecord | undefined;
 }
@@ -105,6 +126,7 @@ export interface PaymentFilter {
   orderId?: string | undefined;
   state?: string | undefined;
   brand?: string | undefined;
+  attention?: string | undefined;
   scheduleId?: string | undefined;
   from?: number | undefined;
   to?: number | undefined;
@@ -131,7 +153,10 @@ const COLUMNS = [
   'refunded',
   'inDoubt',
   'dueAt',
+  'payerUntil',
   'asked',
+  'nextStep',
+  'attention',
   'isAuthorisation',
   'isRecurringInit',
   'fingerprint',
@@ -148,9 +173,11 @@ const COLUMNS = [
 const STATUS_COLUMNS = [
   'paymentId',
   'orderId',
+  'brand',
   'state',
   'amountText',
   'currency',
+  'payerUntil',
   'declineReason',
   'recurringToken',
   'scheduleId',
@@ -168,34 +195,35 @@ const WRITE = `
     select * from unnest(
       $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::protocol[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
-      $17::jsonb[], $18::timestamptz[]
+      $17::jsonb[], $18::timestamptz[], $19::timestamptz[]
     ) as i(mid, payment_id, order_id, attempt, protocol, brand, connector, amount_text, currency,
-      amount, due_at, is_authorisation, is_recurring_init, fingerprint, descriptor, schedule_id, details, created_at)
+      amount, due_at, is_authorisation, is_recurring_init, fingerprint, descriptor, schedule_id, details, created_at,
+      payer_until)
   ), opened as (
     insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
       amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint, descriptor,
-      schedule_id, details, created_at, updated_at)
+      schedule_id, details, created_at, updated_at, payer_until)
     select mid, payment_id, order_id, attempt, protocol, brand, connector, 'PREPARE', 1,
       amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint,
-      descriptor, schedule_id, details, created_at, created_at
+      descriptor, schedule_id, details, created_at, created_at, payer_until
     from opening
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
   ), moving as (
     select * from unnest(
-      $19::uuid[], $20::uuid[], $21::payment_state[], $22::int[], $23::payment_state[], $24::text[], $25::actor[],
-      $26::jsonb[],
-      $27::timestamptz[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bool[], $32::timestamptz[], $33::int[],
-      $34::text[], $35::text[], $36::text[]
+      $20::uuid[], $21::uuid[], $22::payment_state[], $23::int[], $24::payment_state[], $25::text[], $26::actor[],
+      $27::jsonb[],
+      $28::timestamptz[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bool[], $33::timestamptz[], $34::int[],
+      $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[]
     ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
       at, authorised, captured, refunded, in_doubt, due_at, asked,
-      decline_reason, recurring_token, provider_reference, ordinal)
+      decline_reason, recurring_token, provider_reference, next_step, attention, ordinal)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
       captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, asked = i.asked,
       decline_reason = i.decline_reason, recurring_token = i.recurring_token,
-      provider_reference = i.provider_reference
+      provider_reference = i.provider_reference, next_step = i.next_step, attention = i.attention
     from moving i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
@@ -237,6 +265,17 @@ const CLAIM = `
   where p.mid = due.mid and p.payment_id = due.payment_id
   returning ${SELECTED}, p.details`;
 
+/** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */
+const COLLECT = `
+  with collected as (
+    update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
+      history_length = history_length + 1
+    where mid = $4 and payment_id = $5 and history_length = $6 and state = 'REDIRECT'
+    returning mid, payment_id, history_length, state
+  )
+  insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
+  select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
+
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 export type PaymentKey = Pick<Payment, 'mid' | 'paymentId'>;
@@ -246,6 +285,8 @@ export interface PaymentStore {
   open(payment: WholePayment): Promise<boolean>;
   /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
   move(move: Move): Promise<boolean>;
+  /** Keeps what the payer was asked for; false when the payment is no longer as it was. */
+  collect(before: Payment, after: WholePayment): Promise<boolean>;
   find(key: PaymentKey): Promise<Payment | undefined>;
   /** Only what a status query tells. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
@@ -265,7 +306,7 @@ export interface BatchLimits {
 }
 
 export function createPaymentStore(
-  { writes, reads, query }: Database,
+  { writes, reads, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
   limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
 ): PaymentStore {
@@ -307,6 +348,7 @@ export function createPaymentStore(
       plain(opens, (p) => p.scheduleId),
       texts(opens, (p) => JSON.stringify(p.details)),
       moments(opens, (p) => p.createdAt),
+      moments(opens, (p) => p.payerUntil),
       plain(moves, (m) => m.before.mid),
       plain(moves, (m) => m.before.paymentId),
       plain(moves, (m) => m.before.state),
@@ -325,6 +367,8 @@ export function createPaymentStore(
       texts(moves, (m) => m.after.declineReason),
       texts(moves, (m) => m.after.recurringToken),
       texts(moves, (m) => m.after.providerReference),
+      texts(moves, (m) => (m.after.nextStep ? JSON.stringify(m.after.nextStep) : null)),
+      plain(moves, (m) => m.after.attention),
     ]);
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
@@ -369,6 +413,17 @@ export function createPaymentStore(
   return {
     open: (payment) => write(payment),
     move: (move) => write(move),
+    async collect(before, after) {
+      const { rowCount } = await pool.query(COLLECT, [
+        JSON.stringify(after.details),
+        iso(after.dueAt as number),
+        iso(after.updatedAt),
+        before.mid,
+        before.paymentId,
+        before.historyLength,
+      ]);
+      return rowCount === 1;
+    },
     find: findBatched<Payment>('find', COLUMNS),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
@@ -395,7 +450,7 @@ export function createPaymentStore(
     },
     async list(filter) {
       let list = query.selectFrom('payments').select(COLUMNS).orderBy('paymentId', 'desc').limit(filter.limit);
-      for (const name of ['mid', 'orderId', 'state', 'brand', 'scheduleId'] as const) {
+      for (const name of ['mid', 'orderId', 'state', 'brand', 'attention', 'scheduleId'] as const) {
         const wanted = filter[name];
         if (wanted !== undefined) list = list.where(name, '=', wanted);
       }

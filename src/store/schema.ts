@@ -34,6 +34,16 @@ export interface Schema {
     name: string;
     value: Buffer;
   };
+  news: {
+    connector: string;
+    eventId: string;
+    reference: string;
+    body: ColumnType<unknown, string, string>;
+    state: Generated<string>;
+    tries: Generated<number>;
+    dueAt: ColumnType<number, string, string> | null;
+    receivedAt: ColumnType<number, string, string>;
+  };
   payments: {
     mid: string;
     paymentId: string;
@@ -64,5 +74,8 @@ export interface Schema {
     details: ColumnType<unknown, string, string>;
     createdAt: ColumnType<number, string, string>;
     updatedAt: ColumnType<number, string, string>;
+    payerUntil: ColumnType<number, string, string> | null;
+    nextStep: ColumnType<unknown, string, string> | null;
+    attention: string | null;
   };
 }

@@ -21,6 +21,8 @@ const TYPES: Record<string, string> = {
   protocol: 'string',
   actor: 'string',
   payment_state: 'string',
+  attention: 'string',
+  news_state: 'string',
 };
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

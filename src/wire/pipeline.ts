@@ -5,7 +5,7 @@ import { isWireHash } from '../lib/hash.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import type { Operation } from '../rules/operations.ts';
-import { listsOf } from '../rules/settings.ts';
+import { settingsReader } from '../rules/settings.ts';
 
 /** A body of either protocol, as the gates look at it. */
 export interface RequestBody {
@@ -13,6 +13,8 @@ export interface RequestBody {
   value(name: string): string;
   /** Whether the field arrived as a list or an object. */
   isNested(name: string): boolean;
+  /** The positions of a list that arrived as `name[0][…]`, `name[1][…]`. */
+  positions(name: string): readonly string[];
   /** Every name and every value, to look for what must not be sent. */
   texts(): Iterable<[name: string, value: string]>;
   /** What was wrong with the body itself. */
@@ -23,6 +25,14 @@ export interface AccountFields {
   fields: readonly Field[];
   problems: readonly Problem[];
 }
+
+/** What the checks of fields look at: the request, the account, and where we are. */
+export const contextOf = ({ environment }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
+  value: body.value,
+  positions: body.positions,
+  setting: settingsReader(settings),
+  allowsHttp: environment === 'sandbox',
+});
 
 export interface MerchantRequest {
   operation: Operation | undefined;
@@ -76,22 +86,22 @@ function allowedAddress(account: Account, { address }: MerchantRequest): void {
 
 function wellFormedFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
   const { body } = request;
-  const context: FieldContext = {
-    value: body.value,
-    list: listsOf(account.settings),
-    allowsHttp: gateway.environment === 'sandbox',
-  };
+  const context = contextOf(gateway, account, body);
   const problems = [...revealedPasswords(account, body), ...nestedScalars(operation.fields, body)];
   checkFields(operation.fields, context, problems);
   const more = request.accountFields?.(account);
   if (more) {
-    problems.push(...more.problems);
+    problems.push(...more.problems, ...nestedScalars(more.fields, body));
     checkFields(more.fields, context, problems);
   }
   if (problems.length === 0) return;
   const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
-  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', problems);
+  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', firstOfEach(problems));
 }
+
+/** Where two rows speak of the same field, the first thing that is wrong with it is enough. */
+const firstOfEach = (problems: readonly Problem[]): Problem[] =>
+  [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 
 /** A password belongs into the hash only; one that is sent has to be stopped before it spreads. */
 function revealedPasswords(account: Account, body: RequestBody): Problem[] {
@@ -112,7 +122,7 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
 
 function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
   return fields
-    .filter(({ name }) => body.isNested(name))
+    .filter(({ name, items }) => !items && body.isNested(name))
     .map(({ name }) => ({ field: name, sentence: SENTENCES.notSingle }));
 }
 

@@ -530,6 +530,7 @@ describe('the list of payments', () => {
         captured: '100.00',
         refunded: '0.00',
         decline_reason: null,
+        attention: null,
         schedule_id: null,
         created_at: sale.trans_date,
         updated_at: expect.stringMatching(DATE),
@@ -686,12 +687,15 @@ describe('one payment', () => {
       captured: '0.00',
       refunded: '0.00',
       decline_reason: null,
+      attention: null,
       schedule_id: null,
       created_at: sale.trans_date,
       updated_at: expect.stringMatching(DATE),
       connector: 'vcard',
       provider_reference: null,
       in_doubt: false,
+      payer_until: null,
+      next_step: null,
       details: {
         description: 'A test order',
         identifier: 'success@example.com',
@@ -720,6 +724,7 @@ describe('one payment', () => {
           at: expect.stringMatching(DATE),
         },
       ],
+      news: [],
       callbacks: [],
     });
   });

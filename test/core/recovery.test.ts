@@ -1,6 +1,7 @@
 /** Intent, call, outcome: whatever dies in between, the money moves once and the truth is found out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { createVcard } from '../../src/connectors/vcard.ts';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Merchant, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -21,7 +22,7 @@ const play =
     calls.push({ verb, reference });
     return (scripts.get(identifier) as Script)[verb]();
   };
-const provider: Connector = { submit: play('submit'), query: play('query') };
+const provider: Connector = { ...createVcard(), submit: play('submit'), query: play('query') };
 const called = (verb: 'submit' | 'query', reference: string): number =>
   calls.filter((call) => call.verb === verb && call.reference === reference).length;
 

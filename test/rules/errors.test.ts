@@ -37,6 +37,7 @@ test('a status says whose fault it is: 400, but 401, 404 and 413 where HTTP has 
     unknownRoute: 404,
     bodyTooLarge: 413,
     unauthorised: 401,
+    wrongSignature: 401,
     noSuchAccount: 404,
     noSuchPayment: 404,
     unavailable: 503,

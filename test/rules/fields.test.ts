@@ -24,7 +24,8 @@ import {
 
 const contextOf = (values: Record<string, string>, more: Partial<FieldContext> = {}): FieldContext => ({
   value: (name) => values[name] ?? '',
-  list: (setting) => (setting === 'first' ? ['a', 'b'] : setting === 'second' ? ['c'] : []),
+  positions: () => [],
+  setting: (setting) => (setting === 'first' ? ['a', 'b'] : setting === 'second' ? ['c'] : []),
   allowsHttp: false,
   ...more,
 });

@@ -13,7 +13,7 @@ const FROM_THE_PAYER = {
 /** Every move there is; all others are noted only. */
 export const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
   PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
-  REDIRECT: FROM_THE_PAYER,
+  REDIRECT: { redirected: 'REDIRECT', ...FROM_THE_PAYER },
   '3DS': FROM_THE_PAYER,
   PENDING: {
     authorised: 'PENDING',

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { openWorld } from '../../sandbox/world.ts';
 import { createApp } from '../../src/app.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
 import type { Gateway } from '../../src/core/context.ts';
@@ -36,6 +37,9 @@ export interface TestGateway {
   merchant: Merchant;
   post(fields: Fields, headers?: Fields): Promise<Answer>;
   admin(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** The sandbox's own calls, and how to reach the simulated world itself. */
+  sandbox(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  provider: { url: string; key: string; newsSecret: string } | undefined;
   /** Makes another account with these settings. */
   newMerchant(settings?: Record<string, unknown>): Promise<Merchant>;
   /** Sends a signed SALE with these fields in place of the usual ones. */
@@ -87,6 +91,10 @@ export interface TestOptions {
   logLevel?: string;
   /** Providers in place of the real ones: they stand for the world outside. */
   connectors?: Record<string, Connector>;
+  /** Whether the simulated outside world runs too. */
+  outside?: boolean;
+  /** The file of its books, so that it can be opened again. */
+  outsideFile?: string;
 }
 
 export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
@@ -98,12 +106,23 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const connection = { ...server, database: name };
   const masterKey = newMasterKey();
   const closes: (() => Promise<void>)[] = [];
+  const access = { key: 'the key of the provider', newsSecret: randomBytes(32).toString('base64') };
+  const world = options.outside
+    ? await openWorld({
+        host: '127.0.0.1',
+        port: 0,
+        ...access,
+        ...(options.outsideFile === undefined ? {} : { file: options.outsideFile }),
+      })
+    : undefined;
+  const provider = world && { url: world.url, ...access };
   const open = async (): Promise<Gateway> => {
     const { gateway, close } = await openGateway({
       connection,
       environment: options.environment ?? 'sandbox',
       masterKey,
       log,
+      provider,
     });
     closes.push(close);
     if (options.connectors) gateway.connectors = options.connectors;
@@ -116,6 +135,8 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     adminTokenDigest: createHash('sha256').update(ADMIN_TOKEN).digest(),
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  gateway.publicUrl = url;
+  gateway.inboundUrl = url;
 
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(url + path, init);
@@ -123,21 +144,24 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     const isJson = response.headers.get('content-type')?.includes('json');
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
   };
+  const asOperator = (path: string, method: string, body: unknown, token: string): Promise<Answer> =>
+    send(path, {
+      method,
+      headers: {
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   const self: TestGateway = {
     url,
+    provider,
+    sandbox: (method, path, body, token = ADMIN_TOKEN) => asOperator(`/sandbox/api${path}`, method, body, token),
     gateway,
     logs,
     merchant: undefined as unknown as Merchant,
     post: (fields, headers = {}) => send('/post', { method: 'POST', body: new URLSearchParams(fields), headers }),
-    admin: (method, path, body, token = ADMIN_TOKEN) =>
-      send(`/admin/api${path}`, {
-        method,
-        headers: {
-          ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
+    admin: (method, path, body, token = ADMIN_TOKEN) => asOperator(`/admin/api${path}`, method, body, token),
     async newMerchant(settings = {}) {
       const { status, body } = await self.admin('POST', '/accounts', { name: 'Test Shop', ...settings });
       if (status !== 201) throw new Error(JSON.stringify(body));
@@ -161,6 +185,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     async close() {
       await app.close();
       for (const close of closes) await close();
+      await world?.close();
       await query(server, `drop database ${name} with (force)`);
     },
   };

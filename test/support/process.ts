@@ -211,6 +211,15 @@ export const isRunning = (pid: number): boolean => processes().has(pid);
 export const childrenOf = (parent: number): number[] =>
   [...processes()].filter(([, candidate]) => candidate === parent).map(([pid]) => pid);
 
+/** The HTTP processes of a gateway; the simulated outside world is a child of its own kind. */
+export const workersOf = (parent: number): number[] =>
+  childrenOf(parent).filter((pid) => !commandOf(pid).includes('sandbox/main.ts'));
+
+const commandOf = (pid: number): string =>
+  process.platform === 'linux'
+    ? readOr(`/proc/${pid}/cmdline`)
+    : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+
 function readOr(file: string, otherwise = ''): string {
   try {
     return readFileSync(file, 'utf8');

@@ -688,7 +688,7 @@ describe('amounts', () => {
 
   test('are accepted exactly when they have the digits of their currency', () => {
     for (const currency of Object.keys(CURRENCIES)) {
-      const context = { value: () => currency, list: () => [], allowsHttp: true };
+      const context = { value: () => currency, positions: () => [], setting: () => [], allowsHttp: true };
       fc.assert(
         fc.property(anyAmount, (text) => {
           const isAccepted = amount('order_currency').check(text, context) === undefined;

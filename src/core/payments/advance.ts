@@ -1,8 +1,19 @@
 /** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
 import { newSecret } from '../../lib/id.ts';
+import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { nextState, type PaymentEvent } from '../../rules/states.ts';
-import type { Actor, CallRecord, Changes, Payment } from '../../store/payments.ts';
+import { nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
+import type {
+  Actor,
+  Attention,
+  CallRecord,
+  Changes,
+  Move,
+  NextStep,
+  Payment,
+  PaymentDetails,
+  WholePayment,
+} from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /** Something that happened to a payment. */
@@ -13,8 +24,11 @@ export interface Happening {
   call?: CallRecord;
   declineReason?: string;
   providerReference?: string | undefined;
+  /** What the payer has to do now. */
+  nextStep?: NextStep | undefined;
+  attention?: Attention;
   /** When the work loop has to look at the payment again, if it has to. */
-  dueAt?: number;
+  dueAt?: number | undefined;
 }
 
 /** What each event writes besides the state; the amounts follow from the event alone. */
@@ -37,8 +51,30 @@ function changes(payment: Payment, happening: Happening): Changes {
     dueAt: happening.dueAt ?? null,
     declineReason: happening.declineReason ?? payment.declineReason,
     providerReference: happening.providerReference ?? payment.providerReference,
+    nextStep: happening.nextStep ?? null,
+    attention: happening.attention ?? null,
     ...EFFECTS[happening.event]?.(payment),
   };
+}
+
+const GIVEN_UP: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'];
+
+/** News of money that moved, or was reserved for the first time, although the payment had been given up. */
+const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
+  GIVEN_UP.includes(state) && (event === 'settled' || (event === 'authorised' && authorised === 0n));
+
+/** Until when a payment waits for its payer; nothing when it does not. */
+export function payerDeadline({ state, payerUntil, brand }: Pick<Payment, 'state' | 'payerUntil' | 'brand'>) {
+  if (payerUntil === null) return undefined;
+  const isWaiting = state === 'REDIRECT' || state === '3DS' || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
+  return isWaiting ? payerUntil : undefined;
+}
+
+/** The payment looks at the clock at its deadline at the latest. */
+function withDeadline(payment: Payment): Payment {
+  const deadline = payerDeadline(payment);
+  if (deadline === undefined || (payment.dueAt !== null && payment.dueAt <= deadline)) return payment;
+  return { ...payment, dueAt: deadline };
 }
 
 /** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
@@ -51,36 +87,121 @@ const TRIES_MOST = 100;
 export async function advance(gateway: Gateway, payment: Payment, happening: Happening): Promise<Payment> {
   let current = payment;
   for (let tries = 0; tries < TRIES_MOST; tries++) {
-    const to = nextState(current.state, happening.event);
-    const after = {
-      ...current,
-      ...(to === undefined ? undefined : changes(current, happening)),
-      state: to ?? current.state,
-      historyLength: current.historyLength + 1,
-      updatedAt: gateway.clock.now(current.mid),
-    };
-    const { actor, call } = happening;
-    const event = to === undefined ? (`noted ${happening.event}` as const) : happening.event;
-    if (await gateway.payments.move({ before: current, after, event, actor, call })) {
-      if (after.state !== current.state) gateway.metrics.entered(after.state);
-      return after;
+    const now = gateway.clock.now(current.mid);
+    const deadline = happening.event === 'abandoned' ? undefined : payerDeadline(current);
+    // What comes after the payer's time is late, whether or not the work loop has been here.
+    if (deadline !== undefined && now >= deadline) current = await abandon(gateway, current);
+    const { actor, call, event } = happening;
+    const to = nextState(current.state, event);
+    const at = event === 'abandoned' ? Math.min(now, current.payerUntil ?? now) : now;
+    const moved = { ...current, historyLength: current.historyLength + 1, updatedAt: at };
+    const isLate = isLateSuccess(current, event);
+    const move: Move =
+      to === undefined
+        ? {
+            before: current,
+            after: isLate ? { ...moved, attention: 'late_success', dueAt: null } : moved,
+            event: `noted ${event}`,
+            actor,
+            call,
+          }
+        : {
+            before: current,
+            after: withDeadline({ ...moved, ...changes(current, happening), state: to }),
+            event,
+            actor,
+            call,
+          };
+    if (await gateway.payments.move(move)) {
+      if (move.after.state !== current.state) gateway.metrics.entered(move.after.state);
+      if (isLate) gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
+      return move.after;
     }
     current = (await gateway.payments.find(current)) ?? current;
   }
   throw new Error(`The payment ${payment.paymentId} changed too often to be moved.`);
 }
 
-/** Notes that a provider was asked and still does not know; the pause before the next question grows. */
-export async function noteAsked(gateway: Gateway, payment: Payment, call: CallRecord): Promise<void> {
-  const pauses = LIMITS.askAgainMs;
-  const pause = pauses[Math.min(payment.asked, pauses.length - 1)] as number;
+/** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
+export function abandon(gateway: Gateway, payment: Payment): Promise<Payment> {
+  const wasSubmitted = payment.nextStep?.kind !== 'fields';
+  return advance(gateway, payment, {
+    event: 'abandoned',
+    actor: 'clock',
+    declineReason: 'The payer did not finish in time.',
+    dueAt: wasSubmitted ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
+  });
+}
+
+/** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
+async function note(
+  gateway: Gateway,
+  payment: Payment,
+  record: Pick<Move, 'event' | 'actor' | 'call'>,
+  changed: Changes,
+): Promise<Payment> {
   const at = gateway.clock.now(payment.mid);
-  const after = {
-    ...payment,
-    asked: payment.asked + 1,
-    dueAt: at + pause,
+  const after = withDeadline({ ...payment, ...changed, historyLength: payment.historyLength + 1, updatedAt: at });
+  return (await gateway.payments.move({ before: payment, after, ...record })) ? after : payment;
+}
+
+/** The pause before the next question grows with each that was in vain. */
+const nextPause = (pauses: readonly number[], asked: number): number =>
+  pauses[Math.min(asked, pauses.length - 1)] as number;
+
+/** Notes that a provider was asked and the outcome is still to come; at last somebody has to look. */
+export function noteAsked(
+  gateway: Gateway,
+  payment: Payment,
+  call: CallRecord,
+  changed: Changes = {},
+): Promise<Payment> {
+  const wasGivenUp = payment.state === 'DECLINED';
+  const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
+  const asked = payment.asked + 1;
+  const isLadderDone = asked >= pauses.length;
+  const pause = nextPause(pauses, payment.asked);
+  return note(
+    gateway,
+    payment,
+    { event: 'asked', actor: 'clock', call },
+    {
+      asked,
+      dueAt: wasGivenUp && isLadderDone ? null : gateway.clock.now(payment.mid) + pause,
+      attention: payment.inDoubt && isLadderDone ? 'unresolved' : payment.attention,
+      ...changed,
+    },
+  );
+}
+
+/** Notes that a provider told something that cannot be right; it is asked again soon, and an operator can see it. */
+export const noteDoubt = (gateway: Gateway, payment: Payment, actor: Actor, call: CallRecord): Promise<Payment> =>
+  note(
+    gateway,
+    payment,
+    { event: 'doubted', actor, call },
+    {
+      attention: 'wrong_amount',
+      asked: payment.asked + 1,
+      dueAt: gateway.clock.now(payment.mid) + nextPause(LIMITS.askAgainMs, payment.asked),
+    },
+  );
+
+/** An operator has looked at a payment and dealt with it. */
+export const noteAttended = (gateway: Gateway, payment: Payment): Promise<Payment> =>
+  note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
+
+/** Keeps what the payer was asked for; nothing when somebody else was faster. */
+export async function noteCollected(
+  gateway: Gateway,
+  payment: Payment,
+  details: PaymentDetails,
+): Promise<WholePayment | undefined> {
+  const now = gateway.clock.now(payment.mid);
+  const after: WholePayment = {
+    ...withDeadline({ ...payment, nextStep: null, dueAt: now + LIMITS.submissionMs, updatedAt: now }),
+    details,
     historyLength: payment.historyLength + 1,
-    updatedAt: at,
   };
-  await gateway.payments.move({ before: payment, after, event: 'asked', actor: 'clock', call });
+  return (await gateway.payments.collect(payment, after)) ? after : undefined;
 }

@@ -1,8 +1,8 @@
-/** What time brings to payments: unknown outcomes are asked about, authorisations expire. */
+/** What time brings to payments: open outcomes are asked about, payers run out of time, authorisations expire. */
 import type { WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { advance } from './advance.ts';
+import { abandon, advance, payerDeadline } from './advance.ts';
 import { inquire } from './provider.ts';
 
 const CLAIM_MOST = 200;
@@ -24,8 +24,11 @@ export async function workDuePayments(gateway: Gateway): Promise<number> {
 async function workDuePayment(gateway: Gateway, payment: WholePayment, account: Account | undefined): Promise<void> {
   try {
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
-    if (payment.state === 'PREPARE' || payment.inDoubt) await inquire(gateway, payment, account.settings);
-    else if (payment.state === 'PENDING') await advance(gateway, payment, { event: 'expired', actor: 'clock' });
+    const deadline = payerDeadline(payment);
+    const isOver = deadline !== undefined && gateway.clock.now(payment.mid) >= deadline;
+    if (isOver) await abandon(gateway, payment);
+    else if (payment.authorised > 0n) await advance(gateway, payment, { event: 'expired', actor: 'clock' });
+    else await inquire(gateway, payment, account);
   } catch (error) {
     // The lease runs out and the payment is due again.
     gateway.log.error({ err: error, payment_id: payment.paymentId }, 'due payment failed');

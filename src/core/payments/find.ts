@@ -1,7 +1,12 @@
 /** Finds payments of an account; another account's payment is as unknown as a random id. */
 import { isUuid } from '../../lib/id.ts';
+import { BRANDS } from '../../rules/brands.ts';
+import { isOpen } from '../../rules/states.ts';
+import type { NewsRow } from '../../store/news.ts';
 import type { HistoryRow, Payment, PaymentFilter, PaymentStatus, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
+import { abandon, noteAttended, payerDeadline } from './advance.ts';
+import { inquireNow } from './provider.ts';
 
 export async function findPayment(gateway: Gateway, account: Account, paymentId: string): Promise<Payment | undefined> {
   return isUuid(paymentId) ? gateway.payments.find({ mid: account.mid, paymentId }) : undefined;
@@ -13,20 +18,50 @@ export async function findStatus(
   account: Account,
   paymentId: string,
 ): Promise<PaymentStatus | undefined> {
-  return isUuid(paymentId) ? gateway.payments.status({ mid: account.mid, paymentId }) : undefined;
+  const status = isUuid(paymentId) ? await gateway.payments.status({ mid: account.mid, paymentId }) : undefined;
+  return status && broughtUpToDate(gateway, account, status);
 }
 
-/** The newest try of an order. */
-export const findPaymentByOrder = (gateway: Gateway, account: Account, orderId: string): Promise<Payment | undefined> =>
-  gateway.payments.findByOrder({ mid: account.mid, orderId });
+/** What a status query tells of the newest try of an order. */
+export async function findStatusByOrder(
+  gateway: Gateway,
+  account: Account,
+  orderId: string,
+): Promise<PaymentStatus | undefined> {
+  const newest = await gateway.payments.findByOrder({ mid: account.mid, orderId });
+  return newest && broughtUpToDate(gateway, account, newest);
+}
+
+/** A payer's time ends to the second, and some providers are asked whenever the merchant asks. */
+async function broughtUpToDate(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
+  // A payment whose payer nobody waits for has nothing to be asked about.
+  if (status.payerUntil === null || !isOpen(status.state)) return status;
+  const deadline = payerDeadline(status);
+  const isOver = deadline !== undefined && gateway.clock.now(account.mid) >= deadline;
+  if (!isOver && !BRANDS[status.brand]?.isAskedOnStatus) return status;
+  const payment = await gateway.payments.findAnywhere(status.paymentId);
+  if (!payment) return status;
+  return isOver ? abandon(gateway, payment) : inquireNow(gateway, payment, account);
+}
 
 /** For the operator: a payment of whichever account, with everything that happened to it. */
 export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
-): Promise<{ payment: WholePayment; history: HistoryRow[] } | undefined> {
+): Promise<{ payment: WholePayment; history: HistoryRow[]; news: NewsRow[] } | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  return payment && { payment, history: await gateway.payments.history(payment) };
+  if (!payment) return undefined;
+  return {
+    payment,
+    history: await gateway.payments.history(payment),
+    news: await gateway.news.about(payment.paymentId),
+  };
+}
+
+/** An operator has dealt with whatever a payment wanted attention for. */
+export async function attendPayment(gateway: Gateway, paymentId: string): Promise<Payment | undefined> {
+  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
+  return payment?.attention ? noteAttended(gateway, payment) : payment;
 }
 
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<Payment[]> =>

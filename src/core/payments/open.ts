@@ -1,5 +1,4 @@
 /** Opens a payment: claims the order once, writes the intent, calls the provider, writes the outcome. */
-import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
@@ -10,7 +9,8 @@ import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { submit } from './provider.ts';
+import { advance } from './advance.ts';
+import { sealSecrets, submit } from './provider.ts';
 
 /** A checked order; the faces make it from their own field names. */
 export interface Order {
@@ -22,6 +22,10 @@ export interface Order {
   isAuthorisation: boolean;
   isRecurringInit: boolean;
   details: PaymentDetails;
+  /** Fields that nobody may read; they are kept sealed. */
+  secrets?: Record<string, unknown> | undefined;
+  /** Whether the payer has to be asked for fields before anything can be submitted. */
+  needsFields?: boolean | undefined;
   /** Everything the request said, so that a repeat can be told from another request for the same order. */
   content: string;
 }
@@ -32,12 +36,18 @@ const duplicate = (): Refusal =>
 /** Pays an order; a repeat of the same request gets the payment that the first one made. */
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<Payment> {
   const payment = composePayment(gateway, account, order);
-  if (await gateway.payments.open(payment)) return submit(gateway, payment, account.settings);
-  return openAgain(gateway, account, payment);
+  if (await gateway.payments.open(payment)) return begin(gateway, account, payment, order);
+  return openAgain(gateway, account, payment, order);
+}
+
+/** Submits a payment, or sends its payer to our page first. */
+function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
+  if (!order.needsFields) return submit(gateway, payment, account);
+  return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
 }
 
 /** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
-async function openAgain(gateway: Gateway, account: Account, payment: WholePayment): Promise<Payment> {
+async function openAgain(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
   for (;;) {
     const newest = await gateway.payments.findByOrder(payment);
     if (!newest) throw new Refusal('unavailable');
@@ -47,7 +57,7 @@ async function openAgain(gateway: Gateway, account: Account, payment: WholePayme
     }
     if (account.settings.order_id_reuse === 'never' || !isRetriable(newest.state)) throw duplicate();
     const retry = { ...payment, attempt: newest.attempt + 1 };
-    if (await gateway.payments.open(retry)) return submit(gateway, retry, account.settings);
+    if (await gateway.payments.open(retry)) return begin(gateway, account, retry, order);
   }
 }
 
@@ -64,7 +74,7 @@ async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payme
 
 /** The payment of an order as it is before anything happened to it. */
 export function composePayment(
-  gateway: Pick<Gateway, 'clock'>,
+  gateway: Pick<Gateway, 'clock' | 'seal'>,
   account: Pick<Account, 'mid' | 'name' | 'settings'>,
   order: Order,
 ): WholePayment {
@@ -73,9 +83,11 @@ export function composePayment(
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
   const amount = minorUnits(order.amountText, exponent);
   if (!brand || typeof amount !== 'bigint') throw new Error('An order reached the core without being checked.');
+  const paymentId = newId();
+  const payerMs = brand.payerTimeMs ?? LIMITS.payerMs;
   return {
     mid: account.mid,
-    paymentId: newId(),
+    paymentId,
     orderId: order.orderId,
     attempt: 1,
     protocol: order.protocol,
@@ -92,10 +104,14 @@ export function composePayment(
     inDoubt: false,
     // If this process dies before the outcome is written, the work loop asks the provider then.
     dueAt: now + LIMITS.submissionMs,
+    payerUntil: brand.isImmediate ? null : now + payerMs,
     asked: 0,
+    nextStep: null,
+    attention: null,
     isAuthorisation: order.isAuthorisation,
     isRecurringInit: order.isRecurringInit,
-    fingerprint: hash('sha256', order.content).slice(0, 32),
+    // Keyed, because what a request says can include what nobody may read.
+    fingerprint: gateway.seal.digest(order.content, 'fingerprint').slice(0, 32),
     descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
     declineReason: null,
     recurringToken: null,
@@ -103,6 +119,8 @@ export function composePayment(
     providerReference: null,
     createdAt: now,
     updatedAt: now,
-    details: order.details,
+    details: order.secrets
+      ? { ...order.details, sealed: sealSecrets(gateway, paymentId, order.secrets) }
+      : order.details,
   };
 }

@@ -1,22 +1,32 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
-import type { Outcome, Submission } from '../../connectors/connector.ts';
+import type { Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
+import { boundTo } from '../../lib/seal.ts';
+import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { listsOf, type Settings } from '../../rules/settings.ts';
-import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
-import type { Gateway } from '../context.ts';
-import { advance, noteAsked } from './advance.ts';
+import { settingsReader } from '../../rules/settings.ts';
+import { isOpen } from '../../rules/states.ts';
+import type { CallRecord, NextStep, Payment, WholePayment } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { abandon, advance, type Happening, noteAsked, noteDoubt } from './advance.ts';
+import { linkOf } from './links.ts';
 
-type Verb = CallRecord['verb'];
+type KnownOutcome = Exclude<NonNullable<Meaning>, { kind: 'unknown' | 'notFound' }>;
 
-type KnownOutcome = Exclude<Outcome, { kind: 'unknown' }>;
+type Answer =
+  /** The provider does not know, or did not answer at all: that is never a decline. */
+  | { kind: 'nothing'; call: CallRecord }
+  | { kind: 'notFound'; call: CallRecord }
+  /** It told another amount than ours. */
+  | { kind: 'doubtful'; call: CallRecord }
+  | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
-interface Answer {
-  /** Nothing when the provider does not know, or did not answer at all: that is never a decline. */
-  outcome: KnownOutcome | undefined;
-  call: CallRecord;
-}
-
-async function callProvider(gateway: Gateway, payment: WholePayment, settings: Settings, verb: Verb): Promise<Answer> {
+async function callProvider(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  verb: 'submit' | 'query',
+  patienceMs: number,
+): Promise<Answer> {
   const connector = gateway.connectors[payment.connector];
   const started = performance.now();
   const record = (outcome: string): CallRecord => ({
@@ -27,68 +37,176 @@ async function callProvider(gateway: Gateway, payment: WholePayment, settings: S
   });
   try {
     if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
-    const answer = connector[verb](submission(payment, settings));
-    const outcome = answer instanceof Promise ? await inTime(answer) : answer;
-    return { outcome: outcome.kind === 'unknown' ? undefined : outcome, call: record(outcome.kind) };
+    if (verb === 'query' && !connector.can.answersQueries) return { kind: 'nothing', call: record('cannot be asked') };
+    const answer = connector[verb](submission(gateway, payment, account));
+    const outcome = answer instanceof Promise ? await inTime(answer, patienceMs) : answer;
+    return judge(payment, outcome, record);
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
-    return { outcome: undefined, call: record('no answer') };
+    return { kind: 'nothing', call: record('no answer') };
   }
 }
 
+/** What an answer is worth: an outcome is believed only if it speaks of our amount. */
+function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): Answer {
+  if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
+  if (outcome.kind === 'notFound') return { kind: 'notFound', call: record('not found') };
+  if (!isOurs(payment, outcome.told)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
+  return { kind: 'outcome', outcome, call: record(outcome.kind) };
+}
+
+export const isOurs = (payment: Payment, told: Told | undefined): boolean =>
+  told === undefined || (told.amount === payment.amount && told.currency === payment.currency);
+
 /** What comes later than the limit is not waited for: the provider is asked about it instead. */
-async function inTime<Value>(call: Promise<Value>): Promise<Value> {
+async function inTime<Value>(call: Promise<Value>, patienceMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The provider took too long.')), LIMITS.providerMs);
+    timer = setTimeout(() => reject(new Error('The provider took too long.')), patienceMs);
   });
   return Promise.race([call, late]).finally(() => clearTimeout(timer));
 }
 
-const submission = (payment: WholePayment, settings: Settings): Submission => ({
-  reference: payment.paymentId,
-  amount: payment.amount,
-  currency: payment.currency,
-  authoriseOnly: payment.isAuthorisation,
-  identifier: payment.details.identifier ?? '',
-  list: listsOf(settings),
-});
+function submission(gateway: Gateway, payment: WholePayment, { name, settings }: Account): Submission {
+  const { details } = payment;
+  const brand = BRANDS[payment.brand];
+  return {
+    reference: payment.paymentId,
+    brand: payment.brand,
+    mid: payment.mid,
+    merchantName: settings['branding.name'] || name,
+    isPayout: brand?.isPayout === true,
+    amount: payment.amount,
+    currency: payment.currency,
+    authoriseOnly: payment.isAuthorisation,
+    description: details.description,
+    identifier: details.identifier ?? '',
+    payer: details.payer,
+    parameters: () => ({ ...details.parameters, ...secretsOf(gateway, payment) }),
+    methods: details.methods ?? [],
+    returnUrl: `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
+    notifyUrl: `${gateway.inboundUrl}/inbound/${payment.connector}`,
+    setting: settingsReader(settings),
+  };
+}
+
+const sealedWith = (paymentId: string): string => boundTo('payments', 'details', paymentId);
+
+/** The fields that nobody may read; they are opened for the provider alone. */
+export function secretsOf(
+  gateway: Pick<Gateway, 'seal'>,
+  { paymentId, details }: WholePayment,
+): Record<string, unknown> {
+  if (details.sealed === undefined) return {};
+  return JSON.parse(gateway.seal.open(Buffer.from(details.sealed, 'base64'), sealedWith(paymentId)));
+}
+
+export const sealSecrets = (gateway: Pick<Gateway, 'seal'>, paymentId: string, secrets: object): string =>
+  gateway.seal.seal(JSON.stringify(secrets), sealedWith(paymentId)).toString('base64');
 
 /** Submits a payment whose intent is durable, and writes what came of it. */
-export async function submit(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<Payment> {
-  const { outcome, call } = await callProvider(gateway, payment, settings, 'submit');
-  return outcome === undefined
-    ? advance(gateway, payment, {
-        event: 'unanswered',
-        actor: 'provider',
-        call,
-        dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
-      })
-    : apply(gateway, payment, settings, outcome, call);
+export async function submit(gateway: Gateway, payment: WholePayment, account: Account): Promise<Payment> {
+  const answer = await callProvider(gateway, payment, account, 'submit', LIMITS.providerMs);
+  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, answer.call);
+  return advance(gateway, payment, {
+    event: 'unanswered',
+    actor: 'provider',
+    call: answer.call,
+    dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
+    ...(answer.kind === 'doubtful' && { attention: 'wrong_amount' }),
+  });
 }
+
+/** How often a provider has to say that it has no such payment before that is taken for an answer. */
+const NOT_FOUND_TIMES = 2;
 
 /** Asks the provider about a payment whose outcome is not known. */
-export async function inquire(gateway: Gateway, payment: WholePayment, settings: Settings): Promise<void> {
-  const { outcome, call } = await callProvider(gateway, payment, settings, 'query');
-  // Accepted and still waiting is all that is known of a pending payment already: it is no outcome.
-  const isWaiting = outcome?.kind === 'accepted' && payment.state === 'PENDING';
-  if (outcome === undefined || isWaiting) await noteAsked(gateway, payment, call);
-  else await apply(gateway, payment, settings, outcome, call);
+export async function inquire(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+  const answer = await callProvider(gateway, payment, account, 'query', LIMITS.providerMs);
+  const { call } = answer;
+  if (answer.kind === 'doubtful') await noteDoubt(gateway, payment, 'clock', call);
+  else if (answer.kind === 'outcome' && isWaitingForNobody(gateway, payment, answer.outcome)) {
+    await abandon(gateway, payment);
+  } else if (answer.kind === 'outcome' && !isStillOpen(payment, answer.outcome)) {
+    await apply(gateway, payment, account, answer.outcome, call);
+  } else if (payment.state === 'DECLINED') {
+    const isNothingComing =
+      answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
+    await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null } : {});
+  } else if (answer.kind === 'notFound' && wasNeverReceived(gateway, payment)) {
+    const declineReason = 'The provider never received the payment.';
+    await advance(gateway, payment, { event: 'declined', actor: 'provider', call, declineReason });
+  } else await noteAsked(gateway, payment, call);
 }
 
-function apply(
+const wasNeverReceived = (gateway: Gateway, payment: Payment): boolean =>
+  gateway.connectors[payment.connector]?.can.knowsWhatItLacks === true && payment.asked + 1 >= NOT_FOUND_TIMES;
+
+/** Somebody waits for the answer: asks the provider, and writes down only what changes something. */
+export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<Payment> {
+  if (!isOpen(payment.state) || payment.nextStep?.kind === 'fields') return payment;
+  const answer = await callProvider(gateway, payment, account, 'query', LIMITS.patienceMs);
+  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'provider', answer.call);
+  if (answer.kind !== 'outcome' || isStillOpen(payment, answer.outcome)) return payment;
+  return apply(gateway, payment, account, answer.outcome, answer.call);
+}
+
+/** Whether a provider that was asked tells no more than is known already. */
+function isStillOpen({ state, nextStep, inDoubt }: Payment, { kind }: KnownOutcome): boolean {
+  if (kind === 'redirected') return state === 'REDIRECT' ? nextStep !== null : state !== 'PREPARE';
+  if (kind === 'accepted') return state === 'PENDING' ? !inDoubt : !isOpen(state);
+  return kind === 'declined' && state === 'DECLINED';
+}
+
+/** The provider waits for a payer who never heard of it, because its answer to us was lost, and the time is over. */
+const isWaitingForNobody = (gateway: Gateway, { state, payerUntil, mid }: Payment, { kind }: KnownOutcome): boolean =>
+  kind === 'redirected' && state === 'PENDING' && payerUntil !== null && gateway.clock.now(mid) >= payerUntil;
+
+/** Writes what an outcome means for the payment. */
+export function apply(
   gateway: Gateway,
   payment: Payment,
-  settings: Settings,
+  account: Account,
   outcome: KnownOutcome,
   call: CallRecord,
 ): Promise<Payment> {
   const { kind, providerReference } = outcome;
-  const happening = { event: kind, actor: 'provider', call, providerReference } as const;
-  if (kind === 'declined') return advance(gateway, payment, { ...happening, declineReason: outcome.reason });
-  if (kind === 'authorised') {
-    const dueAt = gateway.clock.now(payment.mid) + settings.authorisation_days * LIMITS.dayMs;
-    return advance(gateway, payment, { ...happening, dueAt });
+  const now = gateway.clock.now(payment.mid);
+  const happening: Happening = { event: kind, actor: 'provider', call, providerReference };
+  switch (kind) {
+    case 'declined':
+      return advance(gateway, payment, { ...happening, declineReason: outcome.reason });
+    case 'authorised':
+      return advance(gateway, payment, {
+        ...happening,
+        dueAt: now + account.settings.authorisation_days * LIMITS.dayMs,
+      });
+    case 'accepted':
+    case 'redirected': {
+      // News of the outcome may get lost, so the provider is asked as well.
+      const dueAt = isAskable(gateway, payment) ? now + LIMITS.askAgainMs[0] : undefined;
+      const nextStep = nextStepOf(payment, outcome);
+      const isDoubtOver = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
+      if (isDoubtOver) {
+        return noteAsked(gateway, payment, call, { inDoubt: false, attention: null, nextStep: nextStep ?? null });
+      }
+      return advance(gateway, payment, { ...happening, dueAt, nextStep });
+    }
+    default:
+      return advance(gateway, payment, happening);
   }
-  return advance(gateway, payment, happening);
+}
+
+const isAskable = (gateway: Gateway, payment: Payment): boolean =>
+  gateway.connectors[payment.connector]?.can.answersQueries === true;
+
+function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefined {
+  if (outcome.kind === 'redirected') {
+    return { kind: 'redirect', url: outcome.url, method: outcome.method, params: outcome.params };
+  }
+  if (outcome.kind !== 'accepted') return undefined;
+  const { code, instructions } = outcome;
+  const shownMs = BRANDS[payment.brand]?.codeTimeMs ?? LIMITS.payerMs;
+  if (code !== undefined) return { kind: 'code', text: code, until: payment.createdAt + shownMs };
+  return instructions && { kind: 'transfer', instructions };
 }

@@ -1,7 +1,7 @@
 /** Admin calls on payments: the list, and one payment with everything that happened to it. */
 import type { FastifyInstance } from 'fastify';
-import type { Gateway, HistoryRow, Payment } from '../../core/context.ts';
-import { inspectPayment, listPayments } from '../../core/payments/find.ts';
+import type { Gateway, HistoryRow, NewsRow, Payment, WholePayment } from '../../core/context.ts';
+import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -17,6 +17,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       order_id: anyText,
       status: (text) => STATE_NAMES.find((state) => state === text),
       brand: anyText,
+      attention: (text) => ATTENTIONS.find((attention) => attention === text),
       schedule_id: uuidText,
       from: moment,
       to: moment,
@@ -29,6 +30,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       orderId: query.order_id,
       state: query.status,
       brand: query.brand,
+      attention: query.attention,
       scheduleId: query.schedule_id,
       from: query.from,
       to: query.to,
@@ -41,20 +43,31 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const found = await inspectPayment(gateway, request.params.paymentId);
     if (!found) throw new Refusal('noSuchPayment');
-    const { payment, history } = found;
+    const { payment, history, news } = found;
     return {
       ...paymentView(payment),
       connector: payment.connector,
       provider_reference: payment.providerReference,
       in_doubt: payment.inDoubt,
-      details: payment.details,
+      payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
+      next_step: payment.nextStep?.kind ?? null,
+      details: detailsView(payment),
       history: history.map(historyView),
       operations: [],
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
+      news: news.map(newsView),
       callbacks: [],
     };
   });
+
+  app.post<{ Params: { paymentId: string } }>('/payments/:paymentId/attended', async (request) => {
+    const payment = await attendPayment(gateway, request.params.paymentId);
+    if (!payment) throw new Refusal('noSuchPayment');
+    return paymentView(payment);
+  });
 }
+
+const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved'] as const;
 
 function paymentView(payment: Payment) {
   const money = (minor: bigint): string => amountText(minor, CURRENCIES[payment.currency]?.exponent ?? 2);
@@ -72,11 +85,26 @@ function paymentView(payment: Payment) {
     captured: money(payment.captured),
     refunded: money(payment.refunded),
     decline_reason: payment.declineReason,
+    attention: payment.attention,
     schedule_id: payment.scheduleId,
     created_at: wireDate(payment.createdAt),
     updated_at: wireDate(payment.updatedAt),
   };
 }
+
+/** What was sent, without what nobody may read. */
+function detailsView({ details: { sealed, ...details } }: WholePayment) {
+  return sealed === undefined ? details : { ...details, sealed: '***' };
+}
+
+const newsView = (news: NewsRow) => ({
+  connector: news.connector,
+  event_id: news.eventId,
+  type: news.body.type,
+  state: news.state,
+  tries: news.tries,
+  received_at: wireDate(news.receivedAt),
+});
 
 const historyView = (row: HistoryRow) => ({
   seq: row.seq,

@@ -1,13 +1,13 @@
 /** What each action of `/post` does once a request has passed the gates. */
 import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
-import { findPayment, findPaymentByOrder, findStatus } from '../../core/payments/find.ts';
+import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { entriesBelow } from '../../lib/form.ts';
-import { BRANDS, brandLabel } from '../../rules/brands.ts';
+import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
 import { type ErrorName, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
-import type { AccountFields } from '../pipeline.ts';
+import { type AccountFields, contextOf } from '../pipeline.ts';
 import { type Answer, saleAnswer, statusAnswer } from './answers.ts';
 import type { S2sBody } from './body.ts';
 
@@ -20,9 +20,9 @@ interface Action {
 }
 
 const sale: Action = {
-  accountFields({ environment }, { settings }, body) {
+  accountFields(gateway, { settings }, body) {
     const name = body.value('brand');
-    const label = brandLabel(name, settings, environment);
+    const label = brandLabel(name, settings, isOffered(gateway));
     if (label !== undefined) return { fields: BRANDS[label]?.fields ?? [], problems: [] };
     return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
   },
@@ -30,20 +30,37 @@ const sale: Action = {
     const { value } = body;
     // No schedule exists before schedules can be made, so none can be found.
     if (value('schedule_id') !== '') throw new Refusal('unknownSchedule');
+    const brand = brandLabel(value('brand'), account.settings, isOffered(gateway)) as string;
+    const row = BRANDS[brand] as Brand;
+    const context = contextOf(gateway, account, body);
+    const { parameters, secrets } = brandValues(row, context);
+    const methods = offeredMethods(row, context);
     const payment = await openPayment(gateway, account, {
       protocol: 's2s',
-      brand: brandLabel(value('brand'), account.settings, gateway.environment) as string,
+      brand,
       orderId: value('order_id'),
       amountText: value('order_amount'),
       currency: value('order_currency'),
       isAuthorisation: value('auth') === 'Y',
       isRecurringInit: value('recurring_init') === 'Y',
-      details: saleDetails(body),
+      details: {
+        ...saleDetails(body),
+        ...(Object.keys(parameters).length > 0 && { parameters }),
+        ...(methods.length > 0 && { methods }),
+      },
+      secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
+      needsFields: fieldsToAsk(row, context).length > 0,
       content: contentOf(body),
     });
-    return saleAnswer('SALE', payment);
+    return saleAnswer('SALE', payment, gateway);
   },
 };
+
+/** A brand whose connector this installation does not have is no choice at all. */
+const isOffered =
+  ({ connectors }: Gateway) =>
+  ({ connector }: Brand): boolean =>
+    Object.hasOwn(connectors, connector);
 
 /** The fields of the payer as sent, and the names under which they are kept. */
 const PAYER_FIELDS = [
@@ -103,7 +120,7 @@ const status: Action = {
 
 const statusByOrder: Action = {
   async perform(gateway, account, { value }) {
-    const payment = await findPaymentByOrder(gateway, account, value('order_id'));
+    const payment = await findStatusByOrder(gateway, account, value('order_id'));
     if (!payment) throw new Refusal('unknownOrder');
     return statusAnswer('GET_TRANS_STATUS_BY_ORDER', payment);
   },

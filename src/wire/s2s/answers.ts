@@ -1,9 +1,12 @@
 /** The answers of `/post`, made from a payment. */
-import type { Payment, PaymentStatus } from '../../core/context.ts';
+import type { Gateway, Payment, PaymentStatus } from '../../core/context.ts';
+import { pageOf } from '../../core/payments/links.ts';
 import { wireDate } from '../../lib/clock.ts';
-import { STATES } from '../../rules/states.ts';
+import { isOpen, STATES } from '../../rules/states.ts';
 
-export type Answer = Record<string, string>;
+export interface Answer {
+  [field: string]: string | Record<string, string>;
+}
 
 /** Adds the fields that an answer has only when they apply. */
 function withExtras(answer: Answer, payment: PaymentStatus): Answer {
@@ -13,7 +16,7 @@ function withExtras(answer: Answer, payment: PaymentStatus): Answer {
   return answer;
 }
 
-export function saleAnswer(action: string, payment: Payment): Answer {
+export function saleAnswer(action: string, payment: Payment, gateway: Gateway): Answer {
   return withExtras(
     {
       action,
@@ -25,9 +28,28 @@ export function saleAnswer(action: string, payment: Payment): Answer {
       descriptor: payment.descriptor,
       amount: payment.amountText,
       currency: payment.currency,
+      ...redirection(payment, gateway),
     },
     payment,
   );
+}
+
+/** What the payer has to do next, as a sale tells it; a code that is over is not told any more. */
+function redirection(payment: Payment, gateway: Gateway): Answer {
+  const { nextStep: step, state } = payment;
+  if (step === null || !isOpen(state)) return {};
+  switch (step.kind) {
+    case 'fields':
+      return { redirect_url: pageOf(gateway, payment.paymentId), redirect_method: 'GET', redirect_params: {} };
+    case 'redirect':
+      return { redirect_url: step.url, redirect_method: step.method, redirect_params: step.params };
+    case 'code': {
+      const isShown = gateway.clock.now(payment.mid) < step.until;
+      return { redirect_params: isShown ? { qr_code: Buffer.from(step.text).toString('base64') } : {} };
+    }
+    case 'transfer':
+      return { redirect_params: step.instructions };
+  }
 }
 
 export function statusAnswer(action: string, payment: PaymentStatus): Answer {

@@ -1,5 +1,5 @@
 /** The body of `/post` as the gates look at it: read from either kind of form, or said to be neither. */
-import { type Form, readMultipart, readUrlEncoded } from '../../lib/form.ts';
+import { entriesBelow, type Form, readMultipart, readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { RequestBody } from '../pipeline.ts';
 
@@ -17,12 +17,12 @@ function bodyOf(form: Form): S2sBody {
       if (!nested) {
         nested = new Set();
         for (const field of form.values.keys()) {
-          const bracket = field.indexOf('[');
-          if (bracket !== -1) nested.add(field.slice(0, bracket));
+          for (let at = field.indexOf('['); at !== -1; at = field.indexOf('[', at + 1)) nested.add(field.slice(0, at));
         }
       }
       return nested.has(name);
     },
+    positions: (name) => [...new Set(entriesBelow(form, name).map(([below]) => below.slice(0, below.search(/\[|$/))))],
     texts: () => form.values,
   };
 }

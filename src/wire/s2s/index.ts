@@ -2,8 +2,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { endOfTurn } from '../../lib/turn.ts';
+import { LONG_FIELDS } from '../../rules/brands.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import { S2S_ACTIONS } from './actions.ts';
@@ -21,10 +23,11 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
     done();
   });
 
-  app.post('/post', async (request): Promise<Answer> => {
+  app.post('/post', { bodyLimit: LIMITS.bodyBytesMost }, async (request): Promise<Answer> => {
     await endOfTurn();
     const bytes = (request.body as Buffer | undefined) ?? EMPTY;
     const body = readBody(request.headers['content-type'] ?? '', bytes);
+    if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
     const name = actionOf(body);
     const action = name && S2S_ACTIONS[name];
     const operation: Operation | undefined = name && S2S_OPERATIONS[name];
@@ -45,9 +48,16 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
     // The next batch leaves for the database before this one's answers are written.
     await endOfTurn();
     request.outcome = answer.result as string;
-    request.paymentId = answer.trans_id;
+    request.paymentId = answer.trans_id as string | undefined;
     return answer;
   });
+}
+
+/** Only the fields that may be long make a body larger than usual. */
+function refuseLargeBody({ form }: S2sBody): void {
+  let length = 0;
+  for (const [name, value] of form.values) length += LONG_FIELDS.has(name) ? 0 : name.length + value.length;
+  if (length > LIMITS.bodyBytes || form.problems.length > 0) throw new Refusal('bodyTooLarge');
 }
 
 /** The action a body names; a body that cannot be read at all is refused as such, not as an unknown action. */

@@ -1,0 +1,174 @@
+/** A provider behind the HTTP protocol of `docs/provider-api.md`; the simulated outside world speaks it too. */
+import { Pool } from 'undici';
+import { isObject, isText } from '../lib/json.ts';
+import { signedId } from '../lib/signature.ts';
+import { LIMITS } from '../rules/limits.ts';
+import type { Connector, Meaning, Operation, OperationOutcome, Outcome, Submission, Told } from './connector.ts';
+
+/** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
+export interface ProviderAccess {
+  url: string;
+  key: string;
+  newsSecret: string;
+}
+
+type Json = Record<string, unknown>;
+
+/** The words of providers for the state of a payment; any other word says nothing. */
+const STATUSES: Readonly<Record<string, 'settled' | 'authorised' | 'accepted' | 'redirected' | 'declined'>> = {
+  settled: 'settled',
+  executed: 'settled',
+  authorised: 'authorised',
+  pending: 'accepted',
+  redirect: 'redirected',
+  declined: 'declined',
+  rejected: 'declined',
+};
+
+/** The final codes of a bank (ISO 20022); every other code leaves the payment open. */
+const BANK_CODES: Readonly<Record<string, 'settled' | 'declined'>> = {
+  ACSC: 'settled',
+  ACCC: 'settled',
+  RJCT: 'declined',
+};
+
+const REASON_LENGTH = 255;
+const NO_REASON = 'Declined by the provider.';
+
+const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
+const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || NO_REASON;
+
+function toldBy({ amount, currency }: Json): Told | undefined {
+  if (typeof amount !== 'string' || !/^\d{1,18}$/.test(amount) || typeof currency !== 'string') return undefined;
+  return { amount: BigInt(amount), currency };
+}
+
+const textsOf = (value: unknown): Record<string, string> | undefined =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : undefined;
+
+function outcomeOf(answer: Json): Outcome {
+  const kind = Object.hasOwn(STATUSES, String(answer.status)) ? STATUSES[String(answer.status)] : undefined;
+  const answered = { providerReference: textOf(answer.id) || undefined, told: toldBy(answer) };
+  switch (kind) {
+    case undefined:
+      return { kind: 'unknown' };
+    case 'declined':
+      return { kind, reason: reasonOf(answer), ...answered };
+    case 'accepted':
+      return { kind, code: textOf(answer.qr) || undefined, instructions: textsOf(answer.instructions), ...answered };
+    case 'redirected': {
+      const { url, method, params } = isObject(answer.redirect) ? answer.redirect : {};
+      if (!isText(url, 2048) || !/^https?:\/\//.test(url)) return { kind: 'unknown' };
+      return { kind, url, method: method === 'POST' ? 'POST' : 'GET', params: textsOf(params) ?? {}, ...answered };
+    }
+    default:
+      return { kind, ...answered };
+  }
+}
+
+function operationOutcomeOf(answer: Json): OperationOutcome {
+  if (answer.status === 'done') return { kind: 'done' };
+  if (answer.status === 'pending') return { kind: 'accepted' };
+  if (answer.status === 'declined') return { kind: 'declined', reason: reasonOf(answer) };
+  return { kind: 'unknown' };
+}
+
+/** What news of each type mean. */
+const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
+  payment: outcomeOf,
+  bank_status: (body) => {
+    const kind = Object.hasOwn(BANK_CODES, String(body.code)) ? BANK_CODES[String(body.code)] : 'accepted';
+    const told = toldBy(body);
+    if (kind === 'declined')
+      return { kind, reason: reasonOf({ reason: body.reason ?? 'Rejected by the bank.' }), told };
+    return { kind: kind ?? 'accepted', told };
+  },
+  // After refunds less than the payment is left to be taken back, so the amount says nothing about whose it is.
+  chargeback: () => ({ kind: 'chargedBack' }),
+};
+
+export const meaningOf = (body: Json): Meaning =>
+  Object.hasOwn(MEANINGS, String(body.type)) ? MEANINGS[String(body.type)]?.(body) : undefined;
+
+/** Reads news that the secret signed. */
+export const newsReader =
+  (secret: string): Connector['readNews'] =>
+  (headers, bytes, now) => {
+    const eventId = signedId(headers, bytes, [secret], now, LIMITS.newsToleranceMs);
+    if (eventId === undefined) return undefined;
+    try {
+      const body: unknown = JSON.parse(bytes.toString('utf8'));
+      const isNews = isObject(body) && isText(body.reference, 255);
+      return isNews ? { eventId, reference: body.reference as string, body } : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+export interface Upstream extends Connector {
+  close(): Promise<void>;
+}
+
+export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstream {
+  const base = new URL(url);
+  const prefix = base.pathname.replace(/\/$/, '');
+  const pool = new Pool(base.origin, {
+    connections: 64,
+    connect: { timeout: LIMITS.providerConnectMs },
+    headersTimeout: LIMITS.providerMs,
+    bodyTimeout: LIMITS.providerMs,
+    maxResponseSize: LIMITS.providerBytes,
+  });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+
+  /** The answer of a call; nothing when the provider has no such thing. Anything else is a line that is dead. */
+  const call = async (method: 'GET' | 'POST', path: string, body?: Json): Promise<Json | undefined> => {
+    const request = body === undefined ? {} : { body: JSON.stringify(body) };
+    const { statusCode, body: answer } = await pool.request({ method, path: prefix + path, headers, ...request });
+    if (statusCode !== 200) {
+      await answer.dump();
+      if (statusCode === 404) return undefined;
+      throw new Error(`The provider answered ${statusCode}.`);
+    }
+    const json = await answer.json();
+    if (!isObject(json)) throw new Error('The provider’s answer is not an object.');
+    return json;
+  };
+  const found = <Result>(answer: Json | undefined, read: (answer: Json) => Result): Result | { kind: 'notFound' } =>
+    answer === undefined ? { kind: 'notFound' } : read(answer);
+  const path = ({ reference }: { reference: string }): string => `/v1/payments/${encodeURIComponent(reference)}`;
+
+  return {
+    can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: true, refunds: 'api' },
+    submit: async (submission) => found(await call('POST', '/v1/payments', bodyOf(submission)), outcomeOf),
+    query: async (submission) => found(await call('GET', path(submission)), outcomeOf),
+    operate: async ({ verb, operation, amount, ...payment }: Operation) => {
+      const body = { operation, amount: String(amount) };
+      return found(await call('POST', `${path(payment)}/${verb}`, body), operationOutcomeOf);
+    },
+    queryOperation: async ({ operation, ...payment }: Operation) =>
+      found(await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`), operationOutcomeOf),
+    readNews: newsReader(newsSecret),
+    meaningOf,
+    close: () => pool.close(),
+  };
+}
+
+function bodyOf(submission: Submission): Json {
+  return {
+    reference: submission.reference,
+    brand: submission.brand,
+    direction: submission.isPayout ? 'out' : 'in',
+    merchant: { mid: submission.mid, name: submission.merchantName },
+    amount: String(submission.amount),
+    currency: submission.currency,
+    capture: !submission.authoriseOnly,
+    description: submission.description,
+    identifier: submission.identifier,
+    payer: submission.payer,
+    parameters: submission.parameters(),
+    ...(submission.methods.length > 0 && { methods: submission.methods }),
+    return_url: submission.returnUrl,
+    notify_url: submission.notifyUrl,
+  };
+}

@@ -1,0 +1,20 @@
+/** The links that payers follow: nobody can guess one, and each leads to one payment. */
+import { isUuid } from '../../lib/id.ts';
+import type { WholePayment } from '../../store/payments.ts';
+import type { Gateway } from '../context.ts';
+
+const PURPOSE = 'payer link';
+
+export const linkOf = ({ seal }: Pick<Gateway, 'seal'>, paymentId: string): string =>
+  `${paymentId}.${seal.mark(paymentId, PURPOSE)}`;
+
+/** The page of ours where the payer goes on. */
+export const pageOf = (gateway: Pick<Gateway, 'seal' | 'publicUrl'>, paymentId: string): string =>
+  `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
+
+/** The payment that a link leads to. */
+export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
+  const [paymentId = '', mark = ''] = link.split('.');
+  if (!isUuid(paymentId) || !gateway.seal.isMark(mark, paymentId, PURPOSE)) return undefined;
+  return gateway.payments.findAnywhere(paymentId);
+}

@@ -1,0 +1,70 @@
+/** News from providers: kept once, applied to the payment they are about, tried again until that worked. */
+import type { News } from '../../connectors/connector.ts';
+import { isUuid } from '../../lib/id.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { NewsRow } from '../../store/news.ts';
+import type { CallRecord } from '../../store/payments.ts';
+import { findAccount } from '../accounts.ts';
+import type { Gateway } from '../context.ts';
+import { noteDoubt } from './advance.ts';
+import { apply, isOurs } from './provider.ts';
+
+const CLAIM_MOST = 100;
+
+/** Reads news that a provider sent; nothing when nobody we know signed them. */
+export function readNews(
+  gateway: Gateway,
+  connector: string,
+  headers: Readonly<Record<string, unknown>>,
+  body: Buffer,
+): News | undefined {
+  const known = Object.hasOwn(gateway.connectors, connector) ? gateway.connectors[connector] : undefined;
+  // Real time: the provider knows nothing of a clock that was moved.
+  return known?.readNews(headers, body, Date.now());
+}
+
+/** Keeps news and applies them; once they are kept, nothing that goes wrong afterwards loses them. */
+export async function receiveNews(gateway: Gateway, connector: string, news: News): Promise<void> {
+  const now = gateway.clock.now();
+  const row: NewsRow = { connector, ...news, state: 'new', tries: 0, receivedAt: now };
+  if (await gateway.news.keep(row, now)) await workNews(gateway, row);
+}
+
+/** Applies the news that could not be applied when they came. */
+export async function workDueNews(gateway: Gateway): Promise<void> {
+  for (;;) {
+    const due = await gateway.news.claimDue(gateway.clock.now(), CLAIM_MOST);
+    if (due.length === 0) return;
+    // In the order they came: those of one payment build on each other.
+    for (const row of due) await workNews(gateway, row);
+  }
+}
+
+async function workNews(gateway: Gateway, row: NewsRow): Promise<void> {
+  const { connector, eventId, reference, tries } = row;
+  try {
+    if (await applyNews(gateway, row)) return await gateway.news.finish(row, 'applied', null);
+    const pause = LIMITS.newsAgainMs[tries];
+    if (pause === undefined) {
+      gateway.log.warn({ connector, event_id: eventId, reference }, 'news of a payment that nobody knows');
+      return await gateway.news.finish(row, 'unmatched', null);
+    }
+    await gateway.news.finish(row, 'new', gateway.clock.now() + pause);
+  } catch (error) {
+    // The lease runs out and the news are due again.
+    gateway.log.error({ err: error, connector, event_id: eventId }, 'news could not be applied');
+  }
+}
+
+/** Applies news to their payment; false when there is no such payment, or not yet. */
+async function applyNews(gateway: Gateway, { connector, reference, body }: NewsRow): Promise<boolean> {
+  const payment = isUuid(reference) ? await gateway.payments.findAnywhere(reference) : undefined;
+  if (payment?.connector !== connector) return false;
+  const account = await findAccount(gateway, payment.mid);
+  const meaning = gateway.connectors[connector]?.meaningOf(body);
+  if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return true;
+  const call: CallRecord = { verb: 'news', connector, outcome: meaning.kind, tookMs: 0 };
+  if (isOurs(payment, meaning.told)) await apply(gateway, payment, account, meaning, call);
+  else await noteDoubt(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
+  return true;
+}

@@ -1,0 +1,17 @@
+/** Where a payer goes when we are done with them: back to the shop, with what the account wants in the address. */
+import { wireHash } from '../../lib/hash.ts';
+import type { Account, WholePayment } from '../context.ts';
+
+/** The merchant's address for a payer who comes back; nothing when the merchant gave none. */
+export function returnAddress(payment: WholePayment, account: Account): string | undefined {
+  const { returnUrl, description } = payment.details;
+  if (returnUrl === undefined || !account.settings.return_parameters) return returnUrl;
+  const url = new URL(returnUrl);
+  const { paymentId, orderId, amountText, currency } = payment;
+  const signed = [paymentId, orderId, amountText, currency, description];
+  const hash = wireHash(signed, account.passwords()[0] as string);
+  for (const [name, value] of Object.entries({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash })) {
+    url.searchParams.set(name, value);
+  }
+  return url.href;
+}

@@ -1,0 +1,170 @@
+/** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
+import type { Account, WholePayment } from '../../core/context.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { amountText } from '../../lib/money.ts';
+import { BRANDS } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import type { Problem } from '../../rules/errors.ts';
+import { type Field, SENTENCES } from '../../rules/fields.ts';
+import type { StateName } from '../../rules/states.ts';
+import type { Page } from '../layout.ts';
+
+const merchantOf = ({ name, settings }: Account): string => settings['branding.name'] || name;
+
+/** The amount as people write it; the digits after the point are those of the currency itself. */
+export function shownAmount({ amount, currency }: Pick<WholePayment, 'amount' | 'currency'>): string {
+  const exponent = CURRENCIES[currency]?.exponent ?? 2;
+  const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...digits });
+  return format.format(amountText(amount, exponent) as unknown as number);
+}
+
+const summary = (payment: WholePayment): Html => html`<section class="card" aria-label="Your order">
+<p class="amount">${shownAmount(payment)}</p>
+<p>${payment.details.description}</p>
+<p class="soft small">Order ${payment.orderId}</p>
+</section>`;
+
+const remaining = (payment: WholePayment, now: number): Html | undefined => {
+  const minutes = payment.payerUntil === null ? undefined : Math.ceil((payment.payerUntil - now) / 60_000);
+  if (minutes === undefined || minutes < 1) return undefined;
+  return html`<p class="soft small">You have ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} to finish.</p>`;
+};
+
+const backTo = (account: Account, address: string | undefined): Html | undefined =>
+  address === undefined ? undefined : html`<a class="button" href="${address}">Back to ${merchantOf(account)}</a>`;
+
+/** What the checks say to machines, said to people. */
+function inWords(sentence: string): string {
+  if (sentence === SENTENCES.blank) return 'Please fill this in.';
+  if (sentence === SENTENCES.invalid) return 'This does not look right. Please check it.';
+  return sentence.replace(/^This value/, 'This');
+}
+
+const NUMERIC: readonly string[] = ['bank_cuil', 'parameters[product_quantity]'];
+
+function input(field: Field, value: string, problem: Problem | undefined, isFirst: boolean): Html {
+  const id = field.name.replace(/\W+/g, '-');
+  // That a text is a text need not be said.
+  const hint = field.expects.startsWith('text') ? undefined : capital(field.expects.replaceAll('`', ''));
+  const about = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
+  return html`<label for="${id}">${field.label ?? field.name}</label>
+<input id="${id}" name="${field.name}" value="${value}" required autocomplete="off" inputmode="${NUMERIC.includes(field.name) ? 'numeric' : 'text'}"
+${about && html`aria-describedby="${about}"`} ${problem && html`aria-invalid="true"`} ${isFirst && html`autofocus`}>
+${problem && html`<p class="error" id="${id}-error">${inWords(problem.sentence)}</p>`}
+${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}`;
+}
+
+export interface FieldsPage {
+  payment: WholePayment;
+  account: Account;
+  fields: readonly Field[];
+  answers: ReadonlyMap<string, string>;
+  problems: readonly Problem[];
+  now: number;
+}
+
+export function fieldsPage({ payment, account, fields, answers, problems, now }: FieldsPage): Page {
+  const problemOf = ({ name }: Field): Problem | undefined => problems.find(({ field }) => field === name);
+  const focused = fields.find(problemOf) ?? fields[0];
+  const { length } = problems;
+  return {
+    title: length > 0 ? 'Please check your details' : 'Complete your payment',
+    merchant: merchantOf(account),
+    body: html`${summary(payment)}
+<section class="card">
+<h1>A few details to pay</h1>
+${remaining(payment, now)}
+${length > 0 && html`<p class="notice" role="alert">Please check ${length === 1 ? 'the marked field' : `the ${length} marked fields`}. Nothing was sent.</p>`}
+<form method="post" novalidate>
+${fields.map((field) => input(field, answers.get(field.name) ?? '', problemOf(field), field === focused))}
+<button>Continue</button>
+</form>
+</section>`,
+  };
+}
+
+export function waitingPage(payment: WholePayment, account: Account, now: number, address: string | undefined): Page {
+  const steps = payment.nextStep?.kind === 'transfer' ? Object.entries(payment.nextStep.instructions) : [];
+  return {
+    title: 'Waiting for your payment',
+    merchant: merchantOf(account),
+    refresh: { seconds: 5 },
+    body: html`${summary(payment)}
+<section class="card" aria-live="polite">
+<h1>${steps.length > 0 ? 'Make the transfer' : 'Waiting for your payment'}</h1>
+${
+  steps.length > 0
+    ? html`<p>Send exactly ${shownAmount(payment)} from your bank to:</p>
+<dl class="stack">${steps.map(([name, text]) => html`<dt>${capital(name.replaceAll('_', ' '))}</dt><dd>${text}</dd>`)}</dl>`
+    : html`<p>Finish the payment in the app or on the page of your provider. This page follows by itself.</p>`
+}
+${BRANDS[payment.brand]?.payerTimeMs && remaining(payment, now)}
+${address && html`<a class="quiet" href="${address}">Back to ${merchantOf(account)}</a>`}
+</section>`,
+  };
+}
+
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+interface Ending {
+  title: string;
+  text: string;
+  isGood: boolean;
+}
+
+const PAID: Ending = { title: 'Payment complete', text: 'Thank you. Your payment has arrived.', isGood: true };
+const NOT_PAID: Ending = {
+  title: 'Payment not completed',
+  text: 'No money was taken. You can go back and try again.',
+  isGood: false,
+};
+const GIVEN_BACK: Ending = {
+  title: 'Payment cancelled',
+  text: 'The payment was cancelled or given back.',
+  isGood: false,
+};
+
+const ENDINGS: Readonly<Partial<Record<StateName, Ending>>> = {
+  SETTLED: PAID,
+  DECLINED: NOT_PAID,
+  EXPIRED: NOT_PAID,
+  VOID: GIVEN_BACK,
+  REVERSAL: GIVEN_BACK,
+  REFUND: GIVEN_BACK,
+  CHARGEBACK: GIVEN_BACK,
+};
+
+export function endPage(payment: WholePayment, account: Account, address: string | undefined): Page | undefined {
+  const ending = ENDINGS[payment.state];
+  if (!ending) return undefined;
+  return {
+    title: ending.title,
+    merchant: merchantOf(account),
+    refresh: ending.isGood && address !== undefined ? { seconds: 5, url: address } : undefined,
+    body: html`<section class="card">
+<p class="mark ${ending.isGood ? 'good' : 'bad'}" aria-hidden="true">${ending.isGood ? '✓' : '✕'}</p>
+<h1>${ending.title}</h1>
+<p>${ending.text}</p>
+${payment.state === 'DECLINED' && payment.declineReason && html`<p class="soft small">${payment.declineReason}</p>`}
+<dl><dt>Amount</dt><dd>${shownAmount(payment)}</dd><dt>Order</dt><dd>${payment.orderId}</dd></dl>
+${backTo(account, address)}
+</section>`,
+  };
+}
+
+const messagePage = (title: string, text: string): Page => ({
+  title,
+  merchant: '',
+  body: html`<section class="card"><h1>${title}</h1><p>${text}</p></section>`,
+});
+
+export const unknownPage = messagePage(
+  'This link does not work',
+  'It may be incomplete. Open it again from the shop, or ask the shop for a new one.',
+);
+
+export const troublePage = messagePage(
+  'We cannot show this page at the moment',
+  'Your payment is kept safe. Please load the page again in a moment.',
+);

@@ -1,0 +1,176 @@
+/** The kinds of values that only some brands have: bank and personal identifiers, addresses of coins, wallet tokens. */
+import { isCryptoAddress } from '../lib/crypto-address.ts';
+import {
+  isAbaRoutingNumber,
+  isBase64,
+  isBban,
+  isBic,
+  isBlz,
+  isBsb,
+  isClabe,
+  isCpf,
+  isCuil,
+  isCurp,
+  isEmail,
+  isIban,
+  isIfsc,
+  isMaskedCardNumber,
+  isPhoneNumber,
+  isSortCode,
+  isUpiAddress,
+  isUtcMoment,
+} from '../lib/identifiers.ts';
+import { isLuhnValid } from '../lib/luhn.ts';
+import { missingInWalletA, missingInWalletB } from '../lib/wallet-token.ts';
+import { COUNTRIES } from './countries.ts';
+import { CURRENCIES } from './currencies.ts';
+import { type FieldContext, type Kind, SENTENCES } from './fields.ts';
+
+const kind = (expects: string, accepts: (value: string, context: FieldContext) => boolean, schema = {}): Kind => ({
+  check: (value, context) => (accepts(value, context) ? undefined : SENTENCES.invalid),
+  expects,
+  schema: { type: 'string', ...schema },
+});
+
+export const bic = kind('SWIFT code (BIC) of 8 or 11 characters', isBic);
+export const cuil = kind('CUIL or CUIT of 11 digits', isCuil);
+export const curp = kind('CURP of 18 characters', isCurp);
+export const upiAddress = kind('UPI address such as `name@bank`', isUpiAddress);
+export const utcMoment = kind('ISO 8601 date and time in UTC, such as `2024-05-31T12:00:00Z`', isUtcMoment, {
+  format: 'date-time',
+});
+export const base64 = kind('base64', isBase64, { contentEncoding: 'base64' });
+
+export const number = kind('number', (value) => /^-?\d{1,15}(\.\d{1,10})?$/.test(value), {
+  pattern: '^-?\\d+(\\.\\d+)?$',
+});
+export const count = kind('whole number, 0 or more', (value) => /^\d{1,9}$/.test(value), { pattern: '^\\d{1,9}$' });
+
+export const digits = (most: number, least = 1): Kind => ({
+  check: (value) => {
+    if (value.length > most) return SENTENCES.tooLong(most);
+    if (value.length < least) return SENTENCES.tooShort(least);
+    return /^\d+$/.test(value) ? undefined : SENTENCES.invalid;
+  },
+  expects: least === most ? `${most} digits` : `${least} to ${most} digits`,
+  schema: { type: 'string', pattern: `^\\d{${least},${most}}$` },
+});
+
+export const withoutSpaces = (least: number, most: number): Kind => ({
+  check: (value) => {
+    if (/\s/.test(value)) return SENTENCES.spaces;
+    if (value.length > most) return SENTENCES.tooLong(most);
+    return value.length < least ? SENTENCES.tooShort(least) : undefined;
+  },
+  expects: `text of ${least} to ${most} characters without spaces`,
+  schema: { type: 'string', minLength: least, maxLength: most, pattern: '^\\S*$' },
+});
+
+export const country: Kind = {
+  check: (value) => (COUNTRIES.has(value.toUpperCase()) ? undefined : SENTENCES.notAChoice),
+  expects: 'ISO 3166 code of two letters',
+  schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+};
+
+export const currencyCode: Kind = {
+  check: (value) => (CURRENCIES[value] ? undefined : SENTENCES.notAChoice),
+  expects: 'ISO 4217 code in capitals',
+  schema: { type: 'string', pattern: '^[A-Z]{3}$' },
+};
+
+/** The web address of a thing, which nobody is sent to: plain http will do. */
+export const link: Kind = {
+  check: (value) => (/^https?:\/\/\P{Cc}+$/iu.test(value) && URL.canParse(value) ? undefined : SENTENCES.notUrl),
+  expects: 'web address',
+  schema: { type: 'string', format: 'uri' },
+};
+
+/** Brazil writes its personal ids in digits, and those of eleven digits have check digits; elsewhere letters are fine. */
+export const personalId = kind(
+  'personal id; digits only for payers from BR, where 11 digits are checked as a CPF',
+  (value, context) =>
+    context.value('payer_country').toUpperCase() !== 'BR' ||
+    (/^\d+$/.test(value) && (value.length !== 11 || isCpf(value))),
+);
+
+/** Which coin travels on which network; every other pair would lose the money. */
+const COINS_ON = {
+  BTC: ['BTC'],
+  ETH: ['ETH', 'USDC', 'USDT'],
+  BSC: ['USDC', 'USDT'],
+  TRX: ['USDT'],
+} as const satisfies Record<string, readonly string[]>;
+
+type Network = keyof typeof COINS_ON;
+
+const isNetwork = (name: string): name is Network => Object.hasOwn(COINS_ON, name);
+
+/** A network that carries the coin which another field names. */
+export const networkFor = (coinField: string, coins: readonly string[]): Kind => ({
+  check: (value, context) => {
+    const coin = context.value(coinField);
+    const isCarried =
+      isNetwork(value) && (!coins.includes(coin) || (COINS_ON[value] as readonly string[]).includes(coin));
+    return isCarried ? undefined : SENTENCES.notAChoice;
+  },
+  expects: `one of ${Object.entries(COINS_ON)
+    .map(([network, carried]) => `\`${network}\` (carries ${carried.join(', ')})`)
+    .join(', ')}`,
+  schema: { type: 'string', enum: Object.keys(COINS_ON) },
+});
+
+/** An address on the network which another field names. */
+export const addressOn = (networkField: string): Kind =>
+  kind('address on the network, with its checksum', (value, context) => {
+    const network = context.value(networkField);
+    return !isNetwork(network) || isCryptoAddress(network, value);
+  });
+
+const tokenOf = (missing: (token: unknown) => string | undefined): Kind => ({
+  check: (value) => {
+    try {
+      const path = missing(JSON.parse(value));
+      return path === undefined ? undefined : SENTENCES.incomplete(path);
+    } catch {
+      return SENTENCES.notJson;
+    }
+  },
+  expects: 'the payment token of the wallet as JSON',
+  schema: { type: 'string', contentMediaType: 'application/json' },
+});
+
+export const walletAToken = tokenOf(missingInWalletA);
+export const walletBToken = tokenOf(missingInWalletB);
+
+/** Every way to identify a payee and its format; where none is fixed, any text will do. */
+const IDENTIFICATIONS: Readonly<Record<string, (value: string, context: FieldContext) => boolean>> = {
+  SORT_CODE: isSortCode,
+  ACCOUNT_NUMBER: () => true,
+  IBAN: isIban,
+  BBAN: (value, context) => isBban(value, context.value('parameters[payee_country]').toUpperCase()),
+  BIC: isBic,
+  PAN: (value) => /^\d{12,19}$/.test(value) && isLuhnValid(value),
+  MASKED_PAN: isMaskedCardNumber,
+  MSISDN: isPhoneNumber,
+  BSB: isBsb,
+  NCC: () => true,
+  ABA: isAbaRoutingNumber,
+  ABA_WIRE: isAbaRoutingNumber,
+  ABA_ACH: isAbaRoutingNumber,
+  EMAIL: isEmail,
+  ROLL_NUMBER: () => true,
+  BLZ: isBlz,
+  IFS: isIfsc,
+  CLABE: isClabe,
+  CTN: () => true,
+  BRANCH_CODE: () => true,
+  VIRTUAL_ACCOUNT_ID: () => true,
+};
+
+export const IDENTIFICATION_TYPES = Object.keys(IDENTIFICATIONS);
+
+/** The value for the type that stands beside it. */
+export const identification = kind('value of the given type', (value, context) => {
+  const type = context.value('type');
+  return !Object.hasOwn(IDENTIFICATIONS, type) || (IDENTIFICATIONS[type]?.(value, context) ?? true);
+});

@@ -1,0 +1,72 @@
+/** The news that providers send: each event kept once, and found again until it is applied. */
+import { LIMITS } from '../rules/limits.ts';
+import type { Database } from './database.ts';
+
+export interface NewsRow {
+  connector: string;
+  eventId: string;
+  reference: string;
+  /** What was told, as it was sent. */
+  body: Record<string, unknown>;
+  state: 'new' | 'applied' | 'unmatched';
+  tries: number;
+  receivedAt: number;
+}
+
+export type NewsKey = Pick<NewsRow, 'connector' | 'eventId'>;
+
+const COLUMNS =
+  'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.tries, n.received_at as "receivedAt"';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export interface NewsStore {
+  /** Keeps an event, due at once; false when it is there already. */
+  keep(news: Pick<NewsRow, 'connector' | 'eventId' | 'reference' | 'body'>, now: number): Promise<boolean>;
+  /** The event is dealt with, or is tried again at `dueAt`. */
+  finish(key: NewsKey, state: NewsRow['state'], dueAt: number | null): Promise<void>;
+  /** Takes events that are due, for as long as the lease lasts. */
+  claimDue(now: number, most: number): Promise<NewsRow[]>;
+  /** Everything that was told about a payment. */
+  about(reference: string): Promise<NewsRow[]>;
+}
+
+export function createNewsStore({ pool }: Database): NewsStore {
+  return {
+    async keep({ connector, eventId, reference, body }, now) {
+      const { rowCount } = await pool.query(
+        `insert into news (connector, event_id, reference, body, due_at, received_at)
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+        // Whoever keeps it also applies it; the work loop comes only when that process has died.
+        [connector, eventId, reference, JSON.stringify(body), iso(now + LIMITS.leaseMs), iso(now)],
+      );
+      return rowCount === 1;
+    },
+    async finish({ connector, eventId }, state, dueAt) {
+      await pool.query(
+        `update news set state = $3, due_at = $4, tries = tries + 1
+         where connector = $1 and event_id = $2 and state = 'new'`,
+        [connector, eventId, state, dueAt === null ? null : iso(dueAt)],
+      );
+    },
+    async claimDue(now, most) {
+      const { rows } = await pool.query<NewsRow>(
+        `update news n set due_at = $1::timestamptz + $2 * interval '1 ms'
+         from (
+           select connector, event_id from news where due_at <= $1 order by due_at limit $3 for update skip locked
+         ) due
+         where n.connector = due.connector and n.event_id = due.event_id
+         returning ${COLUMNS}`,
+        [iso(now), LIMITS.leaseMs, most],
+      );
+      return rows;
+    },
+    async about(reference) {
+      const { rows } = await pool.query<NewsRow>(
+        `select ${COLUMNS} from news n where n.reference = $1 order by n.received_at`,
+        [reference],
+      );
+      return rows;
+    },
+  };
+}
