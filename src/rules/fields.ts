@@ -91,9 +91,14 @@ export const ask = row('ask');
 
 export const anyText: Kind = { check: () => undefined, expects: 'text', schema: { type: 'string' } };
 
+/** Says whether a text is too long or too short; what looks like one character counts as one, however it is stored. */
+export function lengthProblem(value: string, least: number, most: number): string | undefined {
+  const length = /[\ud800-\udbff]/.test(value) ? [...value].length : value.length;
+  return length > most ? SENTENCES.tooLong(most) : length < least ? SENTENCES.tooShort(least) : undefined;
+}
+
 export const text = (least: number, most: number): Kind => ({
-  check: (value) =>
-    value.length > most ? SENTENCES.tooLong(most) : value.length < least ? SENTENCES.tooShort(least) : undefined,
+  check: (value) => lengthProblem(value, least, most),
   expects: least === most ? `text of ${most} characters` : `text of ${least} to ${most} characters`,
   schema: { type: 'string', minLength: least, maxLength: most },
 });
@@ -103,11 +108,7 @@ const VISIBLE = /^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u;
 
 export const orderId: Kind = {
   check: (value) =>
-    value.length > LIMITS.orderIdLength
-      ? SENTENCES.tooLong(LIMITS.orderIdLength)
-      : VISIBLE.test(value)
-        ? undefined
-        : SENTENCES.invalid,
+    lengthProblem(value, 1, LIMITS.orderIdLength) ?? (VISIBLE.test(value) ? undefined : SENTENCES.invalid),
   expects: `1 to ${LIMITS.orderIdLength} visible characters, spaces only inside`,
   schema: { type: 'string', minLength: 1, maxLength: LIMITS.orderIdLength },
 };

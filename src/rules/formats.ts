@@ -24,7 +24,7 @@ import { isLuhnValid } from '../lib/luhn.ts';
 import { missingInWalletA, missingInWalletB } from '../lib/wallet-token.ts';
 import { COUNTRIES } from './countries.ts';
 import { CURRENCIES } from './currencies.ts';
-import { type FieldContext, type Kind, SENTENCES } from './fields.ts';
+import { type FieldContext, type Kind, lengthProblem, SENTENCES } from './fields.ts';
 
 const kind = (expects: string, accepts: (value: string, context: FieldContext) => boolean, schema = {}): Kind => ({
   check: (value, context) => (accepts(value, context) ? undefined : SENTENCES.invalid),
@@ -48,9 +48,8 @@ export const count = kind('whole number, 0 or more', (value) => /^\d{1,9}$/.test
 
 export const digits = (most: number, least = 1): Kind => ({
   check: (value) => {
-    if (value.length > most) return SENTENCES.tooLong(most);
-    if (value.length < least) return SENTENCES.tooShort(least);
-    return /^\d+$/.test(value) ? undefined : SENTENCES.invalid;
+    const problem = lengthProblem(value, least, most);
+    return problem ?? (/^\d+$/.test(value) ? undefined : SENTENCES.invalid);
   },
   expects: least === most ? `${most} digits` : `${least} to ${most} digits`,
   schema: { type: 'string', pattern: `^\\d{${least},${most}}$` },
@@ -59,15 +58,15 @@ export const digits = (most: number, least = 1): Kind => ({
 export const withoutSpaces = (least: number, most: number): Kind => ({
   check: (value) => {
     if (/\s/.test(value)) return SENTENCES.spaces;
-    if (value.length > most) return SENTENCES.tooLong(most);
-    return value.length < least ? SENTENCES.tooShort(least) : undefined;
+    return lengthProblem(value, least, most);
   },
   expects: `text of ${least} to ${most} characters without spaces`,
   schema: { type: 'string', minLength: least, maxLength: most, pattern: '^\\S*$' },
 });
 
 export const country: Kind = {
-  check: (value) => (COUNTRIES.has(value.toUpperCase()) ? undefined : SENTENCES.notAChoice),
+  check: (value) =>
+    /^[a-z]{2}$/i.test(value) && COUNTRIES.has(value.toUpperCase()) ? undefined : SENTENCES.notAChoice,
   expects: 'ISO 3166 code of two letters',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
 };

@@ -121,9 +121,13 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
 }
 
 function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
-  return fields
-    .filter(({ name, items }) => !items && body.isNested(name))
-    .map(({ name }) => ({ field: name, sentence: SENTENCES.notSingle }));
+  const problems: Problem[] = [];
+  for (const { name, alias, items } of fields) {
+    if (items) continue;
+    if (body.isNested(name)) problems.push({ field: name, sentence: SENTENCES.notSingle });
+    if (alias !== undefined && body.isNested(alias)) problems.push({ field: alias, sentence: SENTENCES.notSingle });
+  }
+  return problems;
 }
 
 function rightHash(account: Account, operation: Operation, { body }: MerchantRequest): void {

@@ -1,0 +1,338 @@
+/** The operator’s calls for the OpenAPI document: accounts, payments, the clock, and the strings of the sandbox. */
+import { BRANDS } from '../../rules/brands.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
+import { STATE_NAMES } from '../../rules/states.ts';
+import {
+  answers,
+  choice,
+  date,
+  described,
+  flag,
+  inPath,
+  inQuery,
+  integer,
+  type Json,
+  jsonBody,
+  listOf,
+  object,
+  orNull,
+  pageOf,
+  ref,
+  refusals,
+  text,
+  uuid,
+} from './schema.ts';
+
+type Members = Record<string, Json>;
+
+/** The type of a setting follows from its default. */
+function settingSchema(value: unknown): Json {
+  if (Array.isArray(value)) return listOf(text);
+  return { type: typeof value === 'object' ? 'object' : typeof value };
+}
+
+/** The settings as JSON shows them: a name with a dot is a member of an object. */
+function settingMembers(): Members {
+  const members: Members = {};
+  for (const name of SETTING_NAMES) {
+    const { about, expects, default: value } = SETTINGS[name];
+    const parts = name.split('.');
+    const last = parts.pop() as string;
+    let inside = members;
+    for (const part of parts) {
+      inside[part] ??= { type: 'object', properties: {} };
+      inside = inside[part].properties as Members;
+    }
+    inside[last] = { ...settingSchema(value), default: value, description: `${about} Expects ${expects}.` };
+  }
+  return members;
+}
+
+const account = {
+  mid: uuid,
+  name: text,
+  environment: choice(['sandbox', 'production']),
+  client_key: text,
+  merchant_key: text,
+  settings: ref('Settings'),
+  created_at: date,
+};
+
+const attention = described(
+  choice(['late_success', 'wrong_amount', 'unresolved']),
+  'Why an operator should look at the payment.',
+);
+
+const payment = {
+  payment_id: uuid,
+  mid: uuid,
+  order_id: text,
+  attempt: integer,
+  status: choice(STATE_NAMES),
+  brand: text,
+  protocol: choice(['s2s', 'checkout']),
+  amount: text,
+  currency: text,
+  authorised: text,
+  captured: text,
+  refunded: text,
+  decline_reason: orNull(text),
+  attention: orNull(attention),
+  schedule_id: orNull(uuid),
+  created_at: date,
+  updated_at: date,
+};
+
+const historyRow = object({
+  seq: integer,
+  event: text,
+  from: orNull(choice(STATE_NAMES)),
+  to: choice(STATE_NAMES),
+  actor: choice(['merchant', 'provider', 'payer', 'operator', 'clock']),
+  at: date,
+});
+
+const providerCall = object({
+  verb: choice(['submit', 'query', 'news']),
+  connector: text,
+  outcome: text,
+  took_ms: integer,
+  at: date,
+});
+
+const newsRow = object(
+  {
+    connector: text,
+    event_id: text,
+    state: described(choice(['new', 'applied', 'unmatched']), '`unmatched` are news of a payment that nobody knows.'),
+    tries: integer,
+    received_at: date,
+  },
+  { type: text },
+);
+
+const details = described(
+  { type: 'object' },
+  'What was sent. Of the fields that are kept sealed there is `sealed`, and its value is always `***`.',
+);
+
+const anyObject: Json = { type: 'object' };
+
+const MODES = [
+  'timeout_before',
+  'timeout_after',
+  'error_500',
+  'duplicate_news',
+  'late_success',
+  'wrong_amount',
+  'none',
+];
+
+const fault = object({
+  id: integer,
+  mid: orNull(uuid),
+  brand: orNull(text),
+  mode: choice(MODES),
+  left: described(integer, 'How many calls it is still good for.'),
+});
+
+const movement = object({
+  id: integer,
+  reference: described(uuid, 'The `trans_id` of the payment.'),
+  brand: text,
+  mid: uuid,
+  operation: text,
+  kind: choice(['sale', 'payout', 'chargeback', 'capture', 'void', 'refund']),
+  direction: choice(['in', 'out']),
+  amount: described(text, 'In minor units.'),
+  currency: text,
+  at: described(integer, 'Milliseconds since 1970.'),
+});
+
+export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
+  Settings: { type: 'object', properties: settingMembers() },
+  AccountInput: {
+    description: 'A name and settings; the settings stand beside the name or below `settings`.',
+    allOf: [
+      { type: 'object', properties: { name: { ...text, minLength: 1, maxLength: 100 }, settings: ref('Settings') } },
+      ref('Settings'),
+    ],
+  },
+  Account: object(account),
+  NewAccount: object({
+    ...account,
+    password: described(text, 'Shown only this once.'),
+    callback_secret: described(text, 'Shown only this once.'),
+  }),
+  Payment: object(payment),
+  WholePayment: object({
+    ...payment,
+    connector: text,
+    provider_reference: orNull(text),
+    in_doubt: described(flag, 'The provider was called and its outcome is not known.'),
+    payer_until: orNull(date),
+    next_step: orNull(choice(['fields', 'redirect', 'code', 'transfer'])),
+    details,
+    history: listOf(historyRow),
+    operations: listOf(anyObject),
+    provider_calls: listOf(providerCall),
+    news: listOf(newsRow),
+    callbacks: listOf(anyObject),
+  }),
+  Clock: object({ now: date, offset_seconds: { type: 'number' }, mid: orNull(uuid) }),
+  Faults: object({ faults: listOf(fault) }),
+  Movement: movement,
+};
+
+const ALWAYS = ['bodyTooLarge', 'unauthorised', 'internal', 'unavailable'] as const;
+const common = refusals('invalidData', ...ALWAYS);
+const ofAccount = refusals('invalidData', 'noSuchAccount', ...ALWAYS);
+const ofPayment = refusals('invalidData', 'noSuchPayment', ...ALWAYS);
+
+/** A call behind the admin token. */
+const call = (tag: string, operationId: string, summary: string, rest: Json): Json => ({
+  operationId,
+  tags: [tag],
+  summary,
+  security: [{ adminToken: [] }],
+  ...rest,
+});
+
+const inBook = [
+  inQuery(
+    'limit',
+    { type: 'integer', minimum: 1, maximum: LIMITS.adminPageSizeMost, default: LIMITS.adminPageSize },
+    'How many items a page has.',
+  ),
+  inQuery('cursor', uuid, 'The `next_cursor` of the page before.'),
+];
+
+const moment = { ...text, examples: ['2026-11-15', '2026-11-15T02:24:18Z'] };
+const filters = [
+  inQuery('mid', uuid, 'Payments of this account.'),
+  inQuery('order_id', text, 'Payments of this order.'),
+  inQuery('status', choice(STATE_NAMES), 'Payments in this state.'),
+  inQuery('brand', text, 'Payments of this brand.'),
+  inQuery('attention', attention, 'Payments that somebody should look at, for this reason.'),
+  inQuery('schedule_id', uuid, 'Payments of this schedule.'),
+  inQuery('from', moment, 'Made at this time or later.'),
+  inQuery('to', moment, 'Made before this time.'),
+];
+
+const mid = [inPath('mid', uuid, 'The account.')];
+const paymentId = [inPath('payment_id', uuid, 'The payment.')];
+
+const wish = (name: string, schema: Json): Json => object({ [name]: schema });
+
+export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
+  '/admin/api/accounts': {
+    post: call('accounts', 'createAccount', 'Makes an account.', {
+      requestBody: jsonBody({ allOf: [ref('AccountInput'), { type: 'object', required: ['name'] }] }),
+      responses: { ...answers('The account, with its secrets.', ref('NewAccount'), '201'), ...common },
+    }),
+    get: call('accounts', 'listAccounts', 'Lists accounts, newest first.', {
+      parameters: inBook,
+      responses: { ...answers('A page of accounts.', pageOf(ref('Account'))), ...common },
+    }),
+  },
+  '/admin/api/accounts/{mid}': {
+    parameters: mid,
+    get: call('accounts', 'readAccount', 'Reads an account.', {
+      responses: { ...answers('The account.', ref('Account')), ...ofAccount },
+    }),
+    patch: call('accounts', 'changeAccount', 'Changes the name or settings; what is not named stays as it is.', {
+      requestBody: jsonBody(ref('AccountInput')),
+      responses: { ...answers('The account as it is now.', ref('Account')), ...ofAccount },
+    }),
+  },
+  '/admin/api/accounts/{mid}/rotate-password': {
+    parameters: mid,
+    post: call('accounts', 'rotatePassword', 'Gives an account a new password.', {
+      responses: {
+        ...answers(
+          'The new password, shown only this once.',
+          object({ mid: uuid, password: text, previous_password_valid_until: date }),
+        ),
+        ...ofAccount,
+      },
+    }),
+  },
+  '/admin/api/payments': {
+    get: call('payments', 'listPayments', 'Lists payments, newest first.', {
+      parameters: [...filters, ...inBook],
+      responses: { ...answers('A page of payments.', pageOf(ref('Payment'))), ...common },
+    }),
+  },
+  '/admin/api/payments/{payment_id}': {
+    parameters: paymentId,
+    get: call('payments', 'readPayment', 'Reads a payment with everything that happened to it.', {
+      responses: { ...answers('The payment.', ref('WholePayment')), ...ofPayment },
+    }),
+  },
+  '/admin/api/payments/{payment_id}/attended': {
+    parameters: paymentId,
+    post: call('payments', 'attendPayment', 'Takes a payment off the attention list.', {
+      responses: { ...answers('The payment as it is now.', ref('Payment')), ...ofPayment },
+    }),
+  },
+  '/admin/api/clock': {
+    get: call('sandbox', 'readClock', 'Tells the time of the sandbox, or of one account.', {
+      parameters: [inQuery('mid', uuid, 'The account whose clock is read.')],
+      responses: { ...answers('The time.', ref('Clock')), ...ofAccount },
+    }),
+    post: call('sandbox', 'moveClock', 'Lets time pass; what is due by then happens before the answer.', {
+      requestBody: jsonBody(object({ advance_seconds: { type: 'number', minimum: 0 } }, { mid: orNull(uuid) })),
+      responses: { ...answers('The time.', ref('Clock')), ...ofAccount },
+    }),
+  },
+  '/sandbox/api/payments/{trans_id}': {
+    parameters: [inPath('trans_id', uuid, 'The payment.')],
+    post: call('sandbox', 'rehearse', 'Tells the simulated provider or bank of a payment what to say now.', {
+      requestBody: jsonBody({
+        oneOf: [
+          wish('provider_status', choice(['executed', 'rejected', 'pending'])),
+          wish('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
+          wish('chargeback', { const: true }),
+        ],
+      }),
+      responses: {
+        ...answers(
+          'The payment as the simulated provider knows it.',
+          object({ result: { const: 'SUCCESS' }, payment: anyObject }),
+        ),
+        ...ofPayment,
+      },
+    }),
+  },
+  '/sandbox/api/faults': {
+    get: call('sandbox', 'listFaults', 'Lists the faults that are waiting.', {
+      responses: { ...answers('The faults.', ref('Faults')), ...common },
+    }),
+    post: call('sandbox', 'setFault', 'Makes the next provider calls misbehave; `none` takes faults back.', {
+      requestBody: jsonBody(
+        object(
+          { mode: choice(MODES) },
+          {
+            mid: orNull(uuid),
+            brand: orNull(choice(Object.keys(BRANDS))),
+            count: { type: 'integer', minimum: 1, maximum: 10_000, default: 1 },
+          },
+        ),
+      ),
+      responses: {
+        ...answers('All faults that are waiting.', object({ result: { const: 'SUCCESS' }, faults: listOf(fault) })),
+        ...common,
+      },
+    }),
+  },
+  '/sandbox/api/ledger': {
+    get: call('sandbox', 'readLedger', 'Reads the books of the simulated provider: what moved, and when.', {
+      parameters: [inQuery('after', { ...integer, minimum: 0, default: 0 }, 'The `next` of the page before.')],
+      responses: {
+        ...answers('A page of movements.', object({ items: listOf(ref('Movement')), next: orNull(integer) })),
+        ...common,
+      },
+    }),
+  },
+};

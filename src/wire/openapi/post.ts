@@ -1,0 +1,204 @@
+/** `POST /post` for the OpenAPI document: a form per action, and for a sale a form per brand, made from the rows. */
+import { BRANDS, type Brand } from '../../rules/brands.ts';
+import type { Field } from '../../rules/fields.ts';
+import { type Operation, S2S_OPERATIONS } from '../../rules/operations.ts';
+import { STATE_NAMES, STATES } from '../../rules/states.ts';
+import { answers, choice, date, described, type Json, object, ref, refusals, text, uuid } from './schema.ts';
+import { expectsOf, hashOver, isRequired, needOf, withMembers } from './words.ts';
+
+const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
+
+/** What the schema and the list of required fields do not say themselves. */
+function descriptionOf(field: Field): string {
+  const [need, expects] = [needOf(field), expectsOf(field)];
+  return [
+    ...(need === 'required' || need === 'optional' ? [] : [`${capital(need)}.`]),
+    ...(expects === 'text' || field.schema.enum ? [] : [`Expects ${expects}.`]),
+  ].join(' ');
+}
+
+function property(field: Field): Json {
+  const description = descriptionOf(field);
+  return {
+    ...field.schema,
+    ...(field.lengthMost !== undefined && { maxLength: field.lengthMost }),
+    ...(field.default !== undefined && { default: field.default }),
+    ...(field.isSecret && { writeOnly: true }),
+    ...(description !== '' && { description }),
+  };
+}
+
+/** The names under which a row is sent, each with its schema; a list is shown by its first object. */
+function propertiesOf(field: Field): [string, Json][] {
+  const [itself, ...members] = withMembers(field);
+  const rows = members.length > 0 ? members : [itself as Field];
+  return rows.flatMap((row) => [row.name, ...(row.alias ? [row.alias] : [])].map((name) => [name, property(row)]));
+}
+
+/** Any further objects of a list. */
+const furtherObjects = ({ name, items = [] }: Field): [string, Json][] =>
+  items.map((item) => [
+    `^${`${name}[`.replace(/[[\]]/g, '\\$&')}\\d{1,3}${`][${item.name}]`.replace(/[[\]]/g, '\\$&')}$`,
+    property(item),
+  ]);
+
+/** A form with these rows; `fixed` are the fields that say which form it is. */
+function form(fixed: Readonly<Record<string, string>>, fields: readonly Field[]): Json {
+  const sent = fields.filter(({ name, isSetting }) => !isSetting && !Object.hasOwn(fixed, name));
+  const required = sent.flatMap((field) => (field.items ? withMembers(field).slice(1) : [field])).filter(isRequired);
+  const spelled = required.filter(({ alias }) => alias);
+  const patterns = sent.flatMap(furtherObjects);
+  return {
+    type: 'object',
+    properties: Object.fromEntries([
+      ...Object.entries(fixed).map(([name, value]) => [name, { const: value }]),
+      ...sent.flatMap(propertiesOf),
+    ]),
+    ...(patterns.length > 0 && { patternProperties: Object.fromEntries(patterns) }),
+    required: [...Object.keys(fixed), ...required.filter(({ alias }) => !alias).map(({ name }) => name)],
+    ...(spelled.length > 0 && {
+      allOf: spelled.map(({ name, alias }) => ({ anyOf: [{ required: [name] }, { required: [alias] }] })),
+    }),
+  };
+}
+
+const CLIENT_KEY: Json = { ...text, description: 'The key of the account: `test_…` in the sandbox, `live_…` else.' };
+
+/** The fields of an action, without those of a brand. */
+function actionForm(action: string, { fields, signs }: Operation): Json {
+  const own = form({ action }, fields);
+  const properties = own.properties as Record<string, Json>;
+  const hash = { ...properties.hash, description: `The hash over ${hashOver(signs)}.` };
+  return {
+    ...own,
+    properties: { ...properties, client_key: CLIENT_KEY, hash },
+    required: ['client_key', ...(own.required as string[])],
+  };
+}
+
+/** A sale of a brand: the fields of every sale, and those of the brand. */
+function brandForm(label: string, brand: Brand): Json {
+  const { allOf = [], ...own } = form({ brand: label }, brand.fields);
+  const settings = brand.fields.filter(({ isSetting }) => isSetting).map(({ name }) => `\`${name}\``);
+  return {
+    description: [
+      brand.about,
+      ...(settings.length > 0 ? [`Taken from the account’s settings: ${settings.join(', ')}.`] : []),
+    ].join(' '),
+    allOf: [ref('SALE'), own, ...(allOf as Json[])],
+  };
+}
+
+const brandName = (label: string): string => `SALE.${label}`;
+
+/** A choice between forms by the value of one field. */
+const choiceBy = (field: string, forms: Readonly<Record<string, string>>): Json => ({
+  oneOf: Object.values(forms).map(ref),
+  discriminator: {
+    propertyName: field,
+    mapping: Object.fromEntries(Object.entries(forms).map(([value, name]) => [value, ref(name).$ref])),
+  },
+});
+
+const OPERATIONS = Object.entries(S2S_OPERATIONS) as [string, Operation][];
+
+const SALE = actionForm('SALE', S2S_OPERATIONS.SALE);
+
+/** What the payer’s next step may need besides an address. */
+const redirectParams = described(
+  { type: 'object', additionalProperties: text },
+  'For a redirect by POST its fields; for a code `qr_code`, the text of the code in base64; for a transfer where to pay.',
+);
+
+const payment = { order_id: text, trans_id: uuid };
+const extras = { decline_reason: text, recurring_token: text, schedule_id: uuid };
+const status = described(choice(STATE_NAMES), 'The state of the payment.');
+
+export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
+  SALE: {
+    ...SALE,
+    description: 'The fields of every sale.',
+    patternProperties: { '^custom_data\\[': described(text, 'Kept with the payment.') },
+  },
+  ...Object.fromEntries(Object.entries(BRANDS).map(([label, brand]) => [brandName(label), brandForm(label, brand)])),
+  AnySale: {
+    description: 'A sale, by its brand. An account may have other names for a brand; they are not listed here.',
+    ...choiceBy('brand', Object.fromEntries(Object.keys(BRANDS).map((label) => [label, brandName(label)]))),
+  },
+  ...Object.fromEntries(
+    OPERATIONS.filter(([action]) => action !== 'SALE').map(([action, row]) => [action, actionForm(action, row)]),
+  ),
+  PostRequest: choiceBy(
+    'action',
+    Object.fromEntries(OPERATIONS.map(([action]) => [action, action === 'SALE' ? 'AnySale' : action])),
+  ),
+  SaleAnswer: object(
+    {
+      action: { const: 'SALE' },
+      result: choice([...new Set(Object.values(STATES).map(({ result }) => result))]),
+      status,
+      ...payment,
+      trans_date: date,
+      descriptor: text,
+      amount: text,
+      currency: text,
+    },
+    {
+      redirect_url: { type: 'string', format: 'uri' },
+      redirect_method: choice(['GET', 'POST']),
+      redirect_params: redirectParams,
+      ...extras,
+    },
+  ),
+  StatusAnswer: object(
+    {
+      action: choice(OPERATIONS.flatMap(([action, { isRead }]) => (isRead ? [action] : []))),
+      result: { const: 'SUCCESS' },
+      status,
+      ...payment,
+      amount: text,
+      currency: text,
+    },
+    extras,
+  ),
+};
+
+export const POST_PATHS: Readonly<Record<string, Json>> = {
+  '/post': {
+    post: {
+      operationId: 'post',
+      tags: ['merchants'],
+      summary: 'Does what the field `action` says.',
+      description:
+        'A sale that was declined is answered with 200 as well. Actions that are not there yet pass all checks and are refused at the end.',
+      requestBody: {
+        required: true,
+        content: {
+          'application/x-www-form-urlencoded': { schema: ref('PostRequest') },
+          'multipart/form-data': { schema: ref('PostRequest') },
+        },
+      },
+      responses: {
+        ...answers('The payment as it is now.', { oneOf: [ref('SaleAnswer'), ref('StatusAnswer')] }),
+        ...refusals(
+          'wrongEnvironment',
+          'addressNotAllowed',
+          'notUuid',
+          'invalidData',
+          'wrongHash',
+          'duplicatePayment',
+          'unknownTransaction',
+          'unknownOrder',
+          'unknownPayment',
+          'unknownSchedule',
+          'unknownRecurringPair',
+          'actionNotSupported',
+          'unknownRoute',
+          'bodyTooLarge',
+          'internal',
+          'unavailable',
+        ),
+      },
+    },
+  },
+};

@@ -1,0 +1,366 @@
+/** The rows of every brand against a table that was written apart from them. */
+import { describe, expect, test } from 'vitest';
+import { BRANDS, type Brand, brandValues, fieldsToAsk, offeredMethods } from '../../src/rules/brands.ts';
+import type { Problem } from '../../src/rules/errors.ts';
+import { checkFields, type FieldContext } from '../../src/rules/fields.ts';
+import { S2S_OPERATIONS } from '../../src/rules/operations.ts';
+import { completeSettings, settingsReader } from '../../src/rules/settings.ts';
+import {
+  BRAND_EXPECTATIONS,
+  type BrandExpectation,
+  changedBy,
+  IDENTIFICATIONS,
+  NOT_A_LIST,
+  NOT_SET,
+  tooLong,
+  tooShort,
+  without,
+} from '../support/brand-expectations.ts';
+import type { Fields } from '../support/gateway.ts';
+
+/** The fields that every sale has, whatever its brand. */
+const USUAL: Fields = {
+  action: 'SALE',
+  client_key: 'test_key',
+  identifier: 'success@example.com',
+  order_id: 'order-1',
+  order_amount: '10.00',
+  order_currency: 'USD',
+  order_description: 'A test order',
+  payer_ip: '203.0.113.7',
+  return_url: 'https://shop.example/return',
+  hash: 'hash',
+};
+
+const brandOf = (label: string): Brand => BRANDS[label] as Brand;
+
+const contextOf = (fields: Fields, settings: Readonly<Record<string, string>> = {}): FieldContext => ({
+  value: (name) => (Object.hasOwn(fields, name) ? (fields[name] as string) : ''),
+  positions: (name) => [
+    ...new Set(
+      Object.keys(fields)
+        .filter((field) => field.startsWith(`${name}[`))
+        .map((field) => field.slice(name.length + 1, field.indexOf(']', name.length))),
+    ),
+  ],
+  setting: settingsReader(completeSettings(settings)),
+  allowsHttp: true,
+});
+
+/** A request of a brand as a context: the usual fields, and these. */
+const requestOf = (label: string, fields: Fields, settings = BRAND_EXPECTATIONS[label]?.settings): FieldContext =>
+  contextOf({ ...USUAL, brand: label, ...fields }, settings);
+
+/** What is wrong with a request, the first thing of each field. */
+function problemsOf(label: string, context: FieldContext): Fields {
+  const problems: Problem[] = [];
+  checkFields(S2S_OPERATIONS.SALE.fields, context, problems);
+  checkFields(brandOf(label).fields, context, problems);
+  return Object.fromEntries(problems.toReversed().map(({ field, sentence }) => [field, sentence]));
+}
+
+const askedOf = (label: string, context: FieldContext): string[] =>
+  fieldsToAsk(brandOf(label), context).map(({ name }) => name);
+
+const plainName = (name: string): string => name.replace(/^parameters\[(\w+)\]$/, '$1');
+const isOfEverySale = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
+const listName = (name: string): string => name.replace(/\[\d+\]\[\w+\]$/, '');
+
+/** What a request has of the brand itself, as it should be kept: lists as lists of objects. */
+function valuesOf(fields: Fields): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (isOfEverySale(name)) continue;
+    const [, list, position, member] = /^parameters\[(\w+)\]\[(\d+)\]\[(\w+)\]$/.exec(name) ?? [];
+    if (list === undefined) {
+      values[plainName(name)] = value;
+    } else {
+      const items = (values[list] as Fields[] | undefined) ?? [];
+      items[Number(position)] = { ...items[Number(position)], [member as string]: value };
+      values[list] = items;
+    }
+  }
+  return values;
+}
+
+/** The given values, or all but those, by their names. */
+const only = (values: Record<string, unknown>, names: readonly string[], isIn: boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name) === isIn));
+
+const BRANDS_EXPECTED = Object.entries(BRAND_EXPECTATIONS);
+
+/** One line of a test for every case of every brand; the value is cut, since some are long. */
+const lines = <Line>(of: (expected: BrandExpectation) => (readonly [string, Line])[]): [string, string, Line][] =>
+  BRANDS_EXPECTED.flatMap(([label, expected]) =>
+    of(expected).map(([words, line]): [string, string, Line] => [label, words.slice(0, 100), line]),
+  );
+
+const exchanged = ({ complete }: BrandExpectation, field: string, value: string): Fields => ({
+  ...complete,
+  [field]: value,
+});
+
+test('these brands exist, and no others', () => {
+  expect(Object.keys(BRANDS).toSorted()).toEqual(
+    [
+      ...['vcard', 'payout-a', 'wallet-a', 'wallet-b', 'ips', 'pin-a', 'telecom-a', 'bank-a', 'transfer-a'],
+      ...['transfer-b', 'doc-a', 'doc-b', 'local-a', 'crypto-a', 'crypto-a-payout', 'crypto-b', 'trading-a'],
+      ...['trading-b', 'hosted-a', 'hosted-b', 'local-b', 'upi-a', 'upi-b', 'upi-c', 'p2p-a', 'p2p-b', 'bnpl-a'],
+      ...['bnpl-b', 'open-banking-a', 'mobile-money-a', 'agg-a', 'agg-b', 'agg-c', 'agg-d', 'agg-e', 'agg-f'],
+      ...['agg-g', 'agg-h', 'agg-i', 'agg-j'],
+    ].toSorted(),
+  );
+  expect(Object.keys(BRAND_EXPECTATIONS).toSorted()).toEqual(Object.keys(BRANDS).toSorted());
+});
+
+describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
+  const { complete, required = {}, asked = [], optional = [], bad = {}, secret = [], added = {} } = expected;
+
+  test('has rows for these fields and no others', () => {
+    const inTable = new Set([...Object.keys(required), ...asked, ...optional, ...Object.keys(bad)].map(listName));
+    const rows = new Set(brandOf(label).fields.map(({ name }) => name));
+    const ofEverySale: Set<string> = new Set(S2S_OPERATIONS.SALE.fields.map(({ name }) => name));
+    expect([...rows].filter((name) => !inTable.has(name))).toEqual([]);
+    expect([...inTable].filter((name) => !rows.has(name) && !ofEverySale.has(name))).toEqual([]);
+    const askable = brandOf(label).fields.filter(({ need }) => need === 'ask');
+    expect(askable.map(({ name }) => name)).toEqual(asked);
+  });
+
+  test('takes a complete request and asks nobody', () => {
+    const context = requestOf(label, complete);
+    expect(problemsOf(label, context)).toEqual({});
+    expect(askedOf(label, context)).toEqual([]);
+  });
+
+  test('keeps all that belongs to it, and apart what nobody may read', () => {
+    const { parameters, secrets } = brandValues(brandOf(label), requestOf(label, complete));
+    const values = valuesOf(complete);
+    expect(secrets).toEqual(only(values, secret, true));
+    expect(parameters).toEqual({ ...only(values, secret, false), ...added });
+    expect(Object.keys(secrets).toSorted()).toEqual([...secret].toSorted());
+  });
+
+  test('ignores what it does not know, and keeps nothing of it', () => {
+    const unknown = {
+      'parameters[unknown]': 'x',
+      'parameters[a][0][b]': 'x',
+      unknown: 'x',
+      'parameters[__proto__]': 'x',
+    };
+    const context = requestOf(label, { ...complete, ...unknown });
+    expect(problemsOf(label, context)).toEqual({});
+    expect(brandValues(brandOf(label), context)).toEqual(brandValues(brandOf(label), requestOf(label, complete)));
+  });
+
+  test('lets its optional fields be left out, alone and together', () => {
+    // What is needed in some countries only has cases of its own.
+    const free = optional.filter((name) => !(label === 'local-a' && name === 'parameters[personalId]'));
+    for (const names of [...free.map((name) => [name]), free]) {
+      const context = requestOf(label, without(complete, ...names));
+      expect(problemsOf(label, context), names.join()).toEqual({});
+      expect(askedOf(label, context), names.join()).toEqual([]);
+    }
+  });
+
+  test('refuses nothing because of a field that can be asked, and asks for exactly those that are missing', () => {
+    if (expected.subMethods) return;
+    for (const names of [...asked.map((name) => [name]), asked]) {
+      const context = requestOf(label, without(complete, ...names));
+      expect(problemsOf(label, context), names.join()).toEqual({});
+      expect(askedOf(label, context), names.join()).toEqual(names);
+    }
+  });
+
+  test('says all that is missing at once', () => {
+    const names = Object.keys(required).filter((name) => name !== 'account_uuid' && name === listName(name));
+    const request = Object.fromEntries(names.map((name) => [name, '']));
+    const context = requestOf(label, { ...without(complete, ...names), ...request });
+    expect(Object.keys(problemsOf(label, context)).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('a field that is required', () => {
+  test.each(lines(({ required = {} }) => Object.entries(required)))('%s without %s', (label, field, sentence) => {
+    const { complete, settings = {} } = BRAND_EXPECTATIONS[label] as BrandExpectation;
+    const context = contextOf(without({ ...USUAL, brand: label, ...complete }, field), without(settings, field));
+    expect(problemsOf(label, context)).toEqual({ [field]: sentence });
+    expect(askedOf(label, context)).toEqual([]);
+  });
+});
+
+describe('a value just inside the bounds', () => {
+  const inside = lines(({ good = {} }) =>
+    Object.entries(good).flatMap(([field, values]) =>
+      values.map((value) => [`${field} ${value}`, { field, value }] as const),
+    ),
+  );
+  test.each(inside)('%s takes %s', (label, _, { field, value }) => {
+    const expected = BRAND_EXPECTATIONS[label] as BrandExpectation;
+    const fields = exchanged(expected, field, value);
+    const context = requestOf(label, fields);
+    expect(problemsOf(label, context)).toEqual({});
+    expect(askedOf(label, context)).toEqual([]);
+    const { parameters, secrets } = brandValues(brandOf(label), context);
+    expect({ ...parameters, ...secrets }).toEqual({ ...valuesOf(fields), ...expected.added });
+  });
+});
+
+describe('a value just outside the bounds, or of another type', () => {
+  const outside = lines(({ bad = {} }) =>
+    Object.entries(bad).flatMap(([field, values]) =>
+      values.map(([value, sentence]) => [`${field} ${value}`, { field, value, sentence }] as const),
+    ),
+  );
+  test.each(outside)('%s refuses %s', (label, _, { field, value, sentence }) => {
+    const fields = exchanged(BRAND_EXPECTATIONS[label] as BrandExpectation, field, value);
+    expect(problemsOf(label, requestOf(label, fields))).toEqual({ [field]: sentence });
+  });
+});
+
+describe('what depends on other fields', () => {
+  test.each(lines(({ cases = [] }) => cases.map((it) => [it.words, it] as const)))('%s: %s', (label, _, it) => {
+    const expected = BRAND_EXPECTATIONS[label] as BrandExpectation;
+    const fields = changedBy(expected, it.fields);
+    const context = requestOf(label, fields);
+    expect(problemsOf(label, context)).toEqual(it.problems ?? {});
+    if (it.problems) return;
+    expect(askedOf(label, context)).toEqual(it.asks ?? []);
+    const { parameters, secrets } = brandValues(brandOf(label), context);
+    const values = { ...valuesOf(fields), ...expected.added };
+    const { secret = [] } = expected;
+    expect(parameters).toEqual(it.kept ?? only(values, secret, false));
+    expect(secrets).toEqual(only(values, secret, true));
+  });
+});
+
+describe('hosted-a', () => {
+  const { complete, asked = [], subMethods = {} } = BRAND_EXPECTATIONS['hosted-a'] as BrandExpectation;
+  const subsets = Array.from({ length: 2 ** asked.length }, (_, bits) => asked.filter((__, at) => bits & (1 << at)));
+
+  test('offers each way to pay when all its fields came, and only then', () => {
+    for (const sent of subsets) {
+      const context = requestOf('hosted-a', without(complete, ...asked.filter((name) => !sent.includes(name))));
+      const offered = Object.keys(subMethods).filter((method) => subMethods[method]?.every((it) => sent.includes(it)));
+      expect(offeredMethods(brandOf('hosted-a'), context), sent.join()).toEqual(offered);
+      expect(problemsOf('hosted-a', context), sent.join()).toEqual({});
+    }
+  });
+
+  test('asks for nothing once a way to pay is complete, and otherwise for the least that completes one', () => {
+    for (const sent of subsets) {
+      const context = requestOf('hosted-a', without(complete, ...asked.filter((name) => !sent.includes(name))));
+      const lacking = Object.values(subMethods).map((fields) => fields.filter((it) => !sent.includes(it)));
+      const least = Math.min(...lacking.map(({ length }) => length));
+      const names = askedOf('hosted-a', context);
+      expect(names, sent.join()).toHaveLength(least);
+      expect(
+        lacking.map((fields) => fields.toSorted().join()),
+        sent.join(),
+      ).toContain(names.toSorted().join());
+    }
+  });
+
+  test('offers no ways to pay of another brand', () => {
+    for (const label of Object.keys(BRANDS).filter((it) => it !== 'hosted-a')) {
+      expect(offeredMethods(brandOf(label), requestOf(label, complete)), label).toEqual([]);
+    }
+  });
+});
+
+describe('payout-a', () => {
+  const { complete, settings = {} } = BRAND_EXPECTATIONS['payout-a'] as BrandExpectation;
+
+  test('takes the other way to calculate fees from the account', () => {
+    const context = requestOf('payout-a', complete, { ...settings, fee_calculation_method: 'transaction_level' });
+    expect(brandValues(brandOf('payout-a'), context).parameters).toMatchObject({
+      fee_calculation_method: 'transaction_level',
+    });
+  });
+
+  test('an account_uuid in the request does not help an account that has none', () => {
+    const context = requestOf('payout-a', { ...complete, ...settings }, {});
+    expect(problemsOf('payout-a', context)).toEqual({
+      account_uuid: NOT_SET,
+    });
+  });
+});
+
+describe('open-banking-a', () => {
+  const { complete } = BRAND_EXPECTATIONS['open-banking-a'] as BrandExpectation;
+  const LIST = 'parameters[payee_identifications]';
+
+  test('knows 21 types of identification', () => {
+    expect(Object.keys(IDENTIFICATIONS)).toHaveLength(21);
+  });
+
+  test('keeps the identifications in the order of their positions, and nothing unknown inside', () => {
+    const context = requestOf('open-banking-a', {
+      ...complete,
+      [`${LIST}[10][identification]`]: '31926819',
+      [`${LIST}[10][type]`]: 'ACCOUNT_NUMBER',
+      [`${LIST}[2][type]`]: 'SORT_CODE',
+      [`${LIST}[2][identification]`]: '20-00-00',
+      [`${LIST}[2][unknown]`]: 'x',
+    });
+    expect(problemsOf('open-banking-a', context)).toEqual({});
+    const { parameters, secrets } = brandValues(brandOf('open-banking-a'), context);
+    expect(parameters).toEqual({ payee_name: 'Ana Petrović', payee_country: 'GB' });
+    expect(secrets).toEqual({
+      payee_identifications: [
+        { type: 'IBAN', identification: 'GB29NWBK60161331926819' },
+        { type: 'SORT_CODE', identification: '20-00-00' },
+        { type: 'ACCOUNT_NUMBER', identification: '31926819' },
+      ],
+    });
+  });
+
+  test('names every empty object of the list, and both of its members', () => {
+    const context = requestOf('open-banking-a', { ...complete, [`${LIST}[1][unknown]`]: 'x' });
+    expect(Object.keys(problemsOf('open-banking-a', context))).toEqual([
+      `${LIST}[1][identification]`,
+      `${LIST}[1][type]`,
+    ]);
+  });
+
+  test.each(['first', '-1', '1.5', '', '__proto__', '1e3'])('%j is no position of a list', (position) => {
+    const context = requestOf('open-banking-a', { ...complete, [`${LIST}[${position}][type]`]: 'BIC' });
+    expect(problemsOf('open-banking-a', context)).toEqual({ [LIST]: NOT_A_LIST });
+  });
+});
+
+// Some characters are stored in two halves, which nobody who counts them sees.
+test.each([
+  ['agg-c', 'parameters[accountName]', '𠮷'.repeat(64), undefined],
+  ['agg-c', 'parameters[accountName]', '𠮷'.repeat(65), tooLong(64)],
+  ['payout-a', 'payer_last_name', '𠮷'.repeat(60), undefined],
+  ['payout-a', 'order_description', '🍕🍕🍕🍕', tooShort(5)],
+  ['p2p-a', 'parameters[SecurityQuestionAnswer]', '🐶🐶', tooShort(3)],
+  ['p2p-b', 'parameters[SecurityQuestionAnswer]', '🐶'.repeat(25), undefined],
+  ['hosted-a', 'parameters[product_name]', '🍕'.repeat(255), undefined],
+])('%s counts the characters of %s, not their halves', (label, field, value, sentence) => {
+  const { complete } = BRAND_EXPECTATIONS[label] as BrandExpectation;
+  const problems = problemsOf(label, requestOf(label, { ...complete, [field]: value }));
+  expect(problems).toEqual(sentence === undefined ? {} : { [field]: sentence });
+});
+
+test.each(['wallet-a', 'wallet-b'])('%s refuses JSON that is no object', (label) => {
+  for (const value of ['[]', '[{}]', '"text"', '1', 'null', 'true']) {
+    const problems = problemsOf(label, requestOf(label, { 'parameters[paymentToken]': value }));
+    expect(Object.keys(problems), value).toEqual(['parameters[paymentToken]']);
+  }
+});
+
+test('what is accepted, the schema of its row accepts too', () => {
+  for (const [label, { complete, good = {} }] of BRANDS_EXPECTED) {
+    for (const { name, schema } of brandOf(label).fields) {
+      const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY, enum: choices } = schema;
+      for (const value of [complete[name] ?? '', ...(good[name] ?? [])].filter((it) => it !== '')) {
+        const where = `${label} ${name} ${value}`;
+        if (pattern !== undefined) expect(value, where).toMatch(new RegExp(pattern as string, 'u'));
+        expect([...value].length, where).toBeGreaterThanOrEqual(minLength as number);
+        expect([...value].length, where).toBeLessThanOrEqual(maxLength as number);
+        if (choices !== undefined) expect(choices, where).toContain(value);
+      }
+    }
+  }
+});
