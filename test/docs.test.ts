@@ -1,19 +1,61 @@
-/** The docs say what the code does: generated pages are up to date, worked examples come out as written. */
+/** The docs say what the code does: generated pages are up to date, worked examples come out as written, links lead somewhere. */
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { EXAMPLES, IDENTIFICATIONS } from '../docs/pages/brand-examples.ts';
 import { documents } from '../docs/write.ts';
+import { BRANDS as SANDBOX } from '../sandbox/brands.ts';
 import { wireHash } from '../src/lib/hash.ts';
+import { BRANDS } from '../src/rules/brands.ts';
+import { IDENTIFICATION_TYPES, identification } from '../src/rules/formats.ts';
 
-const read = (name: string): Promise<string> =>
-  readFile(new URL(`../docs/${name}`, import.meta.url), 'utf8').catch(() => '');
+const ROOT = join(import.meta.dirname, '..');
+const read = (name: string): Promise<string> => readFile(join(ROOT, name), 'utf8').catch(() => '');
 
 describe('generated pages', () => {
   test.each(Object.entries(documents()))('docs/%s is what the tables say', async (name, text) => {
-    expect(await read(name), `docs/${name} is not up to date: run \`npm run docs\`.`).toBe(text);
+    expect(await read(`docs/${name}`), `docs/${name} is not up to date: run \`npm run docs\`.`).toBe(text);
   });
 });
 
 test('the hash of the merchant guide comes out as written', async () => {
   const values = ['success@example.com', 'order-1001', '19.99', 'USD'];
-  expect(await read('merchant-guide.md')).toContain(wireHash(values, '9d2a6f0c4b7e81355af0c6d2e8b41790'));
+  expect(await read('docs/merchant-guide.md')).toContain(wireHash(values, '9d2a6f0c4b7e81355af0c6d2e8b41790'));
+});
+
+test('every brand has an example, and all but the test brand a simulated provider', () => {
+  expect(Object.keys(EXAMPLES)).toEqual(Object.keys(BRANDS));
+  expect(['vcard', ...Object.keys(SANDBOX)].toSorted()).toEqual(Object.keys(BRANDS).toSorted());
+});
+
+test('every way to identify a payee is told, with an example that is right', () => {
+  expect(Object.keys(IDENTIFICATIONS)).toEqual(IDENTIFICATION_TYPES);
+  for (const [type, { example }] of Object.entries(IDENTIFICATIONS)) {
+    const values: Record<string, string> = { type, 'parameters[payee_country]': 'GB' };
+    const context = { value: (name: string) => values[name] ?? '', positions: () => [], setting: () => '' };
+    expect(identification.check(example, { ...context, allowsHttp: true }), type).toBeUndefined();
+  }
+});
+
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+
+/** The name under which a heading can be linked to. */
+const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\d\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s leads somewhere', async (name) => {
+  const text = (await read(name)).replace(/^```.*?^```/gms, '');
+  for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^https?:/.test(target)) continue;
+    const [path = '', place] = target.split('#');
+    const file = path === '' ? name : join(dirname(name), path);
+    expect(existsSync(join(ROOT, file)), `${name} links to ${target}`).toBe(true);
+    if (place === undefined) continue;
+    const headings = [...(await read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchor(heading as string));
+    expect(headings, `${name} links to ${target}`).toContain(place);
+  }
 });

@@ -1,0 +1,135 @@
+/** The states of a payment and the events that move it, as tables and as a diagram. */
+import { BRANDS } from '../../src/rules/brands.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
+import { code, duration, page, table } from './markdown.ts';
+
+const STATE_MEANS: Record<StateName, string> = {
+  PREPARE: 'Written down; the provider has not answered yet.',
+  REDIRECT: 'The payer has to go to another page.',
+  '3DS': 'The payer has to pass the check of the card’s bank.',
+  PENDING: 'Authorised and waiting for a capture, or waiting for the provider’s outcome.',
+  SETTLED: 'Paid.',
+  DECLINED: 'Refused by the provider, or never finished by the payer.',
+  VOID: 'Cancelled before any money moved.',
+  REVERSAL: 'The authorisation was given back.',
+  REFUND: 'Paid back in full.',
+  CHARGEBACK: 'Taken back by the payer’s bank.',
+  EXPIRED: 'Authorised, but not captured in time.',
+};
+
+const EVENT_MEANS: Record<PaymentEvent, string> = {
+  redirected: 'the provider needs the payer on another page',
+  challenged: 'the card’s bank wants to see the payer',
+  accepted: 'the provider took the payment and will tell the outcome later',
+  unanswered: 'the provider was called and did not answer; it is asked again until it does',
+  authorised: 'the provider reserved the amount',
+  settled: 'the provider moved the money',
+  declined: 'the provider refused',
+  abandoned: 'the payer did not finish in time',
+  captured: 'an authorised amount was taken',
+  voided: 'the merchant cancelled',
+  reversed: 'the merchant gave the authorisation back',
+  expired: 'nobody captured the authorisation within the account’s `authorisation_days`',
+  partlyRefunded: 'a part was paid back',
+  refunded: 'everything was paid back',
+  chargedBack: 'the payer’s bank took the money back',
+};
+
+const pauses = (list: readonly number[]): string => list.map(duration).join(', ');
+
+/** What happens by itself, and when; every number is a row of the limits. */
+function whatTimeBrings(): string[][] {
+  const { askAgainMs, askAfterwardsMs, newsAgainMs } = LIMITS;
+  const ownTime = Object.entries(BRANDS).flatMap(([label, { payerTimeMs }]) =>
+    payerTimeMs === undefined ? [] : [`${duration(payerTimeMs)} for ${code(label)}`],
+  );
+  return [
+    [
+      `A payment is ${code('PREPARE')} for ${duration(LIMITS.submissionMs)}, because its process died`,
+      'its provider is asked',
+    ],
+    [
+      'The outcome is unknown, or the provider said that it comes later, or the payer was redirected',
+      `the provider is asked after ${duration(askAgainMs[0])}, and again after ${pauses(askAgainMs)}; the last pause repeats`,
+    ],
+    [
+      'The outcome is unknown, and all these pauses but the last are over',
+      `the payment gets the attention ${code('unresolved')}, and is still asked about`,
+    ],
+    [
+      'The provider says twice in a row that it has no such payment',
+      `it is ${code('DECLINED')}, unless the provider’s connector cannot know that`,
+    ],
+    [
+      `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}`,
+      `it is ${code('DECLINED')} (${code('abandoned')})`,
+    ],
+    [
+      `After that`,
+      `the provider is still asked, in case money comes late: after ${duration(askAfterwardsMs[0])}, and again after ${pauses(askAfterwardsMs)}`,
+    ],
+    ['An authorisation is older than the account’s `authorisation_days`', `it is ${code('EXPIRED')}`],
+    [
+      'News come for a payment that nobody knows',
+      `they are tried again after ${pauses(newsAgainMs)}; then they are ${code('unmatched')}`,
+    ],
+  ];
+}
+
+export function states(): string {
+  const movesFrom = (state: StateName) => Object.entries(STATES[state].on) as [PaymentEvent, StateName][];
+  const finals = STATE_NAMES.filter((state) => movesFrom(state).length === 0);
+  // An identifier of a diagram may not begin with a digit.
+  const id = (state: StateName): string => (/^\d/.test(state) ? `State${state}` : state);
+  const arrows = STATE_NAMES.flatMap((from) => {
+    const byTarget = Map.groupBy(movesFrom(from), ([, to]) => to);
+    return [...byTarget].map(
+      ([to, moves]) => `  ${id(from)} --> ${id(to)}: ${moves.map(([event]) => event).join(', ')}`,
+    );
+  });
+  const events = Object.entries(EVENT_MEANS);
+  return page(
+    'States of a payment',
+    'src/rules/states.ts and src/rules/limits.ts',
+    `
+A payment is in one of these states, and only the events below move it. States only move forward. News that the table
+does not allow, such as a decline of a payment that is settled, are noted in the history of the payment and change
+nothing. A success that comes after a payment was given up also goes on the operator’s
+[attention list](operator-guide.md#the-attention-list), because money may have moved.
+
+Some events belong to operations that are not there yet; see the [README](../README.md) for what works today.`,
+    table(
+      ['State', 'Means', '`result` of a sale', 'Order may be tried again', 'Events and where they lead'],
+      STATE_NAMES.map((state) => [
+        code(state),
+        STATE_MEANS[state],
+        code(STATES[state].result),
+        isRetriable(state) ? 'yes' : 'no',
+        movesFrom(state)
+          .map(([event, to]) => `${event} → ${code(to)}`)
+          .join(', ') || 'final',
+      ]),
+    ),
+    `
+A sale whose provider did not answer has \`result\` ${code('UNDEFINED')} and \`status\` ${code('PENDING')} until the
+outcome is known. It is never declined by guess.`,
+    '## Events',
+    table(
+      ['Event', 'Means'],
+      events.map(([event, means]) => [code(event), means]),
+    ),
+    '## What time brings',
+    table(['When', 'What happens'], whatTimeBrings()),
+    '## Diagram',
+    [
+      '```mermaid',
+      'stateDiagram-v2',
+      ...STATE_NAMES.filter((state) => id(state) !== state).map((state) => `  state "${state}" as ${id(state)}`),
+      '  [*] --> PREPARE: opened',
+      ...arrows,
+      ...finals.map((state) => `  ${id(state)} --> [*]`),
+      '```',
+    ].join('\n'),
+  );
+}

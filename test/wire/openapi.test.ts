@@ -1,0 +1,284 @@
+/** The OpenAPI document says what the gateway does: its rows, its paths, its answers. */
+import { readFileSync } from 'node:fs';
+import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXAMPLES } from '../../docs/pages/brand-examples.ts';
+import { createApp } from '../../src/app.ts';
+import { BRANDS } from '../../src/rules/brands.ts';
+import { ERRORS } from '../../src/rules/errors.ts';
+import { type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
+import { SETTING_NAMES } from '../../src/rules/settings.ts';
+import { openApi, openApiFace, VERSION } from '../../src/wire/openapi.ts';
+import { type Answer, type Fields, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
+type Json = any;
+
+const ADDRESS = 'https://pay.example.com';
+const document: Json = openApi(ADDRESS);
+const schemas: Json = document.components.schemas;
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const operations: { path: string; method: string; operation: Json }[] = Object.entries(document.paths).flatMap(
+  ([path, item]) =>
+    Object.entries(item as Json)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({ path, method, operation })),
+);
+
+/** Every object of the document. */
+function* objects(value: unknown): Generator<Json> {
+  if (typeof value !== 'object' || value === null) return;
+  yield value;
+  for (const member of Object.values(value)) yield* objects(member);
+}
+
+const resolve = (pointer: string): Json =>
+  pointer
+    .slice(2)
+    .split('/')
+    .reduce((place, name) => place?.[name], document);
+
+/** What is wrong with a value by the part of JSON schema that the document uses; nothing when it conforms. */
+function wrong(value: Json, schema: Json, at = ''): string[] {
+  const problems: string[] = [];
+  const fits = (one: Json): boolean => wrong(value, one, at).length === 0;
+  if (schema.$ref) problems.push(...wrong(value, resolve(schema.$ref), at));
+  if ('const' in schema && value !== schema.const) problems.push(`${at} is not ${schema.const}`);
+  if (schema.enum && !schema.enum.includes(value)) problems.push(`${at} is none of ${schema.enum}`);
+  if (schema.type && !isOfType(value, schema.type)) problems.push(`${at} is no ${schema.type}`);
+  if (schema.pattern && !new RegExp(schema.pattern, 'u').test(value)) problems.push(`${at} is not ${schema.pattern}`);
+  if (schema.maxLength !== undefined && value.length > schema.maxLength) problems.push(`${at} is too long`);
+  for (const one of schema.allOf ?? []) problems.push(...wrong(value, one, at));
+  if (schema.anyOf && !schema.anyOf.some(fits)) problems.push(`${at} fits nothing`);
+  if (schema.oneOf && schema.oneOf.filter(fits).length !== 1) {
+    problems.push(`${at} fits ${schema.oneOf.filter(fits).length} of ${schema.oneOf.length}`);
+  }
+  for (const name of schema.required ?? []) if (value?.[name] === undefined) problems.push(`${at}.${name} is missing`);
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (value?.[name] !== undefined) problems.push(...wrong(value[name], member, `${at}.${name}`));
+  }
+  for (const [index, item] of (schema.items ? value : []).entries()) {
+    problems.push(...wrong(item, schema.items, `${at}[${index}]`));
+  }
+  return problems;
+}
+
+function isOfType(value: Json, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value) || /^\d+$/.test(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'null') return value === null;
+  return type === 'object' ? typeof value === 'object' && value !== null : typeof value === type;
+}
+
+describe('the document', () => {
+  test('is of this version, at this address', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.servers).toEqual([{ url: ADDRESS }]);
+    expect(VERSION).toBe(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version);
+  });
+
+  test('refers to nothing that is not there', () => {
+    const references = [...objects(document)].flatMap(({ $ref, discriminator }) => [
+      ...($ref ? [$ref] : []),
+      ...Object.values(discriminator?.mapping ?? {}),
+    ]);
+    expect(references.length).toBeGreaterThan(100);
+    for (const pointer of references) expect(resolve(pointer), pointer).toBeTypeOf('object');
+  });
+
+  test('uses every schema', () => {
+    const text = JSON.stringify(document);
+    for (const name of Object.keys(schemas)) expect(text, name).toContain(`"$ref":"#/components/schemas/${name}"`);
+  });
+
+  test('names every operation once, and every parameter of its path', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = document.tags.map(({ name }: Json) => name);
+    for (const { path, operation } of operations) {
+      expect(tags).toContain(operation.tags[0]);
+      expect(operation.responses, path).toHaveProperty(operation.operationId === 'createAccount' ? '201' : '200');
+      const named = [...(document.paths[path].parameters ?? []), ...(operation.parameters ?? [])]
+        .filter((parameter) => parameter.in === 'path')
+        .map(({ name }) => name);
+      expect(named, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    }
+  });
+
+  test('shows refusals as they are', () => {
+    for (const { path, operation } of operations) {
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        for (const [name, { value }] of Object.entries<Json>(response.content?.['application/json']?.examples ?? {})) {
+          const row = ERRORS[name as keyof typeof ERRORS];
+          expect(value, path).toEqual({
+            result: 'ERROR',
+            error_code: row.code,
+            error_message: row.message,
+            errors: [],
+          });
+          expect(status).toBe(String(row.http));
+        }
+      }
+    }
+  });
+});
+
+describe('the rows', () => {
+  test.each(Object.entries(S2S_OPERATIONS) as [string, Operation][])('%s has its fields', (action, { fields }) => {
+    const { properties, required } = schemas[action];
+    expect(properties.action).toEqual({ const: action });
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['client_key', ...fields.map(({ name }) => name)]));
+    const needed = fields.filter(({ need }) => need === 'must').map(({ name }) => name);
+    expect(required.toSorted()).toEqual(['action', 'client_key', ...needed].toSorted());
+    expect(Object.keys(schemas.PostRequest.discriminator.mapping)).toContain(action);
+  });
+
+  test.each(Object.entries(BRANDS))('%s has its fields', (label, { fields, about }) => {
+    const schema = schemas[`SALE.${label}`];
+    const text = JSON.stringify(schema);
+    expect(schema.description).toContain(about);
+    expect(schemas.AnySale.discriminator.mapping[label]).toBe(`#/components/schemas/SALE.${label}`);
+    for (const { name, alias, items = [] } of fields) {
+      for (const part of [name, alias ?? name, ...items.map((item) => item.name)]) expect(text).toContain(part);
+    }
+  });
+
+  test('every setting is there', () => {
+    for (const name of SETTING_NAMES) {
+      const found = name.split('.').reduce((place, part) => place?.properties?.[part], schemas.Settings);
+      expect(found?.description, name).toBeTypeOf('string');
+    }
+  });
+});
+
+describe('the gateway', () => {
+  let shop: TestGateway;
+  beforeAll(async () => {
+    shop = await startTestGateway({ outside: true });
+  });
+  afterAll(() => shop.close());
+
+  const expectAsWritten = (path: string, method: string, { status, body }: Answer): void => {
+    const response = document.paths[path][method].responses[status];
+    expect(response, `${method} ${path} ${status}`).toBeDefined();
+    expect(wrong(body, response.content['application/json'].schema), `${method} ${path}`).toEqual([]);
+  };
+
+  test('has these paths and no others', async () => {
+    const app = createApp(shop.gateway, {
+      isTrustedProxy: () => false,
+      takesRequests: true,
+      adminTokenDigest: Buffer.alloc(32),
+    });
+    const routes = new Set<string>();
+    app.addHook('onRoute', ({ method, url }) => {
+      for (const one of [method].flat()) routes.add(`${one.toLowerCase()} ${url.replace(/:\w+/g, '{}')}`);
+    });
+    await app.ready();
+    await app.close();
+    const written = operations.map(({ path, method }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`);
+    const isOther = (route: string): boolean => !route.startsWith('head ') && !route.endsWith(' /openapi.json');
+    expect([...routes].filter(isOther).toSorted()).toEqual(written.filter(isOther).toSorted());
+  });
+
+  test('serves the document with its own address', async () => {
+    const app = Fastify();
+    openApiFace(app, shop.gateway);
+    const answer = await app.inject('/openapi.json');
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openApi(shop.url))));
+    await app.close();
+  });
+
+  const saleOf = (label: string): Fields => ({
+    brand: label,
+    // The amount that the shell function of the README sends.
+    order_amount: '19.99',
+    order_currency: EXAMPLES[label]?.currency ?? 'EUR',
+    ...EXAMPLES[label]?.fields,
+  });
+
+  test.each(Object.keys(BRANDS))('takes %s as the document writes it, and answers so', async (label) => {
+    const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
+    const request = saleFields(merchant, saleOf(label));
+    expect(wrong(request, schemas.PostRequest)).toEqual([]);
+    const answer = await shop.post(request);
+    expect(answer.status).toBe(200);
+    expect(answer.body.redirect_url ?? '', 'nothing is asked').not.toContain(`${shop.url}/pay/`);
+    expectAsWritten('/post', 'post', answer);
+    expectAsWritten('/post', 'post', await shop.status(answer.body.trans_id, merchant));
+    const { body } = await shop.admin('GET', `/payments/${answer.body.trans_id}`);
+    expect(wrong(body, schemas.WholePayment)).toEqual([]);
+    expect(Object.keys(body).toSorted()).toEqual(Object.keys(schemas.WholePayment.properties).toSorted());
+  });
+
+  test('answers operators as the document writes it', async () => {
+    const created = await shop.admin('POST', '/accounts', { name: 'Tea House', branding: { name: 'Tea' } });
+    expectAsWritten('/admin/api/accounts', 'post', created);
+    const { mid } = created.body;
+    const at = `/accounts/${mid}`;
+    expectAsWritten('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts'));
+    expectAsWritten('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', at));
+    expectAsWritten('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { locale: 'pt-BR' }));
+    expectAsWritten('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { colour: 'red' }));
+    const rotated = await shop.admin('POST', `${at}/rotate-password`);
+    expectAsWritten('/admin/api/accounts/{mid}/rotate-password', 'post', rotated);
+    expectAsWritten('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', '/accounts/nobody'));
+    expectAsWritten('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts', undefined, 'wrong'));
+    expectAsWritten('/admin/api/clock', 'get', await shop.admin('GET', `/clock?mid=${mid}`));
+    expectAsWritten('/admin/api/clock', 'post', await shop.admin('POST', '/clock', { advance_seconds: 1, mid }));
+    await shop.sale();
+    const { parameters } = document.paths['/admin/api/payments'].get;
+    const examples: Fields = { status: 'SETTLED', brand: 'vcard', order_id: 'none', from: '2020-01-01', limit: '1' };
+    const query = parameters.filter(({ name }: Json) => examples[name]).map(({ name }: Json) => [name, examples[name]]);
+    expect(query).toHaveLength(Object.keys(examples).length);
+    expectAsWritten('/admin/api/payments', 'get', await shop.admin('GET', '/payments'));
+    expectAsWritten('/admin/api/payments', 'get', await shop.admin('GET', `/payments?${new URLSearchParams(query)}`));
+    for (const attention of parameters.find(({ name }: Json) => name === 'attention').schema.enum) {
+      expect((await shop.admin('GET', `/payments?attention=${attention}`)).status).toBe(200);
+    }
+  });
+
+  test('answers the calls of the sandbox as the document writes it', async () => {
+    const { body: sale } = await shop.sale(saleOf('ips'));
+    const path = '/sandbox/api/payments/{trans_id}';
+    const tell = async (wish: Json): Promise<Answer> => {
+      const body = document.paths[path].post.requestBody.content['application/json'].schema;
+      expect(wrong(wish, body)).toEqual([]);
+      const answer = await shop.sandbox('POST', `/payments/${sale.trans_id}`, wish);
+      expectAsWritten(path, 'post', answer);
+      return answer;
+    };
+    for (const wish of [{ bank_callback: 'PDNG' }, { provider_status: 'executed' }, { chargeback: true }]) {
+      expect((await tell(wish)).status).toBe(200);
+    }
+    expect((await tell({ provider_status: 'rejected' })).status).toBe(400);
+    expectAsWritten(path, 'post', await shop.sandbox('POST', '/payments/nothing', { chargeback: true }));
+    const setFault = document.paths['/sandbox/api/faults'].post.requestBody.content['application/json'].schema;
+    for (const mode of setFault.properties.mode.enum) {
+      const answer = await shop.sandbox('POST', '/faults', { mode, brand: 'hosted-a', count: 2 });
+      expect(answer.status, mode).toBe(200);
+      expectAsWritten('/sandbox/api/faults', 'post', answer);
+      expectAsWritten('/sandbox/api/faults', 'get', await shop.sandbox('GET', '/faults'));
+    }
+    expect((await shop.sandbox('GET', '/ledger')).body.items).not.toHaveLength(0);
+    expectAsWritten('/sandbox/api/ledger', 'get', await shop.sandbox('GET', '/ledger'));
+    const attended = await shop.admin('POST', `/payments/${sale.trans_id}/attended`);
+    expectAsWritten('/admin/api/payments/{payment_id}/attended', 'post', attended);
+  });
+
+  test('answers machines as the document writes it', async () => {
+    const send = async (path: string, init?: RequestInit): Promise<Answer> => {
+      const response = await fetch(shop.url + path, init);
+      return { status: response.status, body: await response.json(), headers: response.headers };
+    };
+    expectAsWritten('/health/live', 'get', await send('/health/live'));
+    expectAsWritten('/health/ready', 'get', await send('/health/ready'));
+    const inbound = '/inbound/{connector}';
+    expectAsWritten(inbound, 'post', await send('/inbound/upstream', { method: 'POST', body: '{}' }));
+    expectAsWritten(inbound, 'post', await send('/inbound/nobody', { method: 'POST', body: '{}' }));
+    const refused = await shop.post({ action: 'REFUND' });
+    expect(refused.status).toBe(404);
+    expectAsWritten('/post', 'post', refused);
+  });
+});
