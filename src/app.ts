@@ -18,6 +18,7 @@ import { adminFace } from './wire/admin/index.ts';
 import { envelope, refusalOf } from './wire/envelope.ts';
 import { healthFace } from './wire/health.ts';
 import { inboundFace } from './wire/inbound/index.ts';
+import { openApiFace } from './wire/openapi.ts';
 import { s2sFace } from './wire/s2s/index.ts';
 import { sandboxFace } from './wire/sandbox/index.ts';
 
@@ -135,6 +136,7 @@ export function createApp(
   app.register(async (face) => healthFace(face, gateway));
   if (!takesRequests) return app;
   app.register(async (face) => s2sFace(face, gateway, addressOf));
+  app.register(async (face) => openApiFace(face, gateway));
   app.register(async (face) => inboundFace(face, gateway));
   app.register(async (face) => payFace(face, gateway));
   app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });

@@ -11,6 +11,7 @@ export interface BannerFacts {
   demo: Account;
   /** An admin token that was made just now and is not shown again. */
   newAdminToken: string | undefined;
+  isAdminTokenSet: boolean;
 }
 
 /** A curl line that settles a vcard payment when it is pasted. */
@@ -32,7 +33,10 @@ export function demoCurl(url: string, demo: Account, orderId: string): string {
   return `curl ${url}/post -d '${body}'`;
 }
 
-export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken }: BannerFacts): string {
+export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken, isAdminTokenSet }: BannerFacts): string {
+  const known = isAdminTokenSet
+    ? 'as TURNPIKE_ADMIN_TOKEN says'
+    : 'as shown at the first start (a new one: npm run turnpike -- admin-token)';
   const orderId = `demo-${Date.now().toString(36)}`;
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
@@ -44,9 +48,7 @@ export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken }: B
   Metrics       ${url}/metrics
   Data          ${dataDir}
 
-  Admin token   ${newAdminToken ?? 'as shown at the first start (a new one: npm run turnpike -- admin-token)'}${
-    newAdminToken === undefined ? '' : '\n                shown only this once'
-  }
+  Admin token   ${newAdminToken ? `${newAdminToken}\n                shown only this once` : known}
 
   Demo account  ${demo.name}
   mid           ${demo.mid}

@@ -36,6 +36,7 @@ async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promi
   try {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${url}/v1/about`, { headers, signal: AbortSignal.timeout(ABOUT_MS) });
+    if (!response.ok) throw new Error(`It answered ${response.status}.`);
     const about = (await response.json()) as { simulator?: unknown };
     if (about.simulator !== true) return;
   } catch (error) {

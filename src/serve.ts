@@ -59,7 +59,9 @@ export async function serve(config: Config): Promise<void> {
       const outside = config.sandboxUrl || installation.provider?.url;
       const facts = { url, outside, dataDir: config.dataDir, tookMs: performance.now() - started };
       output.flush();
-      process.stdout.write(banner({ ...facts, demo, newAdminToken: token.made }));
+      process.stdout.write(
+        banner({ ...facts, demo, newAdminToken: token.made, isAdminTokenSet: config.adminToken !== '' }),
+      );
     } else if (token.made !== undefined) {
       process.stdout.write(`Admin token, shown only this once: ${token.made}\n`);
     }

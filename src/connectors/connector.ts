@@ -24,11 +24,8 @@ export interface Submission {
   setting(name: string): unknown;
 }
 
-/** What a provider said the amount is; if that is not ours, the rest of what it said is not believed. */
-export interface Told {
-  amount: bigint;
-  currency: string;
-}
+/** What a provider said the amount is; if that is not ours, or makes no sense, the rest of it is not believed. */
+export type Told = { amount: bigint; currency: string } | 'nonsense';
 
 interface Answered {
   providerReference?: string | undefined;

@@ -39,15 +39,20 @@ const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
 const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || NO_REASON;
 
 function toldBy({ amount, currency }: Json): Told | undefined {
-  if (typeof amount !== 'string' || !/^\d{1,18}$/.test(amount) || typeof currency !== 'string') return undefined;
-  return { amount: BigInt(amount), currency };
+  if (amount === undefined && currency === undefined) return undefined;
+  const isAmount = typeof amount === 'string' && /^\d{1,18}$/.test(amount);
+  return isAmount && typeof currency === 'string' ? { amount: BigInt(amount), currency } : 'nonsense';
 }
+
+/** The entry of a table under a word that a provider sent. */
+const entry = <Value>(table: Readonly<Record<string, Value>>, word: unknown): Value | undefined =>
+  typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
 
 const textsOf = (value: unknown): Record<string, string> | undefined =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : undefined;
 
 function outcomeOf(answer: Json): Outcome {
-  const kind = Object.hasOwn(STATUSES, String(answer.status)) ? STATUSES[String(answer.status)] : undefined;
+  const kind = entry(STATUSES, answer.status);
   const answered = { providerReference: textOf(answer.id) || undefined, told: toldBy(answer) };
   switch (kind) {
     case undefined:
@@ -77,28 +82,31 @@ function operationOutcomeOf(answer: Json): OperationOutcome {
 const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
   payment: outcomeOf,
   bank_status: (body) => {
-    const kind = Object.hasOwn(BANK_CODES, String(body.code)) ? BANK_CODES[String(body.code)] : 'accepted';
+    const kind = entry(BANK_CODES, body.code) ?? 'accepted';
     const told = toldBy(body);
     if (kind === 'declined')
       return { kind, reason: reasonOf({ reason: body.reason ?? 'Rejected by the bank.' }), told };
-    return { kind: kind ?? 'accepted', told };
+    return { kind, told };
   },
   // After refunds less than the payment is left to be taken back, so the amount says nothing about whose it is.
   chargeback: () => ({ kind: 'chargedBack' }),
 };
 
-export const meaningOf = (body: Json): Meaning =>
-  Object.hasOwn(MEANINGS, String(body.type)) ? MEANINGS[String(body.type)]?.(body) : undefined;
+export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
+
+/** What no database keeps as text: a zero character, or half of a character. */
+const UNKEEPABLE = /\\u(0000|d[89a-f])/i;
+const EVENT_ID_LENGTH = 255;
 
 /** Reads news that the secret signed. */
 export const newsReader =
   (secret: string): Connector['readNews'] =>
   (headers, bytes, now) => {
     const eventId = signedId(headers, bytes, [secret], now, LIMITS.newsToleranceMs);
-    if (eventId === undefined) return undefined;
+    if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      const isNews = isObject(body) && isText(body.reference, 255);
+      const isNews = isObject(body) && isText(body.reference, 255) && !UNKEEPABLE.test(JSON.stringify(body));
       return isNews ? { eventId, reference: body.reference as string, body } : undefined;
     } catch {
       return undefined;

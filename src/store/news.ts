@@ -27,6 +27,8 @@ export interface NewsStore {
   finish(key: NewsKey, state: NewsRow['state'], dueAt: number | null): Promise<void>;
   /** Takes events that are due, for as long as the lease lasts. */
   claimDue(now: number, most: number): Promise<NewsRow[]>;
+  /** The news in this state, newest first. */
+  list(state: NewsRow['state'], most: number): Promise<NewsRow[]>;
   /** Everything that was told about a payment. */
   about(reference: string): Promise<NewsRow[]>;
 }
@@ -58,6 +60,13 @@ export function createNewsStore({ pool }: Database): NewsStore {
          where n.connector = due.connector and n.event_id = due.event_id
          returning ${COLUMNS}`,
         [iso(now), LIMITS.leaseMs, most],
+      );
+      return rows;
+    },
+    async list(state, most) {
+      const { rows } = await pool.query<NewsRow>(
+        `select ${COLUMNS} from news n where n.state = $1 order by n.received_at desc limit $2`,
+        [state, most],
       );
       return rows;
     },

@@ -33,7 +33,8 @@ export type NextStep =
   | { kind: 'fields' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
-  | { kind: 'transfer'; instructions: Record<string, string> };
+  /** In the order in which the payer needs them. */
+  | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
 /** Why an operator should look at a payment. */
 export type Attention = 'late_success' | 'wrong_amount' | 'unresolved';
@@ -177,6 +178,7 @@ const STATUS_COLUMNS = [
   'state',
   'amountText',
   'currency',
+  'authorised',
   'payerUntil',
   'declineReason',
   'recurringToken',

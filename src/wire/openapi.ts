@@ -87,7 +87,10 @@ const view = (operationId: string, summary: string, more: Json = {}): Json => ({
   },
 });
 
-const incomplete = { '422': { description: 'Something is missing or wrong; the page says what.', ...page } };
+const incomplete = {
+  '413': { description: 'The form is too large.', ...page },
+  '422': { description: 'Something is missing or wrong; the page says what.', ...page },
+};
 
 const health = (operationId: string, summary: string, content: Json, refused: Json = {}): Json => ({
   get: { operationId, tags: ['health'], summary, responses: { '200': { description: 'OK', content }, ...refused } },

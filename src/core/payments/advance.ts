@@ -2,7 +2,7 @@
 import { newSecret } from '../../lib/id.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
+import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type {
   Actor,
   Attention,
@@ -64,8 +64,14 @@ const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boo
   GIVEN_UP.includes(state) && (event === 'settled' || (event === 'authorised' && authorised === 0n));
 
 /** Until when a payment waits for its payer; nothing when it does not. */
-export function payerDeadline({ state, payerUntil, brand }: Pick<Payment, 'state' | 'payerUntil' | 'brand'>) {
-  if (payerUntil === null) return undefined;
+export function payerDeadline({
+  state,
+  payerUntil,
+  brand,
+  authorised,
+}: Pick<Payment, 'state' | 'payerUntil' | 'brand' | 'authorised'>): number | undefined {
+  // Whose amount is reserved has done their part.
+  if (payerUntil === null || authorised > 0n) return undefined;
   const isWaiting = state === 'REDIRECT' || state === '3DS' || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
   return isWaiting ? payerUntil : undefined;
 }
@@ -156,10 +162,10 @@ export function noteAsked(
   call: CallRecord,
   changed: Changes = {},
 ): Promise<Payment> {
-  const wasGivenUp = payment.state === 'DECLINED';
+  const wasGivenUp = !isOpen(payment.state);
   const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
   const asked = payment.asked + 1;
-  const isLadderDone = asked >= pauses.length;
+  const isLadderDone = asked > pauses.length;
   const pause = nextPause(pauses, payment.asked);
   return note(
     gateway,
@@ -174,18 +180,19 @@ export function noteAsked(
   );
 }
 
-/** Notes that a provider told something that cannot be right; it is asked again soon, and an operator can see it. */
-export const noteDoubt = (gateway: Gateway, payment: Payment, actor: Actor, call: CallRecord): Promise<Payment> =>
-  note(
+/** Notes that a provider told something that cannot be right; an operator can see it, and it is asked about soon. */
+export function noteDoubt(gateway: Gateway, payment: Payment, actor: Actor, call: CallRecord): Promise<Payment> {
+  // Of a payment that was given up, too, money may have moved; of one whose amount is reserved or taken all is known.
+  const isOutcomeUnknown = payment.authorised === 0n;
+  const asked = payment.asked + 1;
+  const dueAt = gateway.clock.now(payment.mid) + nextPause(LIMITS.askAgainMs, payment.asked);
+  return note(
     gateway,
     payment,
     { event: 'doubted', actor, call },
-    {
-      attention: 'wrong_amount',
-      asked: payment.asked + 1,
-      dueAt: gateway.clock.now(payment.mid) + nextPause(LIMITS.askAgainMs, payment.asked),
-    },
+    { attention: 'wrong_amount', ...(isOutcomeUnknown && { asked, dueAt }) },
   );
+}
 
 /** An operator has looked at a payment and dealt with it. */
 export const noteAttended = (gateway: Gateway, payment: Payment): Promise<Payment> =>

@@ -1,7 +1,7 @@
 /** What our own page asks from the payer: which fields, whether the answers will do, and what follows. */
 import { BRANDS, type Brand, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
-import { checkFields, type Field, type FieldContext } from '../../rules/fields.ts';
+import { checkFields, type Field, type FieldContext, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { Payment, WholePayment } from '../../store/payments.ts';
@@ -46,8 +46,11 @@ export async function collect(
   { payment, account, fields }: PayerView,
   answers: ReadonlyMap<string, string>,
 ): Promise<{ problems: Problem[] } | { payment: Payment }> {
-  const context = contextOf(gateway, payment, account, answers);
-  const problems: Problem[] = [];
+  const asked = new Map(fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
+  const context = contextOf(gateway, payment, account, asked);
+  const problems: Problem[] = fields
+    .filter(({ name }) => asked.get(name)?.includes('\0'))
+    .map(({ name }) => ({ field: name, sentence: SENTENCES.invalid }));
   checkFields(
     fields.map((field) => ({ ...field, need: 'must' })),
     context,
@@ -92,7 +95,7 @@ function contextOf(
     return typeof value === 'string' ? value : '';
   };
   return {
-    value: (name) => answers.get(name)?.trim() || sent(name),
+    value: (name) => answers.get(name) || sent(name),
     positions: () => [],
     setting: settingsReader(settings),
     allowsHttp: gateway.environment === 'sandbox',

@@ -23,6 +23,10 @@ export function readNews(
   return known?.readNews(headers, body, Date.now());
 }
 
+/** For the operator: news that wait for their payment, or that no payment was ever found for. */
+export const listNews = (gateway: Gateway, state: NewsRow['state'], most: number): Promise<NewsRow[]> =>
+  gateway.news.list(state, most);
+
 /** Keeps news and applies them; once they are kept, nothing that goes wrong afterwards loses them. */
 export async function receiveNews(gateway: Gateway, connector: string, news: News): Promise<void> {
   const now = gateway.clock.now();

@@ -10,6 +10,9 @@ import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type Happening, noteAsked, noteDoubt } from './advance.ts';
 import { linkOf } from './links.ts';
 
+/** How the history tells that a provider has no such payment. */
+const NOT_FOUND = 'not found';
+
 type KnownOutcome = Exclude<NonNullable<Meaning>, { kind: 'unknown' | 'notFound' }>;
 
 type Answer =
@@ -50,13 +53,13 @@ async function callProvider(
 /** What an answer is worth: an outcome is believed only if it speaks of our amount. */
 function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): Answer {
   if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
-  if (outcome.kind === 'notFound') return { kind: 'notFound', call: record('not found') };
+  if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isOurs(payment, outcome.told)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
 
 export const isOurs = (payment: Payment, told: Told | undefined): boolean =>
-  told === undefined || (told.amount === payment.amount && told.currency === payment.currency);
+  told === undefined || (told !== 'nonsense' && told.amount === payment.amount && told.currency === payment.currency);
 
 /** What comes later than the limit is not waited for: the provider is asked about it instead. */
 async function inTime<Value>(call: Promise<Value>, patienceMs: number): Promise<Value> {
@@ -117,9 +120,6 @@ export async function submit(gateway: Gateway, payment: WholePayment, account: A
   });
 }
 
-/** How often a provider has to say that it has no such payment before that is taken for an answer. */
-const NOT_FOUND_TIMES = 2;
-
 /** Asks the provider about a payment whose outcome is not known. */
 export async function inquire(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   const answer = await callProvider(gateway, payment, account, 'query', LIMITS.providerMs);
@@ -129,18 +129,22 @@ export async function inquire(gateway: Gateway, payment: WholePayment, account: 
     await abandon(gateway, payment);
   } else if (answer.kind === 'outcome' && !isStillOpen(payment, answer.outcome)) {
     await apply(gateway, payment, account, answer.outcome, call);
-  } else if (payment.state === 'DECLINED') {
+  } else if (!isOpen(payment.state)) {
     const isNothingComing =
       answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
     await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null } : {});
-  } else if (answer.kind === 'notFound' && wasNeverReceived(gateway, payment)) {
+  } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
     const declineReason = 'The provider never received the payment.';
     await advance(gateway, payment, { event: 'declined', actor: 'provider', call, declineReason });
   } else await noteAsked(gateway, payment, call);
 }
 
-const wasNeverReceived = (gateway: Gateway, payment: Payment): boolean =>
-  gateway.connectors[payment.connector]?.can.knowsWhatItLacks === true && payment.asked + 1 >= NOT_FOUND_TIMES;
+/** A provider that says so twice in a row, with a pause between, never received the payment. */
+async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
+  if (!gateway.connectors[payment.connector]?.can.knowsWhatItLacks) return false;
+  const history = await gateway.payments.history(payment);
+  return history.at(-1)?.call?.outcome === NOT_FOUND;
+}
 
 /** Somebody waits for the answer: asks the provider, and writes down only what changes something. */
 export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<Payment> {
@@ -155,7 +159,7 @@ export async function inquireNow(gateway: Gateway, payment: WholePayment, accoun
 function isStillOpen({ state, nextStep, inDoubt }: Payment, { kind }: KnownOutcome): boolean {
   if (kind === 'redirected') return state === 'REDIRECT' ? nextStep !== null : state !== 'PREPARE';
   if (kind === 'accepted') return state === 'PENDING' ? !inDoubt : !isOpen(state);
-  return kind === 'declined' && state === 'DECLINED';
+  return kind === 'declined' && !isOpen(state);
 }
 
 /** The provider waits for a payer who never heard of it, because its answer to us was lost, and the time is over. */
@@ -208,5 +212,5 @@ function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefin
   const { code, instructions } = outcome;
   const shownMs = BRANDS[payment.brand]?.codeTimeMs ?? LIMITS.payerMs;
   if (code !== undefined) return { kind: 'code', text: code, until: payment.createdAt + shownMs };
-  return instructions && { kind: 'transfer', instructions };
+  return instructions && { kind: 'transfer', instructions: Object.entries(instructions) };
 }

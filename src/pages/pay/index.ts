@@ -1,5 +1,5 @@
 /** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway, Payment } from '../../core/context.ts';
 import { collect, openForPayer, type PayerView, returnOfPayer } from '../../core/payments/collect.ts';
 import { returnAddress } from '../../core/payments/return.ts';
@@ -7,7 +7,7 @@ import { readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import { document, type Page, pageHeaders } from '../layout.ts';
-import { endPage, fieldsPage, troublePage, unknownPage, waitingPage } from './views.ts';
+import { endPage, fieldsPage, onwardPage, type RedirectStep, troublePage, unknownPage, waitingPage } from './views.ts';
 
 interface Linked {
   Params: { link: string };
@@ -15,6 +15,13 @@ interface Linked {
 
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
+
+/** The address of a provider's page with what it wants to know in the query. */
+function addressWith({ url, params }: RedirectStep): string {
+  const address = new URL(url);
+  for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
+  return address.href;
+}
 
 export function payFace(app: FastifyInstance, gateway: Gateway): void {
   const headers = pageHeaders(gateway.environment === 'sandbox');
@@ -25,9 +32,10 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     reply.headers(headers);
     done();
   });
-  app.setErrorHandler((error, request, reply) => {
-    gateway.log.error({ err: error, request_id: request.id }, 'page failed');
-    show(reply.code(503).headers(headers), troublePage);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const isTheirs = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
+    if (!isTheirs) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
+    show(reply.code(isTheirs ? (error.statusCode as number) : 503).headers(headers), troublePage);
   });
 
   const show = (reply: FastifyReply, page: Page): FastifyReply => reply.send(document(page));
@@ -40,19 +48,27 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     const address = returnAddress(payment, account);
     if (fields.length > 0) return show(reply, fieldsPage({ ...view, answers: NO_ANSWERS, problems: [], now }));
     const { nextStep } = payment;
-    if (payment.state === 'REDIRECT' && nextStep?.kind === 'redirect' && nextStep.method === 'GET') {
-      return reply.redirect(nextStep.url, 303);
+    if (payment.state === 'REDIRECT' && nextStep?.kind === 'redirect') {
+      return nextStep.method === 'GET'
+        ? reply.redirect(addressWith(nextStep), 303)
+        : show(reply, onwardPage(view, nextStep));
     }
     return show(reply, endPage(payment, account, address) ?? waitingPage(payment, account, now, address));
   };
 
-  app.get<Linked>('/pay/:link', async (request, reply) => {
+  const opened = async (request: FastifyRequest<Linked>): Promise<PayerView | undefined> => {
     const view = await openForPayer(gateway, request.params.link);
+    request.paymentId = view?.payment.paymentId;
+    return view;
+  };
+
+  app.get<Linked>('/pay/:link', async (request, reply) => {
+    const view = await opened(request);
     return view ? showCurrent(reply, view) : lost(reply);
   });
 
   app.post<Linked>('/pay/:link', async (request, reply) => {
-    const view = await openForPayer(gateway, request.params.link);
+    const view = await opened(request);
     if (!view) return lost(reply);
     if (view.fields.length === 0) return reply.redirect(request.url, 303);
     const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
@@ -67,7 +83,7 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
   /** Where a payer goes whose details were taken: on to the provider, back to the shop, or to the page that waits. */
   const nextAddress = (view: PayerView, payment: Payment): string | undefined => {
     const { nextStep, state } = payment;
-    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return nextStep.url;
+    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return addressWith(nextStep);
     return isOpen(state) ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
   };
 
@@ -78,6 +94,7 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     async handler(request, reply) {
       const view = await returnOfPayer(gateway, request.params.link);
       if (!view) return lost(reply);
+      request.paymentId = view.payment.paymentId;
       const address = returnAddress(view.payment, view.account);
       return address === undefined ? showCurrent(reply, view) : reply.redirect(address, 303);
     },

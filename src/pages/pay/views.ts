@@ -1,5 +1,5 @@
 /** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
-import type { Account, WholePayment } from '../../core/context.ts';
+import type { Account, NextStep, WholePayment } from '../../core/context.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
 import { BRANDS } from '../../rules/brands.ts';
@@ -55,6 +55,8 @@ ${problem && html`<p class="error" id="${id}-error">${inWords(problem.sentence)}
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}`;
 }
 
+export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
+
 export interface FieldsPage {
   payment: WholePayment;
   account: Account;
@@ -84,8 +86,25 @@ ${fields.map((field) => input(field, answers.get(field.name) ?? '', problemOf(fi
   };
 }
 
+/** Providers that want a form post get one; without scripts the payer sends it on. */
+export function onwardPage({ payment, account }: Pick<FieldsPage, 'payment' | 'account'>, step: RedirectStep): Page {
+  return {
+    title: 'Continue to your provider',
+    merchant: merchantOf(account),
+    body: html`${summary(payment)}
+<section class="card">
+<h1>One more step</h1>
+<p>You pay on the page of your provider.</p>
+<form method="post" action="${step.url}">
+${Object.entries(step.params).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<button>Continue</button>
+</form>
+</section>`,
+  };
+}
+
 export function waitingPage(payment: WholePayment, account: Account, now: number, address: string | undefined): Page {
-  const steps = payment.nextStep?.kind === 'transfer' ? Object.entries(payment.nextStep.instructions) : [];
+  const steps = payment.nextStep?.kind === 'transfer' ? payment.nextStep.instructions : [];
   return {
     title: 'Waiting for your payment',
     merchant: merchantOf(account),

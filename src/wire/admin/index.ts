@@ -4,12 +4,13 @@ import type { Gateway } from '../../core/context.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { clockRoutes } from './clock.ts';
-import { paymentRoutes } from './payments.ts';
+import { newsRoutes, paymentRoutes } from './payments.ts';
 
 export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   requireBearer(app, 'admin', isToken);
   readOptionalJson(app);
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
+  newsRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

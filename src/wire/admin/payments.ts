@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, HistoryRow, NewsRow, Payment, WholePayment } from '../../core/context.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
+import { listNews } from '../../core/payments/news.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -67,6 +68,18 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
+export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.get('/news', async (request) => {
+    const query = readQuery(request.query, {
+      state: (text) => NEWS_STATES.find((state) => state === text),
+      limit: pageSize,
+    });
+    const news = await listNews(gateway, query.state ?? 'unmatched', query.limit ?? LIMITS.adminPageSize);
+    return { items: news.map(newsView), next_cursor: null };
+  });
+}
+
+const NEWS_STATES = ['new', 'applied', 'unmatched'] as const;
 const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved'] as const;
 
 function paymentView(payment: Payment) {
@@ -100,6 +113,7 @@ function detailsView({ details: { sealed, ...details } }: WholePayment) {
 const newsView = (news: NewsRow) => ({
   connector: news.connector,
   event_id: news.eventId,
+  reference: news.reference,
   type: news.body.type,
   state: news.state,
   tries: news.tries,

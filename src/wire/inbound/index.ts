@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { readNews, receiveNews } from '../../core/payments/news.ts';
+import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 
@@ -21,6 +22,7 @@ export function inboundFace(app: FastifyInstance, gateway: Gateway): void {
       if (!Object.hasOwn(gateway.connectors, connector)) throw new Refusal('unknownRoute');
       const news = readNews(gateway, connector, request.headers, (request.body as Buffer | undefined) ?? EMPTY);
       if (!news) throw new Refusal('wrongSignature');
+      if (isUuid(news.reference)) request.paymentId = news.reference;
       await receiveNews(gateway, connector, news);
       request.outcome = 'kept';
       return { result: 'SUCCESS' };

@@ -105,6 +105,7 @@ const newsRow = object(
   {
     connector: text,
     event_id: text,
+    reference: described(text, 'The payment that they are about, as the provider names it.'),
     state: described(choice(['new', 'applied', 'unmatched']), '`unmatched` are news of a payment that nobody knows.'),
     tries: integer,
     received_at: date,
@@ -274,6 +275,15 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
     parameters: paymentId,
     post: call('payments', 'attendPayment', 'Takes a payment off the attention list.', {
       responses: { ...answers('The payment as it is now.', ref('Payment')), ...ofPayment },
+    }),
+  },
+  '/admin/api/news': {
+    get: call('payments', 'listNews', 'Lists news of providers, newest first; those that no payment was found for.', {
+      parameters: [
+        inQuery('state', choice(['new', 'applied', 'unmatched']), 'News in this state; `unmatched` when not given.'),
+        inQuery('limit', { type: 'integer', minimum: 1, maximum: LIMITS.adminPageSizeMost }, 'How many.'),
+      ],
+      responses: { ...answers('The news.', pageOf(newsRow)), ...common },
     }),
   },
   '/admin/api/clock': {

@@ -48,7 +48,7 @@ function redirection(payment: Payment, gateway: Gateway): Answer {
       return { redirect_params: isShown ? { qr_code: Buffer.from(step.text).toString('base64') } : {} };
     }
     case 'transfer':
-      return { redirect_params: step.instructions };
+      return { redirect_params: Object.fromEntries(step.instructions) };
   }
 }
 

@@ -75,8 +75,10 @@ export function sandboxFace(app: FastifyInstance, gateway: Gateway, isToken: (di
     return { result: 'SUCCESS', ...(await listFaults(gateway)).body };
   });
   app.get('/faults', async () => (await listFaults(gateway)).body);
-  app.get<{ Querystring: { after?: string } }>(
-    '/ledger',
-    async ({ query }) => (await readLedger(gateway, String(query.after ?? '0'))).body,
-  );
+  app.get<{ Querystring: { after?: string } }>('/ledger', async ({ query: { after = '0' } }) => {
+    if (!/^\d{1,15}$/.test(after)) {
+      throw new Refusal('invalidData', [{ field: 'after', sentence: 'This value should be a whole number.' }]);
+    }
+    return (await readLedger(gateway, after)).body;
+  });
 }
