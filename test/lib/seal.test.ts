@@ -1,4 +1,5 @@
 /** Sealed secrets open only where they belong, only whole, and only under a key that is configured. */
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundTo, createSeal, newMasterKey, SealBroken } from '../../src/lib/seal.ts';
@@ -96,5 +97,81 @@ describe('keys', () => {
   test('new keys are 32 bytes in base64 and never the same', () => {
     expect(newMasterKey()).toMatch(/^[A-Za-z0-9+/]{43}=$/);
     expect(newMasterKey()).not.toBe(newMasterKey());
+  });
+});
+
+describe('keys for a purpose', () => {
+  test('the same each time, 32 bytes, and never the master key itself', () => {
+    expect(seal.derive('payer link')).toEqual(createSeal(KEY).derive('payer link'));
+    expect(seal.derive('payer link')).toHaveLength(32);
+    expect(seal.derive('payer link').toString('base64')).not.toBe(KEY);
+  });
+
+  test('another purpose and another master key make another one', () => {
+    const made = [
+      seal.derive('payer link'),
+      seal.derive('payer link '),
+      seal.derive('fingerprint'),
+      seal.derive(''),
+      createSeal(OTHER_KEY).derive('payer link'),
+    ].map((key) => key.toString('hex'));
+    expect(new Set(made).size).toBe(made.length);
+  });
+
+  test('come from the first of several master keys', () => {
+    expect(createSeal(`${OTHER_KEY},${KEY}`).derive('a')).toEqual(createSeal(OTHER_KEY).derive('a'));
+  });
+
+  test('are HKDF-SHA256 of the master key, without salt, as another program can compute them', () => {
+    const master = Buffer.from(KEY, 'base64');
+    const inner = createHmac('sha256', Buffer.alloc(32)).update(master).digest();
+    const expected = createHmac('sha256', inner)
+      .update('provider key')
+      .update(Buffer.from([1]))
+      .digest();
+    expect(seal.derive('provider key')).toEqual(expected);
+  });
+});
+
+describe('marks', () => {
+  const mark = seal.mark('payment-1', 'payer link');
+
+  test('a mark is 128 bits in letters that an address may contain, the same each time', () => {
+    expect(mark).toMatch(/^[\w-]{22}$/);
+    expect(seal.mark('payment-1', 'payer link')).toBe(mark);
+    expect(seal.isMark(mark, 'payment-1', 'payer link')).toBe(true);
+  });
+
+  test.each([
+    ['another text', mark, 'payment-2', 'payer link'],
+    ['another purpose', mark, 'payment-1', 'fingerprint'],
+    ['the text and the purpose run together', mark, 'payment-1payer', ' link'],
+    ['the mark of another key', createSeal(OTHER_KEY).mark('payment-1', 'payer link'), 'payment-1', 'payer link'],
+    ['nothing', '', 'payment-1', 'payer link'],
+    ['too short', mark.slice(0, 20), 'payment-1', 'payer link'],
+    ['too long', `${mark}AAAA`, 'payment-1', 'payer link'],
+    ['twice the mark', mark + mark, 'payment-1', 'payer link'],
+    ['zeros', 'A'.repeat(22), 'payment-1', 'payer link'],
+    ['no base64 at all', '€'.repeat(22), 'payment-1', 'payer link'],
+  ])('%s is refused', (_, given, text, purpose) => {
+    expect(seal.isMark(given, text, purpose)).toBe(false);
+  });
+
+  test('every flipped bit is refused', () => {
+    const bytes = Buffer.from(mark, 'base64url');
+    expect(bytes).toHaveLength(16);
+    for (let bit = 0; bit < 128; bit++) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(seal.isMark(changed.toString('base64url'), 'payment-1', 'payer link'), `bit ${bit}`).toBe(false);
+    }
+  });
+
+  test('while two keys are configured the marks of both are taken, and new ones are of the first', () => {
+    const both = createSeal(`${OTHER_KEY},${KEY}`);
+    expect(both.isMark(mark, 'payment-1', 'payer link')).toBe(true);
+    expect(both.mark('payment-1', 'payer link')).toBe(createSeal(OTHER_KEY).mark('payment-1', 'payer link'));
+    expect(both.isMark(both.mark('payment-1', 'payer link'), 'payment-1', 'payer link')).toBe(true);
+    expect(createSeal(OTHER_KEY).isMark(mark, 'payment-1', 'payer link')).toBe(false);
   });
 });

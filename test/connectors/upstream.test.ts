@@ -1,0 +1,465 @@
+/** The connector against a provider written by hand: what goes over the line, and what each answer is taken for. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Operation, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
+
+const KEY = 'key-that-nobody-may-read';
+const NEWS_SECRET = Buffer.from('secret-that-nobody-may-read').toString('base64');
+const PIN = '6337180011223344';
+
+interface Call {
+  method: string | undefined;
+  path: string | undefined;
+  authorization: string | undefined;
+  contentType: string | undefined;
+  body: unknown;
+}
+
+type Answering = (request: IncomingMessage, response: ServerResponse) => void;
+
+const calls: Call[] = [];
+let answering: Answering;
+const server = createServer(async (request, response) => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part);
+  const text = Buffer.concat(parts).toString();
+  calls.push({
+    method: request.method,
+    path: request.url,
+    authorization: request.headers.authorization,
+    contentType: request.headers['content-type'],
+    body: text === '' ? undefined : JSON.parse(text),
+  });
+  answering(request, response);
+});
+const says =
+  (body: unknown, status = 200): Answering =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const writes =
+  (text: string | Buffer, headers: Record<string, string> = {}): Answering =>
+  (_request, response) =>
+    void response.writeHead(200, headers).end(text);
+
+let url: string;
+let provider: Upstream;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider = createUpstream({ url, key: KEY, newsSecret: NEWS_SECRET });
+});
+afterAll(async () => {
+  await provider.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+beforeEach(() => {
+  calls.length = 0;
+});
+
+const submission = (changes: Partial<Submission> = {}): Submission => ({
+  reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
+  brand: 'pin-a',
+  mid: '01a1dd00-0000-7000-8000-000000000001',
+  merchantName: 'Demo Shop',
+  isPayout: false,
+  amount: 123_456_789_012_345_678n,
+  currency: 'EUR',
+  authoriseOnly: false,
+  description: 'Two teapots “čaj”',
+  identifier: 'asha@example.com',
+  payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
+  parameters: () => ({ pin: PIN, list: [{ type: 'IBAN' }] }),
+  methods: [],
+  returnUrl: 'https://pay.example.com/return/1',
+  notifyUrl: 'https://pay.example.com/inbound/upstream',
+  setting: () => undefined,
+  ...changes,
+});
+const PATH = '/v1/payments/01a1dd06-691f-7000-87fc-b0749d0543ed';
+
+/** What an answer is taken for; a submission and a question read it the same way. */
+async function outcomeOf(body: unknown): Promise<Outcome> {
+  answering = says(body);
+  const asked = await provider.query(submission());
+  expect(await provider.submit(submission())).toEqual(asked);
+  return asked;
+}
+
+describe('a submission', () => {
+  beforeEach(() => {
+    answering = says({ status: 'settled' });
+  });
+
+  test('says everything, and the amount as digits that nothing has rounded', async () => {
+    await provider.submit(submission());
+    expect(calls).toEqual([
+      {
+        method: 'POST',
+        path: '/v1/payments',
+        authorization: `Bearer ${KEY}`,
+        contentType: 'application/json',
+        body: {
+          reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
+          brand: 'pin-a',
+          direction: 'in',
+          merchant: { mid: '01a1dd00-0000-7000-8000-000000000001', name: 'Demo Shop' },
+          amount: '123456789012345678',
+          currency: 'EUR',
+          capture: true,
+          description: 'Two teapots “čaj”',
+          identifier: 'asha@example.com',
+          payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
+          parameters: { pin: PIN, list: [{ type: 'IBAN' }] },
+          return_url: 'https://pay.example.com/return/1',
+          notify_url: 'https://pay.example.com/inbound/upstream',
+        },
+      },
+    ]);
+  });
+
+  test.each<[string, Partial<Submission>, Record<string, unknown>]>([
+    ['a payout goes out', { isPayout: true }, { direction: 'out' }],
+    ['an authorisation is not captured', { authoriseOnly: true }, { capture: false }],
+    ['sub-methods are listed', { methods: ['S1', 'S4'] }, { methods: ['S1', 'S4'] }],
+    ['nobody is named', { identifier: '', payer: {} }, { identifier: '', payer: {} }],
+  ])('%s', async (_, changes, expected) => {
+    await provider.submit(submission(changes));
+    expect(calls[0]?.body).toMatchObject(expected);
+  });
+
+  test('a provider below a path of its own address is called there', async () => {
+    const below = createUpstream({ url: `${url}/gateway/eu/`, key: KEY, newsSecret: NEWS_SECRET });
+    await below.submit(submission());
+    await below.query(submission());
+    await below.close();
+    expect(calls.map(({ path }) => path)).toEqual(['/gateway/eu/v1/payments', `/gateway/eu${PATH}`]);
+  });
+});
+
+test('a question carries nothing but the reference and the key', async () => {
+  answering = says({ status: 'settled' });
+  await provider.query(submission({ parameters: () => expect.unreachable('The secrets are not needed.') }));
+  expect(calls).toMatchObject([{ method: 'GET', path: PATH, authorization: `Bearer ${KEY}`, body: undefined }]);
+});
+
+describe('the words of a provider', () => {
+  test.each([
+    ['settled', 'settled'],
+    ['executed', 'settled'],
+    ['authorised', 'authorised'],
+    ['pending', 'accepted'],
+    ['declined', 'declined'],
+    ['rejected', 'declined'],
+  ])('%s means %s', async (status, kind) => {
+    expect(await outcomeOf({ status })).toMatchObject({ kind });
+  });
+
+  test.each(['', 'SETTLED', 'settled ', 'voided', 'refunded', 'failed', 'constructor', '__proto__', 'toString'])(
+    '%j says nothing',
+    async (status) => {
+      expect(await outcomeOf({ status })).toEqual({ kind: 'unknown' });
+    },
+  );
+
+  test.each<{ status: unknown }>([
+    { status: undefined },
+    { status: null },
+    { status: 7 },
+    { status: true },
+    { status: ['settled'] },
+    { status: { toString: 'settled' } },
+  ])('%j says nothing', async (answer) => {
+    expect(await outcomeOf(answer)).toEqual({ kind: 'unknown' });
+  });
+
+  test('an outcome has the id and the amount as the provider told them', async () => {
+    expect(await outcomeOf({ status: 'settled', id: 'prv_1', amount: '1000', currency: 'EUR' })).toEqual({
+      kind: 'settled',
+      providerReference: 'prv_1',
+      told: { amount: 1000n, currency: 'EUR' },
+    });
+    expect(await outcomeOf({ status: 'settled', amount: '999999999999999999', currency: 'JPY' })).toMatchObject({
+      told: { amount: 999_999_999_999_999_999n, currency: 'JPY' },
+    });
+  });
+
+  test('where no amount was told, none is known', async () => {
+    expect(await outcomeOf({ status: 'settled' })).toEqual({
+      kind: 'settled',
+      providerReference: undefined,
+      told: undefined,
+    });
+  });
+
+  /** Whatever it says, it is not the amount that was asked for: taking it for silence would be believing it. */
+  test.each<[unknown, unknown]>([
+    [1000, 'EUR'],
+    ['10.00', 'EUR'],
+    ['-1000', 'EUR'],
+    ['1e3', 'EUR'],
+    ['', 'EUR'],
+    ['9'.repeat(19), 'EUR'],
+    ['1000', 978],
+  ])('an amount %j of currency %j is nonsense, and not the same as none', async (amount, currency) => {
+    expect(await outcomeOf({ status: 'settled', amount, currency })).toMatchObject({
+      kind: 'settled',
+      told: 'nonsense',
+    });
+    expect(provider.meaningOf({ type: 'bank_status', code: 'ACSC', amount, currency })).toMatchObject({
+      told: 'nonsense',
+    });
+  });
+
+  test.each([
+    ['a sentence', 'The voucher is used up.', 'The voucher is used up.'],
+    ['a long one, which is cut', 'x'.repeat(300), 'x'.repeat(255)],
+    ['an empty one', '', 'Declined by the provider.'],
+    ['none', undefined, 'Declined by the provider.'],
+    ['an object', { code: 7 }, 'Declined by the provider.'],
+    ['what the database cannot hold', '\0', 'Declined by the provider.'],
+    ['half of a character', '\ud83d', 'Declined by the provider.'],
+  ])('declined with a reason: %s', async (_, reason, expected) => {
+    expect(await outcomeOf({ status: 'declined', reason })).toMatchObject({ kind: 'declined', reason: expected });
+  });
+
+  test.each([
+    [{ qr: 'K:PR|V:01' }, { code: 'K:PR|V:01', instructions: undefined }],
+    [{ qr: 7 }, { code: undefined }],
+    [
+      { instructions: { account_number: '1', holder: 'Shop' } },
+      { instructions: { account_number: '1', holder: 'Shop' } },
+    ],
+    [{ instructions: { account_number: 1 } }, { instructions: { account_number: '' } }],
+    [{ instructions: ['1'] }, { instructions: undefined }],
+    [{}, { code: undefined, instructions: undefined }],
+  ])('pending with %j', async (more, expected) => {
+    expect(await outcomeOf({ status: 'pending', ...more })).toMatchObject({ kind: 'accepted', ...expected });
+  });
+});
+
+describe('a redirect', () => {
+  test.each([
+    [{ url: 'https://p.example/1' }, { url: 'https://p.example/1', method: 'GET', params: {} }],
+    [
+      { url: 'http://p.example/1', method: 'POST', params: { a: 'b' } },
+      { url: 'http://p.example/1', method: 'POST', params: { a: 'b' } },
+    ],
+    [
+      { url: 'https://p.example', method: 'DELETE', params: 'a=b' },
+      { url: 'https://p.example', method: 'GET', params: {} },
+    ],
+    [
+      { url: 'https://p.example', params: { a: 1 } },
+      { url: 'https://p.example', method: 'GET', params: { a: '' } },
+    ],
+  ])('%j', async (redirect, expected) => {
+    expect(await outcomeOf({ status: 'redirect', redirect })).toMatchObject({ kind: 'redirected', ...expected });
+  });
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'https://p.example'],
+    ['a list', ['https://p.example']],
+    ['no address', {}],
+    ['an empty address', { url: '' }],
+    ['a number', { url: 7 }],
+    ['an address without a host', { url: '/pay/1' }],
+    ['a script', { url: 'javascript:alert(1)' }],
+    ['a page in the address', { url: 'data:text/html,x' }],
+    ['a blank before the address', { url: ' https://p.example' }],
+    ['an endless address', { url: `https://p.example/${'x'.repeat(2048)}` }],
+  ])('to %s leads nowhere, so nothing is known yet', async (_, redirect) => {
+    expect(await outcomeOf({ status: 'redirect', redirect })).toEqual({ kind: 'unknown' });
+  });
+});
+
+describe('a provider that has no such thing', () => {
+  test.each([
+    ['a submission', () => provider.submit(submission())],
+    ['a question', () => provider.query(submission())],
+    ['an operation', () => provider.operate(operation())],
+    ['a question about an operation', () => provider.queryOperation(operation())],
+  ])('%s is answered 404: not found', async (_, call) => {
+    answering = says({ error: 'There is nothing.' }, 404);
+    expect(await call()).toEqual({ kind: 'notFound' });
+  });
+});
+
+const ANSWERS_THAT_ARE_NONE: [string, Answering][] = [
+  ...[201, 204, 301, 302, 400, 401, 403, 409, 429, 500, 502, 503].map((status): [string, Answering] => [
+    `status ${status}`,
+    (_request, response) => void response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end(),
+  ]),
+  ['an error that echoes what it was sent', says({ error: `Wrong pin ${PIN}, key ${KEY}` }, 500)],
+  ['nothing at all', writes('')],
+  ['no JSON', writes(`<html>${PIN} ${KEY}</html>`)],
+  ['half of an object', writes(`{"status":"settled","id":"${KEY}`)],
+  ['a list', says([{ status: 'settled' }])],
+  ['a text', says(PIN)],
+  ['null', says(null)],
+  ['more than 256 KB', says({ status: 'settled', more: 'x'.repeat(256 * 1024) })],
+  ['bytes that are no text', writes(Buffer.from([0xff, 0xfe, 0x00]))],
+  ['a line that goes dead at once', (request) => void request.socket.destroy()],
+  [
+    'a line that goes dead in the middle',
+    (request, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('{"status":"settled"');
+      setTimeout(() => request.socket.destroy(), 20);
+    },
+  ],
+  ['something that is not HTTP', (request) => void request.socket.end('SETTLED\r\n\r\n')],
+];
+
+describe('an answer that is none throws, and the error tells no secret', () => {
+  test.each(ANSWERS_THAT_ARE_NONE)('%s', async (_, answer) => {
+    answering = answer;
+    for (const call of [
+      () => provider.submit(submission()),
+      () => provider.query(submission()),
+      () => provider.operate(operation()),
+      () => provider.queryOperation(operation()),
+    ]) {
+      const error = await Promise.resolve(call()).then(
+        (outcome) => expect.unreachable(`taken for ${JSON.stringify(outcome)}`),
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(Error);
+      const { message, stack, cause } = error as Error;
+      for (const secret of [KEY, PIN, NEWS_SECRET]) {
+        expect(`${message} ${stack} ${String(cause)} ${JSON.stringify(error)}`).not.toContain(secret);
+      }
+    }
+  });
+
+  test('a provider that is not there', async () => {
+    const nobody = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, newsSecret: NEWS_SECRET });
+    const thrown = await Promise.resolve(nobody.submit(submission())).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(Error);
+    expect(String(thrown)).not.toMatch(new RegExp(`${KEY}|${PIN}`));
+    await nobody.close();
+  });
+
+  test('just inside the limit an answer is read', async () => {
+    answering = says({ status: 'settled', more: 'x'.repeat(255 * 1024) });
+    expect(await provider.query(submission())).toMatchObject({ kind: 'settled' });
+  });
+
+  test('afterwards the next call works', async () => {
+    expect(await outcomeOf({ status: 'settled' })).toMatchObject({ kind: 'settled' });
+  });
+});
+
+function operation(changes: Partial<Operation> = {}): Operation {
+  return {
+    verb: 'refund',
+    reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
+    operation: '01a1dd07-0000-7000-8000-000000000001',
+    amount: 500n,
+    ...changes,
+  };
+}
+
+describe('operations', () => {
+  test.each(['capture', 'void', 'refund'] as const)('%s says its own id and the amount', async (verb) => {
+    answering = says({ status: 'done' });
+    expect(await provider.operate(operation({ verb }))).toEqual({ kind: 'done' });
+    expect(calls).toEqual([
+      {
+        method: 'POST',
+        path: `${PATH}/${verb}`,
+        authorization: `Bearer ${KEY}`,
+        contentType: 'application/json',
+        body: { operation: '01a1dd07-0000-7000-8000-000000000001', amount: '500' },
+      },
+    ]);
+  });
+
+  test('a question names the payment and the operation', async () => {
+    answering = says({ status: 'done' });
+    expect(await provider.queryOperation(operation())).toEqual({ kind: 'done' });
+    expect(calls).toMatchObject([
+      { method: 'GET', path: `${PATH}/operations/01a1dd07-0000-7000-8000-000000000001`, body: undefined },
+    ]);
+  });
+
+  test.each<[Record<string, unknown>, Record<string, string>]>([
+    [{ status: 'done' }, { kind: 'done' }],
+    [{ status: 'pending' }, { kind: 'accepted' }],
+    [
+      { status: 'declined', reason: 'Too late.' },
+      { kind: 'declined', reason: 'Too late.' },
+    ],
+    [{ status: 'declined' }, { kind: 'declined', reason: 'Declined by the provider.' }],
+    [{ status: 'settled' }, { kind: 'unknown' }],
+    [{ status: 'DONE' }, { kind: 'unknown' }],
+    [{}, { kind: 'unknown' }],
+  ])('%j means %j', async (answer, expected) => {
+    answering = says(answer);
+    expect(await provider.operate(operation())).toEqual(expected);
+    expect(await provider.queryOperation(operation())).toEqual(expected);
+  });
+});
+
+test('what stands in a reference cannot lead to another path', async () => {
+  answering = says({ status: 'settled' });
+  await provider.query(submission({ reference: '../../admin?x=1#y' }));
+  await provider.queryOperation(operation({ operation: '../refund' }));
+  expect(calls.map(({ path }) => path)).toEqual([
+    '/v1/payments/..%2F..%2Fadmin%3Fx%3D1%23y',
+    `${PATH}/operations/..%2Frefund`,
+  ]);
+});
+
+describe('what news mean', () => {
+  test.each([
+    ['ACSC', 'settled'],
+    ['ACCC', 'settled'],
+    ['RJCT', 'declined'],
+    ['PDNG', 'accepted'],
+    ['ACTC', 'accepted'],
+    ['ACCP', 'accepted'],
+    ['ACSP', 'accepted'],
+    ['ACWC', 'accepted'],
+    ['PART', 'accepted'],
+    ['ZZZZ', 'accepted'],
+    ['acsc', 'accepted'],
+    ['constructor', 'accepted'],
+    [undefined, 'accepted'],
+  ])('the bank says %s: %s', (code, kind) => {
+    expect(provider.meaningOf({ type: 'bank_status', code, amount: '1000', currency: 'RSD' })).toMatchObject({
+      kind,
+      told: { amount: 1000n, currency: 'RSD' },
+    });
+  });
+
+  test.each([
+    [{ type: 'payment', status: 'executed' }, { kind: 'settled' }],
+    [
+      { type: 'payment', status: 'declined', reason: 'No.' },
+      { kind: 'declined', reason: 'No.' },
+    ],
+    [{ type: 'payment', status: 'odd' }, { kind: 'unknown' }],
+    [
+      { type: 'bank_status', code: 'RJCT' },
+      { kind: 'declined', reason: 'Rejected by the bank.' },
+    ],
+    [
+      { type: 'bank_status', code: 'RJCT', reason: 'AC04' },
+      { kind: 'declined', reason: 'AC04' },
+    ],
+    [{ type: 'chargeback', amount: '5', currency: 'EUR' }, { kind: 'chargedBack' }],
+  ])('%j', (body, meaning) => {
+    expect(provider.meaningOf(body)).toMatchObject(meaning);
+  });
+
+  test.each([{ type: 'holiday' }, { type: 'constructor' }, { type: '__proto__' }, { type: 7 }, {}])(
+    '%j brings nothing that we act on',
+    (body) => {
+      expect(provider.meaningOf(body)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,518 @@
+/** What the merchant did not send, our page asks from the payer: that and nothing else, once, and safely. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connector, Outcome } from '../../src/connectors/connector.ts';
+import { createVcard } from '../../src/connectors/vcard.ts';
+import { noteCollected } from '../../src/core/payments/advance.ts';
+import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
+import {
+  type Answer,
+  type Fields,
+  type Merchant,
+  saleFields,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+});
+afterAll(() => shop.close());
+
+const p = (name: string): string => `parameters[${name}]`;
+const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
+const IDENTITY = [p('personal_id')];
+
+interface Asking {
+  brand: string;
+  country: string;
+  /** The fields that the page asks for when none of them was sent, in their order. */
+  asks: string[];
+  /** Where the payer is afterwards. */
+  goes: 'at the provider' | 'waiting';
+  currency?: string;
+}
+
+const ASKINGS: Asking[] = [
+  { brand: 'upi-a', country: 'IN', asks: IDENTITY, goes: 'waiting' },
+  { brand: 'local-b', country: 'PE', asks: [p('document_number'), p('document_type')], goes: 'at the provider' },
+  { brand: 'hosted-a', country: 'DE', asks: [p('product_name'), p('product_quantity')], goes: 'at the provider' },
+  { brand: 'transfer-a', country: 'AR', asks: ['bank_cuil'], goes: 'waiting', currency: 'ARS' },
+  { brand: 'transfer-b', country: 'MX', asks: ['bank_curp'], goes: 'waiting', currency: 'MXN' },
+  { brand: 'agg-a', country: 'TR', asks: ACCOUNT, goes: 'at the provider' },
+  { brand: 'agg-b', country: 'TR', asks: ACCOUNT, goes: 'at the provider' },
+  { brand: 'agg-c', country: 'TH', asks: ACCOUNT, goes: 'at the provider' },
+  { brand: 'agg-d', country: 'TH', asks: ACCOUNT, goes: 'at the provider' },
+  { brand: 'agg-e', country: 'VN', asks: IDENTITY, goes: 'at the provider' },
+  { brand: 'agg-f', country: 'VN', asks: IDENTITY, goes: 'at the provider' },
+  { brand: 'agg-g', country: 'VN', asks: IDENTITY, goes: 'at the provider' },
+  { brand: 'agg-h', country: 'CO', asks: IDENTITY, goes: 'at the provider' },
+  { brand: 'agg-i', country: 'IN', asks: IDENTITY, goes: 'at the provider' },
+  { brand: 'agg-j', country: 'TR', asks: IDENTITY, goes: 'at the provider' },
+];
+const BY_BRAND = new Map(ASKINGS.map((asking) => [asking.brand, asking]));
+
+/** Right values for the fields of a brand. */
+const rightFor = (brand: string, names: readonly string[]): Fields => {
+  const complete = BRAND_EXPECTATIONS[brand]?.complete ?? {};
+  return Object.fromEntries(names.map((name) => [name, complete[name] ?? '']));
+};
+
+/** A sale of the brand without any of the fields that can be asked for; what is given is sent all the same. */
+async function asking(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
+  const { country = '', currency = 'USD' } = BY_BRAND.get(brand) ?? {};
+  const bare = without(BRAND_EXPECTATIONS[brand]?.complete ?? {}, ...(BRAND_EXPECTATIONS[brand]?.asked ?? []));
+  const usual = { brand, identifier: '', ...bare, payer_country: country, order_currency: currency };
+  const request = saleFields(merchant, { ...usual, ...fields });
+  const { body } = await shop.post(request);
+  return { body, request, id: body.trans_id as string, url: body.redirect_url as string };
+}
+
+interface Shown {
+  status: number;
+  text: string;
+  location: string;
+  headers: Headers;
+}
+
+async function show(url: string, init: RequestInit = {}): Promise<Shown> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const { status, headers } = response;
+  return { status, headers, text: await response.text(), location: headers.get('location') ?? '' };
+}
+const fill = (url: string, form: Fields): Promise<Shown> =>
+  show(url, { method: 'POST', body: new URLSearchParams(form) });
+
+const inputs = (page: string): string[] =>
+  [...page.matchAll(/<(?:input|select|textarea)\b[^>]*\bname="([^"]*)"/g)].map(([, name]) => name ?? '');
+const marked = (page: string): string[] =>
+  [...page.matchAll(/<input\b[^>]*>/g)]
+    .filter(([input]) => input.includes('aria-invalid="true"'))
+    .map(([input]) => /name="([^"]*)"/.exec(input)?.[1] ?? '');
+
+const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
+const events = async (id: string): Promise<string[]> =>
+  (await inspect(id)).history.map((row: { event: string }) => row.event);
+const submissions = async (id: string): Promise<number> =>
+  (await inspect(id)).provider_calls.filter((call: { verb: string }) => call.verb === 'submit').length;
+const atProvider = async (id: string): Promise<{ status: number; body: Answer['body'] }> => {
+  const { url = '', key = '' } = shop.provider ?? {};
+  const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
+  return { status: response.status, body: await response.json() };
+};
+
+describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
+  test('with nothing sent, the page asks for exactly what is missing, and the provider knows of nothing', async () => {
+    const { body, id, url } = await asking(brand);
+    expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
+    expect(url.startsWith(`${shop.url}/pay/${id}.`)).toBe(true);
+    const { status, text } = await show(url);
+    expect(status).toBe(200);
+    expect(inputs(text)).toEqual(asks);
+    expect((await atProvider(id)).status).toBe(404);
+  });
+
+  test('each input has a label, and nothing is filled in', async () => {
+    const { text } = await show((await asking(brand)).url);
+    for (const [input] of text.matchAll(/<input\b[^>]*>/g)) {
+      const [, inputId = '?'] = /\bid="([^"]*)"/.exec(input) ?? [];
+      expect(text).toMatch(new RegExp(`<label for="${inputId}">[^<]+</label>`));
+      expect(input).toContain('value=""');
+    }
+  });
+
+  test('nothing filled in: every input is marked, and nothing changes', async () => {
+    const { id, url } = await asking(brand);
+    for (const form of [{}, Object.fromEntries(asks.map((name) => [name, ' ']))]) {
+      const { status, text } = await fill(url, form);
+      expect(status).toBe(422);
+      expect(inputs(text)).toEqual(asks);
+      expect(marked(text)).toEqual(asks);
+    }
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect((await atProvider(id)).status).toBe(404);
+  });
+
+  test(`right values are kept, the payment is submitted, and the payer is ${goes}`, async () => {
+    const { id, url } = await asking(brand);
+    const { status, location } = await fill(url, rightFor(brand, asks));
+    expect(status).toBe(303);
+    const provider = await atProvider(id);
+    expect(provider.status).toBe(200);
+    expect(await submissions(id)).toBe(1);
+    const { details, status: state } = await inspect(id);
+    const kept = Object.entries(rightFor(brand, asks)).map(([name, value]) => [
+      name.replace(/^parameters\[(.+)\]$/, '$1'),
+      value,
+    ]);
+    expect(details.parameters).toMatchObject(Object.fromEntries(kept));
+    expect(state).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
+    expect(location).toBe(goes === 'waiting' ? new URL(url).pathname : provider.body.payer_page);
+  });
+
+  test('the checks are those of the interface', async () => {
+    const { id, url } = await asking(brand);
+    const right = rightFor(brand, asks);
+    for (const name of asks) {
+      for (const [wrong] of BRAND_EXPECTATIONS[brand]?.bad?.[name] ?? []) {
+        // What only blanks are too much of is forgiven a person who types.
+        if (wrong.trim() !== wrong) continue;
+        const { status, text } = await fill(url, { ...right, [name]: wrong });
+        expect([status, marked(text)], wrong.slice(0, 50)).toEqual([422, [name]]);
+      }
+    }
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect((await fill(url, right)).status).toBe(303);
+  });
+});
+
+describe('a part of it was sent', () => {
+  test.each<[string, Fields, string[]]>([
+    ['local-b', { [p('document_number')]: '45678912' }, [p('document_type')]],
+    ['local-b', { [p('document_type')]: 'DNI' }, [p('document_number')]],
+    ['agg-a', { [p('orgCode')]: '0010' }, [p('accountName'), p('accountNumber')]],
+    ['agg-c', { [p('orgCode')]: 'KBANK', [p('accountNumber')]: '0123456789' }, [p('accountName')]],
+    ['hosted-a', { [p('product_name')]: 'A red mug' }, [p('product_quantity')]],
+    [
+      'hosted-a',
+      { [p('product_reference_id')]: 'MUG-1', [p('product_sku')]: 'MUG1', [p('product_category')]: 'Kitchen' },
+      [p('product_quantity')],
+    ],
+  ])('%s with %j: the page asks for %j', async (brand, sent, asks) => {
+    const { id, url } = await asking(brand, sent);
+    expect(inputs((await show(url)).text)).toEqual(asks);
+    expect((await fill(url, rightFor(brand, asks))).status).toBe(303);
+    const plain = Object.entries({ ...sent, ...rightFor(brand, asks) }).map(([name, value]) => [
+      name.slice('parameters['.length, -1),
+      value,
+    ]);
+    expect((await inspect(id)).details.parameters).toEqual(Object.fromEntries(plain));
+    expect(await submissions(id)).toBe(1);
+  });
+
+  test.each([
+    ['agg-a', 'DE'],
+    ['agg-e', 'DE'],
+    ['local-b', 'GT'],
+  ])('%s from %s needs nothing: the payer goes straight to the provider', async (brand, country) => {
+    const { body } = await asking(brand, { payer_country: country });
+    expect(body).toMatchObject({ result: 'REDIRECT' });
+    expect(body.redirect_url.startsWith(`${shop.provider?.url}/pay/`)).toBe(true);
+  });
+});
+
+describe('the form takes what it asks for, and nothing else', () => {
+  test('a country that the payer adds does not spare them the question', async () => {
+    const { id, url } = await asking('local-b');
+    const { status, text } = await fill(url, { payer_country: 'GT' });
+    expect([status, marked(text)]).toEqual([422, [p('document_number'), p('document_type')]]);
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+  });
+
+  test('what the merchant sent cannot be replaced by the payer', async () => {
+    const { id, url } = await asking('agg-a', { [p('accountName')]: 'Ayşe Yılmaz' });
+    const form = { ...rightFor('agg-a', [p('orgCode'), p('accountNumber')]), [p('accountName')]: 'x'.repeat(500) };
+    expect((await fill(url, form)).status).toBe(303);
+    expect((await inspect(id)).details.parameters.accountName).toBe('Ayşe Yılmaz');
+  });
+
+  test('fields of the brand that nobody asked for are not taken unchecked', async () => {
+    const { id, url } = await asking('hosted-a');
+    const form = {
+      ...rightFor('hosted-a', [p('product_name'), p('product_quantity')]),
+      [p('product_url')]: 'javascript:x',
+    };
+    expect((await fill(url, form)).status).toBe(303);
+    expect((await inspect(id)).details.parameters).toEqual({ product_name: 'A red mug', product_quantity: '2' });
+  });
+
+  test('neither amount nor anything else of the payment can be changed', async () => {
+    const { id, url } = await asking('upi-a');
+    await fill(url, { ...rightFor('upi-a', IDENTITY), order_amount: '0.01', amount: '0.01', order_currency: 'JPY' });
+    expect(await inspect(id)).toMatchObject({ amount: '10.00', currency: 'USD' });
+    expect((await atProvider(id)).body).toMatchObject({ amount: '1000', currency: 'USD' });
+  });
+
+  test.each([
+    ['a character that the database cannot hold', '\0'],
+    ['it in the middle of a text', 'KB\0ANK'],
+  ])('%s is a mistake of the payer, not ours', async (_, value) => {
+    const { id, url } = await asking('agg-c');
+    const { status } = await fill(url, { ...rightFor('agg-c', ACCOUNT), [p('orgCode')]: value });
+    expect(status).toBe(422);
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+  });
+
+  test('a body that is far too large is refused, and is no failure of ours', async () => {
+    const { id, url } = await asking('agg-c');
+    const { status } = await fill(url, { [p('orgCode')]: 'x'.repeat(100_000) });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+  });
+
+  test('a body that is no form says nothing', async () => {
+    const { id, url } = await asking('agg-c');
+    for (const [type, body] of [
+      ['application/json', JSON.stringify(rightFor('agg-c', ACCOUNT))],
+      ['text/plain', 'hello'],
+      ['application/x-www-form-urlencoded', '%E0%A4%A&=&&&===%'],
+    ] as const) {
+      expect((await show(url, { method: 'POST', body, headers: { 'content-type': type } })).status, type).toBe(422);
+    }
+    expect((await show(url, { method: 'POST' })).status).toBe(422);
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+  });
+});
+
+describe('hostile texts', () => {
+  const SCRIPT = '<script>alert("1")</script>';
+  const HOSTILE = `"><img src=x onerror=alert(1)> ' ${SCRIPT}`;
+
+  test('of the merchant are shown as they are, and do nothing', async () => {
+    const merchant = await shop.newMerchant({ name: SCRIPT });
+    const fields = { order_description: HOSTILE, order_id: `<b>${Date.now()}</b>` };
+    const { url } = await asking('agg-a', fields, merchant);
+    const { text } = await show(url);
+    expect(text).not.toMatch(/<script|<img|<b>/);
+    expect(text).toContain(
+      '&lt;img src=x onerror=alert(1)&gt; &#39; &lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;',
+    );
+    expect(text).toContain('&lt;b&gt;');
+  });
+
+  test('of the payer come back into their inputs, and do nothing', async () => {
+    const { url } = await asking('agg-a');
+    const { status, text } = await fill(url, { [p('orgCode')]: HOSTILE, [p('accountName')]: 'x'.repeat(65) });
+    expect(status).toBe(422);
+    expect(text).not.toMatch(/<script|<img/);
+    expect(text).toContain('value="&quot;&gt;&lt;img src=x onerror=alert(1)&gt;');
+    expect(text).toContain(`value="${'x'.repeat(65)}"`);
+  });
+
+  test('in the address of the shop stay an address', async () => {
+    const { url } = await asking('upi-a', { return_url: 'https://shop.example/?a="><script>alert(1)</script>' });
+    await fill(url, rightFor('upi-a', IDENTITY));
+    const { status, text } = await show(url);
+    expect(status).toBe(200);
+    expect(text).toContain('Waiting for your payment');
+    expect(text).not.toContain('<script');
+  });
+});
+
+describe('headers', () => {
+  function expectSafe({ headers, text }: Shown): void {
+    const policy = headers.get('content-security-policy') ?? '';
+    const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule.split(' ').slice(1).join(' ')]));
+    expect(rules.get('default-src')).toBe("'none'");
+    expect(rules.get('frame-ancestors')).toBe("'none'");
+    expect(rules.get('base-uri')).toBe("'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(rules.has('script-src')).toBe(false);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    const [, style] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
+    if (style === undefined) return;
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(rules.get('style-src')).toBe(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(text).not.toMatch(/\sstyle="|\son\w+="|<script/);
+  }
+
+  test('every page lets nothing else in, is kept nowhere, and tells nobody where it was', async () => {
+    const { url } = await asking('upi-a');
+    expectSafe(await show(url));
+    expectSafe(await fill(url, {}));
+    const sent = await fill(url, rightFor('upi-a', IDENTITY));
+    expect(sent.status).toBe(303);
+    expectSafe(sent);
+    expectSafe(await show(url));
+    const lost = await show(`${shop.url}/pay/nothing`);
+    expect(lost.status).toBe(404);
+    expectSafe(lost);
+  });
+
+  test('nothing on a page comes from anybody else', async () => {
+    const { text } = await show((await asking('agg-a')).url);
+    expect(text).not.toMatch(/\b(src|href|action)="/);
+  });
+});
+
+describe('the form sent twice', () => {
+  test.each(['upi-a', 'agg-a', 'transfer-a'])('%s: ten times at the same moment is one submission', async (brand) => {
+    const { asks = [], goes } = BY_BRAND.get(brand) ?? {};
+    const { id, url } = await asking(brand);
+    const presses = await Promise.all(Array.from({ length: 10 }, () => fill(url, rightFor(brand, asks))));
+    expect(presses.map(({ status }) => status)).toEqual(Array(10).fill(303));
+    expect(await submissions(id)).toBe(1);
+    expect((await events(id)).filter((event) => event === 'collected')).toEqual(['collected']);
+    expect((await inspect(id)).status).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
+  });
+
+  test('with two different answers, one of them counts, whole', async () => {
+    const { id, url } = await asking('agg-a');
+    const answers = [1, 2].map((one) => ({
+      [p('orgCode')]: `bank ${one}`,
+      [p('accountName')]: `name ${one}`,
+      [p('accountNumber')]: `number ${one}`,
+    }));
+    await Promise.all(answers.map((answer) => fill(url, answer)));
+    const { orgCode, accountName, accountNumber } = (await inspect(id)).details.parameters;
+    expect(['1', '2']).toContain(orgCode.slice(-1));
+    expect([accountName.slice(-1), accountNumber.slice(-1)]).toEqual([orgCode.slice(-1), orgCode.slice(-1)]);
+    expect(await submissions(id)).toBe(1);
+  });
+
+  test('a press after the first one was dealt with changes nothing', async () => {
+    const { id, url } = await asking('upi-a');
+    await fill(url, rightFor('upi-a', IDENTITY));
+    const before = await inspect(id);
+    const { status, location } = await fill(url, { [p('personal_id')]: 'somebody.else@okhdfcbank' });
+    expect([status, location]).toEqual([303, new URL(url).pathname]);
+    expect(await inspect(id)).toEqual(before);
+  });
+});
+
+describe('afterwards', () => {
+  const reloaded = async (url: string): Promise<string[]> => {
+    const pages: string[] = [];
+    for (let times = 0; times < 3; times++) pages.push((await show(url)).text);
+    return pages;
+  };
+
+  test('the page waits, then says that it is paid, and a reload changes nothing', async () => {
+    const { id, url } = await asking('upi-a');
+    await fill(url, rightFor('upi-a', IDENTITY));
+    for (const page of await reloaded(url)) expect(page).toContain('Waiting for your payment');
+    await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    const before = await inspect(id);
+    for (const page of await reloaded(url)) {
+      expect(page).toContain('Payment complete');
+      expect(page).toContain('https://shop.example/return');
+      expect(inputs(page)).toEqual([]);
+    }
+    expect(await inspect(id)).toEqual(before);
+  });
+
+  test('the page says that it was declined, and why', async () => {
+    const { url } = await asking('upi-a');
+    const { status, location } = await fill(url, { [p('personal_id')]: 'fail@okhdfcbank' });
+    expect([status, location]).toEqual([303, 'https://shop.example/return']);
+    const { text } = await show(url);
+    expect(text).toContain('Payment not completed');
+    expect(text).toContain('The payer declined in their app.');
+  });
+
+  test('a payer who never answers is declined after an hour, and the page says so', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, url } = await asking('upi-a', {}, merchant);
+    await shop.advanceClock(3595, merchant.mid);
+    expect(inputs((await show(url)).text)).toEqual(IDENTITY);
+    await shop.advanceClock(5, merchant.mid);
+    expect((await show(url)).text).toContain('Payment not completed');
+    await fill(url, rightFor('upi-a', IDENTITY));
+    expect(await inspect(id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+    expect(await submissions(id)).toBe(0);
+  });
+
+  test('a provider that does not answer: the payer waits, and nothing is decided', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, url } = await asking('upi-a', {}, merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
+    expect((await fill(url, rightFor('upi-a', IDENTITY))).status).toBe(303);
+    expect((await show(url)).text).toContain('Waiting for your payment');
+    expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+  });
+});
+
+describe('a process that died right after it had kept what the payer filled in', () => {
+  /** The payer’s answers are in the database; nobody has told the provider, or nobody has heard its answer. */
+  async function leftBehind() {
+    const merchant = await shop.newMerchant();
+    const { id, url } = await asking('agg-a', {}, merchant);
+    const payment = await shop.gateway.payments.findAnywhere(id);
+    if (!payment) throw new Error('There is no payment.');
+    const parameters = { orgCode: '0010', accountName: 'Ayşe Yılmaz', accountNumber: '6299876543' };
+    await noteCollected(shop.gateway, payment, { ...payment.details, parameters });
+    return { id, url, merchant };
+  }
+
+  test('the provider never heard of it: after it said so twice the payment is declined', async () => {
+    const { id, url, merchant } = await leftBehind();
+    expect((await show(url)).text).toContain('Waiting for your payment');
+    await shop.advanceClock(30, merchant.mid);
+    expect((await inspect(id)).status).toBe('REDIRECT');
+    await shop.advanceClock(5, merchant.mid);
+    expect(await inspect(id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The provider never received the payment.',
+    });
+    expect(await submissions(id)).toBe(0);
+  });
+
+  test('the provider has it: the payer is led on to the provider, and can pay', async () => {
+    const { id, url, merchant } = await leftBehind();
+    const { url: provider = '', key = '' } = shop.provider ?? {};
+    await fetch(`${provider}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        reference: id,
+        brand: 'agg-a',
+        direction: 'in',
+        merchant: { mid: merchant.mid, name: 'Test Shop' },
+        amount: '1000',
+        currency: 'USD',
+        notify_url: `${shop.url}/inbound/upstream`,
+      }),
+    });
+    await shop.advanceClock(30, merchant.mid);
+    expect(await inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'redirect' });
+    const { status, location } = await show(url);
+    expect([status, location]).toEqual([303, (await atProvider(id)).body.payer_page]);
+    await fill(location, { decision: 'approve' });
+    await expect.poll(async () => (await inspect(id)).status).toBe('SETTLED');
+  });
+});
+
+test('a provider that wants the payer to come with a form gets the form', async () => {
+  const submit = async (): Promise<Outcome> => ({
+    kind: 'redirected',
+    url: 'https://provider.example/pay?a=1&b=2',
+    method: 'POST',
+    params: { token: '"><script>', session: '7' },
+  });
+  const upstream: Connector = { ...createVcard(), submit, query: submit };
+  const own = await startTestGateway({ connectors: { upstream } });
+  try {
+    const { body } = await own.sale({ brand: 'agg-a', identifier: '', payer_country: 'TR' });
+    await fill(body.redirect_url, rightFor('agg-a', ACCOUNT));
+    const { status, text } = await show(body.redirect_url);
+    expect(status).toBe(200);
+    const [form = ''] = /<form\b[\s\S]*<\/form>/.exec(text) ?? [];
+    expect(form).toContain('action="https://provider.example/pay?a=1&amp;b=2"');
+    expect(form).toMatch(/method="post"/i);
+    expect(inputs(form)).toEqual(['token', 'session']);
+    expect(form).toContain('value="&quot;&gt;&lt;script&gt;"');
+  } finally {
+    await own.close();
+  }
+});
+
+test('the link of one payment does not open another one', async () => {
+  const [one, other] = [await asking('upi-a'), await asking('upi-a')];
+  const mark = one.url.slice(-22);
+  const stolen = other.url.slice(0, -22) + mark;
+  expect((await show(stolen)).status).toBe(404);
+  expect((await fill(stolen, rightFor('upi-a', IDENTITY))).status).toBe(404);
+  expect(await events(other.id)).toEqual(['opened', 'redirected']);
+});
+
+test('a repeat of the sale leads to the same page', async () => {
+  const { body, request } = await asking('agg-a');
+  expect((await shop.post(request)).body).toEqual(body);
+});

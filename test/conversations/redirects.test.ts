@@ -1,0 +1,388 @@
+/** The payer goes to the provider’s page, decides, and comes back to the shop; nobody else can take that way. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readClock } from '../../src/core/clock.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import {
+  type Answer,
+  type Fields,
+  type Merchant,
+  saleFields,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+});
+afterAll(() => shop.close());
+
+const BRANDS =
+  'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a bank-a local-a local-b doc-a doc-b crypto-b ' +
+  'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j';
+const RETURN_URL = 'https://shop.example/return';
+
+const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
+const events = async (id: string): Promise<string[]> =>
+  (await inspect(id)).history.map((row: { event: string }) => row.event);
+const stateOf = async (id: string): Promise<string> => (await inspect(id)).status;
+
+async function sale(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
+  const complete = BRAND_EXPECTATIONS[brand]?.complete;
+  const request = saleFields(merchant, { brand, identifier: '', ...complete, ...fields });
+  const { body } = await shop.post(request);
+  return { body, request, id: body.trans_id as string, page: body.redirect_url as string };
+}
+
+interface Visit {
+  status: number;
+  location: string;
+  text: string;
+}
+
+async function visit(url: string, init: RequestInit = {}): Promise<Visit> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  return { status: response.status, location: response.headers.get('location') ?? '', text: await response.text() };
+}
+/** What a press of a button on the provider’s page sends. */
+const decide = (page: string, decision: string, more: Fields = {}): Promise<Visit> =>
+  visit(page, { method: 'POST', body: new URLSearchParams({ decision, ...more }) });
+
+const atProvider = async (id: string): Promise<Answer['body']> => {
+  const { url = '', key = '' } = shop.provider ?? {};
+  return (await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } })).json();
+};
+/** The way back that the provider was told for a payment. */
+async function wayBack(page: string): Promise<string> {
+  const { location } = await decide(page, 'leave');
+  return location;
+}
+
+describe.each(BRANDS.split(' '))('%s', (brand) => {
+  // One way to pay has to be chosen where the page offers several.
+  const chosen: Fields = brand === 'hosted-a' ? { method: 'S2' } : {};
+
+  test('the payer approves on the provider’s page and comes back: SETTLED', async () => {
+    const { body, request, id, page } = await sale(brand);
+    expect(body).toEqual({
+      action: 'SALE',
+      result: 'REDIRECT',
+      status: 'REDIRECT',
+      order_id: request.order_id,
+      trans_id: id,
+      trans_date: expect.any(String),
+      descriptor: 'Test Shop',
+      amount: '10.00',
+      currency: 'USD',
+      redirect_url: expect.stringMatching(new RegExp(`^${shop.provider?.url}/pay/[0-9a-f]{32}$`)),
+      redirect_method: 'GET',
+      redirect_params: {},
+    });
+    expect((await visit(page)).text).toContain('10.00');
+
+    const provider = await decide(page, 'approve', chosen);
+    expect(provider.status).toBe(303);
+    expect(provider.location).toMatch(new RegExp(`^${shop.url}/return/${id}\\.[\\w-]{22}$`));
+    const ours = await visit(provider.location);
+    expect([ours.status, ours.location]).toEqual([303, RETURN_URL]);
+
+    if (brand !== 'crypto-b')
+      expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+    await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+  });
+
+  test('the payer declines: DECLINED with the reason, and back to the shop all the same', async () => {
+    const { id, page } = await sale(brand);
+    const { status, location } = await decide(page, 'decline');
+    expect(status).toBe(303);
+    expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect((await shop.status(id)).body).toMatchObject({
+      result: 'SUCCESS',
+      status: 'DECLINED',
+      decline_reason: 'The payer declined the payment.',
+    });
+  });
+});
+
+test('a repeat of the sale leads to the same page', async () => {
+  const { body, request } = await sale('hosted-b');
+  expect((await shop.post(request)).body).toEqual(body);
+});
+
+describe('a payer who walks away', () => {
+  test('stays REDIRECT for an hour, and is DECLINED then', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, page } = await sale('hosted-b', {}, merchant);
+    const { status, location } = await decide(page, 'leave');
+    expect(status).toBe(303);
+    expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'REDIRECT' });
+    await shop.advanceClock(3595, merchant.mid);
+    expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'REDIRECT' });
+    await shop.advanceClock(5, merchant.mid);
+    expect((await shop.status(id, merchant)).body).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+  });
+
+  test('by the status query alone, and by the way back alone: after the hour it is over', async () => {
+    for (const look of ['status', 'return'] as const) {
+      const merchant = await shop.newMerchant();
+      const { id, page } = await sale('hosted-b', {}, merchant);
+      const back = await wayBack(page);
+      await shop.gateway.installation.moveClock(merchant.mid, 3_600_000);
+      await readClock(shop.gateway);
+      if (look === 'status') expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'DECLINED' });
+      else expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
+      expect(await inspect(id), look).toMatchObject({ status: 'DECLINED' });
+    }
+  });
+
+  test('and pays after that hour: DECLINED, and the operator has to look', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, page } = await sale('bank-a', {}, merchant);
+    await shop.advanceClock(3600, merchant.mid);
+    const { location } = await decide(page, 'approve');
+    await expect.poll(async () => (await inspect(id)).attention).toBe('late_success');
+    expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
+  });
+
+  test('and pays within the hour, without coming back: SETTLED', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, page } = await sale('doc-a', {}, merchant);
+    await shop.advanceClock(3500, merchant.mid);
+    await decide(page, 'approve');
+    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+    await shop.advanceClock(3600, merchant.mid);
+    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+  });
+});
+
+describe('the return and the news', () => {
+  test('the return comes first: the payer is not held up, and the news settle it', async () => {
+    const { id, page } = await sale('hosted-b');
+    const back = await wayBack(page);
+    expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await stateOf(id)).toBe('REDIRECT');
+    await decide(page, 'approve');
+    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+  });
+
+  test('the news come first: the return finds it settled, and changes nothing', async () => {
+    const { id, page } = await sale('hosted-b');
+    const { location } = await decide(page, 'approve');
+    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+    const before = await events(id);
+    for (let times = 0; times < 3; times++) {
+      expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    }
+    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+    // A reload of the return need not leave a trace, and must never leave more than one each.
+    expect((await events(id)).length).toBeLessThanOrEqual(before.length + 3);
+  });
+
+  test('news that say a wrong amount do not count; the return asks, and is told the right one', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, page } = await sale('hosted-b', {}, merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
+    const { location } = await decide(page, 'approve');
+    await expect.poll(async () => (await inspect(id)).attention).toBe('wrong_amount');
+    expect(await stateOf(id)).toBe('REDIRECT');
+    expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+  });
+
+  test('ten returns at the same moment settle it once', async () => {
+    const { id, page } = await sale('hosted-b');
+    const { location } = await decide(page, 'approve');
+    const visits = await Promise.all(Array.from({ length: 10 }, () => visit(location)));
+    for (const { status, location: next } of visits) expect([status, next]).toEqual([303, RETURN_URL]);
+    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+  });
+
+  test('a provider that is down when the payer returns does not hold the payer up, nor decide anything', async () => {
+    const merchant = await shop.newMerchant();
+    const { id, page } = await sale('hosted-b', {}, merchant);
+    const back = await wayBack(page);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'error_500' });
+    expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await stateOf(id)).toBe('REDIRECT');
+  });
+
+  test('providers may send the payer back by a form as well', async () => {
+    const { page } = await sale('hosted-b');
+    const back = await wayBack(page);
+    const form = { method: 'POST', body: new URLSearchParams({ status: 'settled', anything: '<script>' }) };
+    expect(await visit(back, form)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await visit(back, { method: 'POST' })).toMatchObject({ status: 303, location: RETURN_URL });
+  });
+
+  test('what the way back says in its query is nobody’s word', async () => {
+    const { id, page } = await sale('hosted-b');
+    expect(await visit(`${await wayBack(page)}?status=settled&payment_id=1`)).toMatchObject({ status: 303 });
+    expect(await stateOf(id)).toBe('REDIRECT');
+  });
+});
+
+test('auth=Y: the payer approves, the amount is reserved, and the account’s days pass before it expires', async () => {
+  const merchant = await shop.newMerchant();
+  const { id, page } = await sale('hosted-b', { auth: 'Y' }, merchant);
+  const { location } = await decide(page, 'approve');
+  expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+  expect(await inspect(id)).toMatchObject({ status: 'PENDING', authorised: '10.00', captured: '0.00' });
+  await shop.advanceClock(6.9 * 86_400, merchant.mid);
+  expect(await stateOf(id)).toBe('PENDING');
+  await shop.advanceClock(0.2 * 86_400, merchant.mid);
+  expect(await stateOf(id)).toBe('EXPIRED');
+});
+
+describe('return parameters', () => {
+  /** As a shop checks it: sha1 of the hex md5 of everything in capitals, the password last. */
+  function hashByHand(values: readonly string[], password: string): string {
+    const md5 = createHash('md5')
+      .update((values.join('') + password).toUpperCase())
+      .digest('hex');
+    return createHash('sha1').update(md5).digest('hex');
+  }
+
+  test.each([
+    ['approve', RETURN_URL, `${RETURN_URL}?`],
+    ['decline', RETURN_URL, `${RETURN_URL}?`],
+    ['leave', 'https://shop.example/back?lang=sr&cart=7', 'https://shop.example/back?lang=sr&cart=7&'],
+  ])('%s: the payer comes back with the payment and a hash that the shop can check', async (decision, url, start) => {
+    const merchant = await shop.newMerchant({ return_parameters: true });
+    const fields = { return_url: url, order_amount: '10.50', order_description: 'Two teapots & one cup' };
+    const { id, request, page } = await sale('hosted-b', fields, merchant);
+    const { location } = await decide(page, decision);
+    const { status, location: shopUrl } = await visit(location);
+    expect(status).toBe(303);
+    expect(shopUrl.startsWith(start)).toBe(true);
+    const query = new URL(shopUrl).searchParams;
+    const signed = [id, request.order_id ?? '', '10.50', 'USD', 'Two teapots & one cup'];
+    expect(Object.fromEntries(query)).toMatchObject({
+      payment_id: id,
+      trans_id: id,
+      order_id: request.order_id,
+      hash: hashByHand(signed, merchant.password),
+    });
+    expect(shopUrl).not.toContain(merchant.password);
+  });
+
+  test('off, which is usual: the address is exactly the shop’s own', async () => {
+    const odd = 'https://shop.example/back?a=b%20c&d=%C5%A1#top';
+    const { page } = await sale('hosted-b', { return_url: odd });
+    expect(await visit((await decide(page, 'approve')).location)).toMatchObject({ status: 303, location: odd });
+  });
+});
+
+describe('links', () => {
+  let real: string;
+  let id: string;
+  let other: string;
+  beforeAll(async () => {
+    const one = await sale('hosted-b');
+    id = one.id;
+    real = (await wayBack(one.page)).split('/return/')[1] as string;
+    other = (await wayBack((await sale('hosted-b')).page)).split('/return/')[1] as string;
+  });
+  const turned = (letter: string | undefined): string => (letter === 'A' ? 'B' : 'A');
+
+  test.each<[string, () => string]>([
+    ['the id alone', () => id],
+    ['the id with nothing after the dot', () => `${id}.`],
+    ['a mark of zeros', () => `${id}.${'A'.repeat(22)}`],
+    ['a mark that is one letter off', () => `${id}.${turned(real.at(37))}${real.slice(38)}`],
+    ['half of the mark', () => real.slice(0, -11)],
+    ['the mark of another payment', () => `${id}.${other.slice(37)}`],
+    ['the mark for another id', () => `${other.slice(0, 36)}.${real.slice(37)}`],
+    ['no id', () => `.${real.slice(37)}`],
+    ['a random id', () => `01a1dd06-691f-7000-87fc-b0749d0543ed.${real.slice(37)}`],
+    ['an attempt at the file system', () => '..%2f..%2fetc%2fpasswd'],
+    ['a script', () => '%3Cscript%3Ealert(1)%3C%2Fscript%3E'],
+  ])('%s leads nowhere: a page that says so, and nothing of any payment', async (_, link) => {
+    for (const path of ['/return/', '/pay/']) {
+      for (const method of ['GET', 'POST']) {
+        const response = await fetch(`${shop.url}${path}${link()}`, { method, redirect: 'manual' });
+        const text = await response.text();
+        expect([path, method, response.status]).toEqual([path, method, 404]);
+        expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+        expect(text).toContain('This link does not work');
+        expect(text).not.toContain('A test order');
+        expect(text).not.toContain('<script>');
+      }
+    }
+    expect(await stateOf(id)).toBe('REDIRECT');
+  });
+
+  test('the link of a payment at the provider leads on to the provider, and shows the end afterwards', async () => {
+    const { page } = await sale('hosted-b', { order_description: 'A blue teapot' });
+    const back = await wayBack(page);
+    const ours = back.replace('/return/', '/pay/');
+    expect(await visit(ours)).toMatchObject({ status: 303, location: page });
+    await decide(page, 'approve');
+    await visit(back);
+    const { status, text } = await visit(ours);
+    expect(status).toBe(200);
+    expect(text).toContain('Payment complete');
+    expect(text).toContain(RETURN_URL);
+  });
+});
+
+describe('hosted-a', () => {
+  const p = (name: string): string => `parameters[${name}]`;
+  const FOR_S1 = {
+    [p('product_reference_id')]: 'MUG-1',
+    [p('product_quantity')]: '2',
+    [p('product_sku')]: 'MUG1',
+    [p('product_category')]: 'Kitchen',
+  };
+  const NAME = { [p('product_name')]: 'A red mug' };
+  const URL_OF_IT = { [p('product_url')]: 'https://shop.example/mug' };
+  const REST = { [p('product_image_url')]: 'https://shop.example/mug.png', [p('product_type')]: 'physical' };
+
+  test.each<[string, string[], Fields]>([
+    ['name and quantity', ['S4'], { ...NAME, [p('product_quantity')]: '2' }],
+    ['what S1 needs', ['S1'], FOR_S1],
+    ['what S1 needs, and a name', ['S1', 'S4'], { ...FOR_S1, ...NAME }],
+    ['an address as well', ['S1', 'S2', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT }],
+    ['everything', ['S1', 'S2', 'S3', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT, ...REST }],
+    ['a type without a picture', ['S1'], { ...FOR_S1, [p('product_type')]: 'physical' }],
+  ])('%s: the provider’s page offers exactly %j', async (_, methods, fields) => {
+    const { body } = await shop.sale({ brand: 'hosted-a', identifier: '', ...fields });
+    expect(body).toMatchObject({ result: 'REDIRECT' });
+    expect(body.redirect_url.startsWith(shop.provider?.url)).toBe(true);
+    const { text } = await visit(body.redirect_url);
+    const offered = [...text.matchAll(/<input type="radio" name="method" value="([^"]*)"/g)].map(([, value]) => value);
+    expect(offered).toEqual(methods);
+    const { status } = await decide(body.redirect_url, 'approve', { method: methods.includes('S3') ? 'S5' : 'S3' });
+    expect(status).toBe(400);
+    const { location } = await decide(body.redirect_url, 'approve', { method: methods[0] as string });
+    expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+    expect(await stateOf(body.trans_id)).toBe('SETTLED');
+  });
+});
+
+test('crypto-a is pending while the coins are confirmed, and ends SETTLED', async () => {
+  const { id, page } = await sale('crypto-a');
+  const { location } = await decide(page, 'approve');
+  expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
+  expect((await shop.status(id)).body).toMatchObject({ status: 'PENDING' });
+  await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+  expect((await atProvider(id)).movements).toMatchObject([{ kind: 'sale', direction: 'in', amount: '1000' }]);
+  expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+});
+
+test('coins that are sent in time are waited for, however long they need', async () => {
+  const merchant = await shop.newMerchant();
+  const { id, page } = await sale('crypto-a', {}, merchant);
+  const { location } = await decide(page, 'approve');
+  await visit(location);
+  await shop.advanceClock(7200, merchant.mid);
+  expect((await shop.status(id, merchant)).body.status).not.toBe('DECLINED');
+  await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+});

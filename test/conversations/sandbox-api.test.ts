@@ -1,0 +1,322 @@
+/** The sandbox’s own calls: who may pull the strings, what each string does, and that production has none. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Submission } from '../../src/connectors/connector.ts';
+import { newId } from '../../src/lib/id.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import {
+  ADMIN_TOKEN,
+  type Fields,
+  type Merchant,
+  saleFields,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+});
+afterAll(() => shop.close());
+
+const NOT_A_CHOICE = 'The value you selected is not a valid choice.';
+const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
+const sale = async (brand: string, merchant: Merchant = shop.merchant, fields: Fields = {}) =>
+  (await shop.post(saleFields(merchant, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields })))
+    .body;
+const order = (id: string, body: unknown) => shop.sandbox('POST', `/payments/${id}`, body);
+const messages = (body: { errors: { error_message: string }[] }): string[] =>
+  body.errors.map((error) => error.error_message);
+
+/** Every call there is. */
+const CALLS = (id: string): [string, string, unknown][] => [
+  ['POST', `/payments/${id}`, { chargeback: true }],
+  ['POST', '/faults', { mode: 'error_500' }],
+  ['GET', '/faults', undefined],
+  ['GET', '/ledger', undefined],
+];
+
+describe('who may call', () => {
+  test.each([
+    ['no token', ''],
+    ['a wrong token', `${ADMIN_TOKEN.slice(0, -1)}x`],
+    ['a part of the token', ADMIN_TOKEN.slice(0, 20)],
+  ])('%s: 401, and nothing happens', async (_, token) => {
+    const { trans_id } = await sale('ips');
+    for (const [method, path, body] of CALLS(trans_id)) {
+      const answer = await shop.sandbox(method, path, body, token);
+      expect([method, path, answer.status]).toEqual([method, path, 401]);
+      expect(answer.body).toMatchObject({ result: 'ERROR', error_code: 100000, errors: [] });
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+    expect((await shop.status(trans_id)).body).toMatchObject({ status: 'PENDING' });
+    expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [] });
+  });
+
+  test('in production none of these paths exist, whoever asks', async () => {
+    const production = await startTestGateway({ environment: 'production' });
+    try {
+      for (const token of [ADMIN_TOKEN, '']) {
+        for (const [method, path, body] of CALLS(newId())) {
+          const answer = await production.sandbox(method, path, body, token);
+          expect([path, answer.status]).toEqual([path, 404]);
+          expect(answer.body).toEqual({
+            result: 'ERROR',
+            error_code: 0,
+            error_message: 'Route or parameters is not supported',
+            errors: [],
+          });
+        }
+      }
+    } finally {
+      await production.close();
+    }
+  });
+
+  test('without a simulated world there is nobody to give orders to', async () => {
+    const alone = await startTestGateway();
+    try {
+      const { body } = await alone.sale();
+      for (const [method, path, wish] of CALLS(body.trans_id)) {
+        const answer = await alone.sandbox(method, path, wish);
+        expect([path, answer.status, answer.body.error_code]).toEqual([path, 400, 204005]);
+      }
+    } finally {
+      await alone.close();
+    }
+  });
+});
+
+describe('an order to a payment', () => {
+  test.each([
+    ['a random id', newId()],
+    ['no id', 'nonsense'],
+    ['an odd one', "'; drop table payments; --"],
+  ])('%s: 404', async (_, id) => {
+    const { status, body } = await order(encodeURIComponent(id), { provider_status: 'executed' });
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ error_code: 101000, error_message: 'Payment does not exist.', errors: [] });
+  });
+
+  test('a payment whose payer is still asked for fields is not at the provider: 404', async () => {
+    const { trans_id } = await sale('upi-a', shop.merchant, { 'parameters[personal_id]': '' });
+    expect((await order(trans_id, { provider_status: 'executed' })).status).toBe(404);
+    expect((await inspect(trans_id)).status).toBe('REDIRECT');
+  });
+
+  const ONE_OF = 'body: The body should have one of provider_status, bank_callback, chargeback.';
+  test.each<[unknown, string]>([
+    [{ provider_status: 'done' }, `provider_status: ${NOT_A_CHOICE}`],
+    [{ provider_status: 'EXECUTED' }, `provider_status: ${NOT_A_CHOICE}`],
+    [{ provider_status: 7 }, `provider_status: ${NOT_A_CHOICE}`],
+    [{ provider_status: ['executed'] }, `provider_status: ${NOT_A_CHOICE}`],
+    [{ bank_callback: 'acsc' }, `bank_callback: ${NOT_A_CHOICE}`],
+    [{ bank_callback: 'ACSCX' }, `bank_callback: ${NOT_A_CHOICE}`],
+    [{ bank_callback: '' }, `bank_callback: ${NOT_A_CHOICE}`],
+    [{ chargeback: false }, `chargeback: ${NOT_A_CHOICE}`],
+    [{ chargeback: 'true' }, `chargeback: ${NOT_A_CHOICE}`],
+    [{ refund: true }, 'refund: This value does not exist.'],
+    [{ provider_status: 'executed', colour: 'red' }, 'colour: This value does not exist.'],
+    [{ constructor: 'executed' }, 'constructor: This value does not exist.'],
+    [{}, ONE_OF],
+    [{ provider_status: null }, ONE_OF],
+    [{ provider_status: 'executed', bank_callback: 'RJCT' }, ONE_OF],
+    [['executed'], 'body: The body should be a JSON object.'],
+    ['executed', 'body: The body should be a JSON object.'],
+    [undefined, 'body: The body should be a JSON object.'],
+  ])('%j: 400, “%s”', async (wish, message) => {
+    const { trans_id } = await sale('ips');
+    const { status, body } = await order(trans_id, wish);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ result: 'ERROR', error_code: 100000, error_message: 'Request data is invalid.' });
+    expect(messages(body)).toEqual([message]);
+    expect((await shop.status(trans_id)).body).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('every wrong member is named at once', async () => {
+    const { trans_id } = await sale('ips');
+    const { body } = await order(trans_id, { provider_status: 'done', chargeback: 1, colour: 'red' });
+    expect(messages(body)).toEqual([
+      `provider_status: ${NOT_A_CHOICE}`,
+      `chargeback: ${NOT_A_CHOICE}`,
+      'colour: This value does not exist.',
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['provider_status', { provider_status: 'executed' }, 'SETTLED'],
+    ['provider_status', { provider_status: 'rejected' }, 'DECLINED'],
+    ['provider_status', { provider_status: 'pending' }, 'PENDING'],
+    ['bank_callback', { bank_callback: 'ACSC' }, 'SETTLED'],
+    ['bank_callback', { bank_callback: 'RJCT' }, 'DECLINED'],
+    ['bank_callback', { bank_callback: 'PDNG' }, 'PENDING'],
+  ])('%s %j leads to %s', async (_, wish, expected) => {
+    const { trans_id } = await sale('ips');
+    const { status, body } = await order(trans_id, wish);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ result: 'SUCCESS', payment: { reference: trans_id, brand: 'ips', direction: 'in' } });
+    expect((await shop.status(trans_id)).body).toMatchObject({ status: expected });
+  });
+
+  test('has arrived when the call is answered: nobody has to wait for the news', async () => {
+    const { trans_id } = await sale('upi-b');
+    await order(trans_id, { provider_status: 'executed' });
+    expect((await inspect(trans_id)).status).toBe('SETTLED');
+    await order(trans_id, { chargeback: true });
+    expect((await inspect(trans_id)).status).toBe('CHARGEBACK');
+  });
+
+  test.each<[string, Record<string, unknown>[], string]>([
+    [
+      'money that moved cannot be declined',
+      [{ provider_status: 'executed' }, { provider_status: 'rejected' }],
+      'provider_status',
+    ],
+    ['money that never moved cannot be charged back', [{ chargeback: true }], 'chargeback'],
+    ['nor a second time', [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }], 'chargeback'],
+  ])('what makes no sense is refused: %s', async (_, wishes, member) => {
+    const { trans_id } = await sale('upi-b');
+    for (const wish of wishes.slice(0, -1)) expect((await order(trans_id, wish)).status).toBe(200);
+    const { status, body } = await order(trans_id, wishes.at(-1));
+    expect(status).toBe(400);
+    expect(messages(body)).toEqual([expect.stringMatching(new RegExp(`^${member}: \\S`))]);
+  });
+
+  test('the test brand, which has no provider, can be charged back, and nothing else', async () => {
+    const { body } = await shop.sale();
+    expect((await order(body.trans_id, { provider_status: 'rejected' })).status).toBe(400);
+    expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+    expect((await order(body.trans_id, { chargeback: true })).status).toBe(200);
+    expect((await inspect(body.trans_id)).status).toBe('CHARGEBACK');
+  });
+});
+
+describe('faults', () => {
+  test.each<[unknown, string]>([
+    [{}, 'mode: This value should not be blank.'],
+    [{ mode: null }, 'mode: This value should not be blank.'],
+    [{ mode: 'explode' }, `mode: ${NOT_A_CHOICE}`],
+    [{ mode: ['none'] }, `mode: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', count: 0 }, `count: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', count: -1 }, `count: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', count: 1.5 }, `count: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', count: '2' }, `count: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', count: 1e9 }, `count: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', mid: 'me' }, `mid: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', brand: 'nothing' }, `brand: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', brand: 'constructor' }, `brand: ${NOT_A_CHOICE}`],
+    [{ mode: 'error_500', when: 'now' }, 'when: This value does not exist.'],
+    [[], 'body: The body should be a JSON object.'],
+  ])('%j: 400, “%s”', async (fault, message) => {
+    const { status, body } = await shop.sandbox('POST', '/faults', fault);
+    expect(status).toBe(400);
+    expect(messages(body)).toEqual([message]);
+    expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [] });
+  });
+
+  test('are listed, as often as they are left, and deleted by none', async () => {
+    const mid = shop.merchant.mid;
+    const set = await shop.sandbox('POST', '/faults', { mode: 'error_500', mid, brand: 'ips', count: 3 });
+    expect(set.status).toBe(200);
+    const fault = { id: expect.any(Number), mid, brand: 'ips', mode: 'error_500', left: 3 };
+    expect(set.body).toEqual({ result: 'SUCCESS', faults: [fault] });
+    await sale('ips');
+    expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [{ ...fault, left: 2 }] });
+    const none = await shop.sandbox('POST', '/faults', { mode: 'none' });
+    expect(none.body).toEqual({ result: 'SUCCESS', faults: [] });
+    expect(await sale('ips')).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+  });
+
+  test.each(['pin-a', 'vcard'])(
+    'befall the account, the brand and the number of calls that were ordered: %s',
+    async (brand) => {
+      const [meant, other] = [await shop.newMerchant(), await shop.newMerchant()];
+      const isSpared = async (whose: Merchant, which = brand): Promise<boolean> =>
+        (await sale(which, whose)).result === 'SUCCESS';
+      await shop.sandbox('POST', '/faults', { mode: 'error_500', mid: meant.mid, brand, count: 2 });
+      expect(await isSpared(other)).toBe(true);
+      expect(await isSpared(meant, brand === 'vcard' ? 'pin-a' : 'vcard')).toBe(true);
+      expect(await isSpared(meant)).toBe(false);
+      expect(await isSpared(other)).toBe(true);
+      expect(await isSpared(meant)).toBe(false);
+      expect(await isSpared(meant)).toBe(true);
+      await shop.sandbox('POST', '/faults', { mode: 'none' });
+    },
+  );
+
+  test.each(['pin-a', 'vcard'])('several orders are carried out one after the other: %s', async (brand) => {
+    const merchant = await shop.newMerchant();
+    await shop.sandbox('POST', '/faults', { mode: 'timeout_before', mid: merchant.mid });
+    await shop.sandbox('POST', '/faults', { mode: 'error_500', mid: merchant.mid });
+    const results: string[] = [];
+    for (let times = 0; times < 3; times++) results.push((await sale(brand, merchant)).result);
+    expect(results).toEqual(['UNDEFINED', 'UNDEFINED', 'SUCCESS']);
+    await shop.sandbox('POST', '/faults', { mode: 'none' });
+  });
+
+  test('befall the calls of every process of the installation', async () => {
+    const other = await shop.anotherGateway();
+    const submission: Submission = {
+      reference: newId(),
+      brand: 'vcard',
+      mid: shop.merchant.mid,
+      merchantName: 'Test Shop',
+      isPayout: false,
+      amount: 1000n,
+      currency: 'USD',
+      authoriseOnly: false,
+      description: 'A test order',
+      identifier: 'success@example.com',
+      payer: {},
+      parameters: () => ({}),
+      methods: [],
+      returnUrl: `${shop.url}/return`,
+      notifyUrl: `${shop.url}/inbound/vcard`,
+      setting: () => ['success@example.com'],
+    };
+    const call = async (): Promise<string> =>
+      Promise.resolve(other.connectors.vcard?.submit(submission)).then(
+        (outcome) => outcome?.kind ?? 'nothing',
+        () => 'dead',
+      );
+    expect(await call()).toBe('settled');
+    await shop.sandbox('POST', '/faults', { mode: 'timeout_before', brand: 'vcard', count: 1 });
+    await expect.poll(call, { interval: 20 }).toBe('dead');
+    expect(await call()).toBe('settled');
+  });
+});
+
+describe('the ledger', () => {
+  test('has every movement once, in the order of the moves, and can be read on from anywhere', async () => {
+    const start = (await shop.sandbox('GET', '/ledger')).body.items.at(-1)?.id ?? 0;
+    const { trans_id: first } = await sale('pin-a');
+    const { trans_id: second } = await sale('upi-b');
+    await order(second, { provider_status: 'executed' });
+    await order(second, { chargeback: true });
+    const { status, body } = await shop.sandbox('GET', `/ledger?after=${start}`);
+    expect(status).toBe(200);
+    const common = { id: expect.any(Number), operation: '', mid: shop.merchant.mid, amount: '1000', currency: 'USD' };
+    expect(body).toEqual({
+      items: [
+        { ...common, reference: first, brand: 'pin-a', kind: 'sale', direction: 'in', at: expect.any(Number) },
+        { ...common, reference: second, brand: 'upi-b', kind: 'sale', direction: 'in', at: expect.any(Number) },
+        { ...common, reference: second, brand: 'upi-b', kind: 'chargeback', direction: 'out', at: expect.any(Number) },
+      ],
+      next: null,
+    });
+    const rest = await shop.sandbox('GET', `/ledger?after=${body.items[1].id}`);
+    expect(rest.body.items).toEqual([body.items[2]]);
+    expect((await shop.sandbox('GET', '/ledger?after=999999999')).body).toEqual({ items: [], next: null });
+  });
+
+  test.each(['x', '-1', '1.5', "1' or 1=1"])('after %s is refused, and the member named', async (after) => {
+    const { status, body } = await shop.sandbox('GET', `/ledger?after=${encodeURIComponent(after)}`);
+    expect(status).toBe(400);
+    expect(messages(body)).toEqual([expect.stringMatching(/^after: \S/)]);
+  });
+
+  test('a payment of the test brand is in nobody’s books', async () => {
+    const { body } = await shop.sale();
+    const { items } = (await shop.sandbox('GET', '/ledger')).body;
+    expect(items.map((item: { reference: string }) => item.reference)).not.toContain(body.trans_id);
+  });
+});

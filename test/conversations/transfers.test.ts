@@ -1,0 +1,384 @@
+/** Bank transfers: the payer has five minutes from the sale on, to the second, whoever looks and whenever. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findAccount } from '../../src/core/accounts.ts';
+import { readClock } from '../../src/core/clock.ts';
+import { findStatus } from '../../src/core/payments/find.ts';
+import {
+  type Answer,
+  type Fields,
+  type Merchant,
+  newOrderId,
+  saleFields,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+});
+afterAll(() => shop.close());
+
+interface Transfer {
+  brand: string;
+  currency: string;
+  field: string;
+  right: string;
+  wrong: string;
+  /** What the payer reads above the input. */
+  label: string;
+  account: RegExp;
+}
+
+const TRANSFERS: Transfer[] = [
+  {
+    brand: 'transfer-a',
+    currency: 'ARS',
+    field: 'bank_cuil',
+    right: '20123456786',
+    wrong: '20123456785',
+    label: 'CUIL',
+    account: /^\d{22}$/,
+  },
+  {
+    brand: 'transfer-b',
+    currency: 'MXN',
+    field: 'bank_curp',
+    right: 'HEGG560427MVZRRL04',
+    wrong: 'HEGG560427MVZRRL05',
+    label: 'CURP',
+    account: /^\d{18}$/,
+  },
+];
+const [ARGENTINA] = TRANSFERS as [Transfer];
+
+/** A sale of an account whose clock nobody else moves. */
+async function opened({ brand, currency, field, right }: Transfer, fields: Fields = {}) {
+  const merchant = await shop.newMerchant();
+  const request = saleFields(merchant, { brand, identifier: '', order_currency: currency, [field]: right, ...fields });
+  const { body } = await shop.post(request);
+  return { merchant, request, body, id: body.trans_id as string };
+}
+/** The same sale without the field of the brand. */
+const openedWithout = (transfer: Transfer, fields: Fields = {}) =>
+  opened(transfer, { [transfer.field]: '', ...fields });
+
+/** Lets the account's clock show this many seconds after the sale, and nobody does anything about it. */
+async function timeIs(seconds: number, { mid }: Merchant, id: string): Promise<void> {
+  const { createdAt } = await stored(id);
+  await shop.gateway.installation.moveClock(mid, createdAt + seconds * 1000 - shop.gateway.clock.now(mid));
+  await readClock(shop.gateway);
+}
+const work = ({ mid }: Merchant) => shop.advanceClock(0, mid);
+
+async function stored(id: string) {
+  const payment = await shop.gateway.payments.findAnywhere(id);
+  if (!payment) throw new Error(`There is no payment ${id}.`);
+  return payment;
+}
+const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
+const events = async (id: string): Promise<string[]> =>
+  (await inspect(id)).history.map((row: { event: string }) => row.event);
+const statusOf = async (id: string, merchant: Merchant) => (await shop.status(id, merchant)).body;
+const provider = (id: string, word: string) => shop.sandbox('POST', `/payments/${id}`, { provider_status: word });
+const atProvider = async (id: string) => {
+  const { url = '', key = '' } = shop.provider ?? {};
+  const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+};
+const lateSuccesses = async (): Promise<string[]> =>
+  (await shop.admin('GET', '/payments?attention=late_success&limit=500')).body.items.map(
+    (item: { payment_id: string }) => item.payment_id,
+  );
+
+describe.each(TRANSFERS)('$brand with $field', (transfer) => {
+  test('is pending, and tells the payer where to send the money', async () => {
+    const { body, request } = await opened(transfer);
+    expect(body).toEqual({
+      action: 'SALE',
+      result: 'SUCCESS',
+      status: 'PENDING',
+      order_id: request.order_id,
+      trans_id: expect.any(String),
+      trans_date: expect.any(String),
+      descriptor: 'Test Shop',
+      amount: '10.00',
+      currency: transfer.currency,
+      redirect_params: {
+        account_number: expect.stringMatching(transfer.account),
+        account_holder: 'Test Shop',
+        reference: expect.stringMatching(/^\d{7}$/),
+      },
+    });
+  });
+
+  test('a repeat of the sale brings the same account', async () => {
+    const { body, request } = await opened(transfer);
+    expect((await shop.post(request)).body).toEqual(body);
+  });
+
+  test('after 299 seconds it is pending, after 300 declined, by the status query alone', async () => {
+    const { id, merchant } = await opened(transfer);
+    await timeIs(299, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
+    expect(await events(id)).toEqual(['opened', 'accepted']);
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({
+      result: 'SUCCESS',
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned']);
+  });
+
+  test('by the work loop alone, and however late that comes, the decline is dated five minutes after the sale', async () => {
+    const { id, merchant } = await opened(transfer);
+    await timeIs(299, merchant, id);
+    await work(merchant);
+    expect((await inspect(id)).status).toBe('PENDING');
+    await timeIs(1700, merchant, id);
+    await work(merchant);
+    expect((await inspect(id)).status).toBe('DECLINED');
+    const payment = await stored(id);
+    const decline = (await shop.gateway.payments.history(payment)).find(({ event }) => event === 'abandoned');
+    expect(decline).toMatchObject({ fromState: 'PENDING', toState: 'DECLINED', actor: 'clock' });
+    expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
+  });
+
+  test('success in time settles it', async () => {
+    const { id, merchant } = await opened(transfer);
+    await timeIs(299, merchant, id);
+    expect((await provider(id, 'executed')).status).toBe(200);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
+    await timeIs(301, merchant, id);
+    await work(merchant);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
+    expect(await inspect(id)).toMatchObject({ captured: '10.00', attention: null });
+    expect(await lateSuccesses()).not.toContain(id);
+  });
+
+  test('success after the end changes nothing, and is on the operator’s list until that is attended to', async () => {
+    const { id, merchant } = await opened(transfer);
+    await timeIs(300, merchant, id);
+    await work(merchant);
+    expect((await provider(id, 'executed')).status).toBe(200);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
+    expect(await lateSuccesses()).toContain(id);
+    expect(await inspect(id)).toMatchObject({ attention: 'late_success', captured: '0.00' });
+    const { status, body } = await shop.admin('POST', `/payments/${id}/attended`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ payment_id: id, status: 'DECLINED', attention: null });
+    expect(await lateSuccesses()).not.toContain(id);
+    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled', 'attended']);
+  });
+});
+
+describe('the five minutes', () => {
+  test('are over for a second process too, which learns the time from the database', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    const other = await shop.anotherGateway();
+    const account = await findAccount(other, merchant.mid);
+    if (!account) return expect.unreachable();
+    await timeIs(299, merchant, id);
+    await readClock(other);
+    expect(await findStatus(other, account, id)).toMatchObject({ state: 'PENDING' });
+    await timeIs(300, merchant, id);
+    await readClock(other);
+    expect(await findStatus(other, account, id)).toMatchObject({ state: 'DECLINED' });
+    expect((await inspect(id)).status).toBe('DECLINED');
+  });
+
+  test('end once, however many look at the same moment', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    const looks = Array.from({ length: 10 }, () => statusOf(id, merchant));
+    const answers = await Promise.all([...looks, work(merchant)]);
+    for (const answer of answers.slice(0, 10)) expect(answer).toMatchObject({ status: 'DECLINED' });
+    expect((await events(id)).filter((event) => event === 'abandoned')).toEqual(['abandoned']);
+  });
+
+  test('news that come after them are late, even if nobody had looked before', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    await provider(id, 'executed');
+    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success', captured: '0.00' });
+    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled']);
+  });
+
+  test('news of a decline after them are noted, and nobody has to look', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    await provider(id, 'rejected');
+    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
+    expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'The payer did not finish in time.' });
+    expect((await events(id)).at(-1)).toBe('noted declined');
+  });
+
+  test('a decline inside of them is the provider’s own', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await provider(id, 'rejected');
+    expect(await statusOf(id, merchant)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'Declined by the simulated provider.',
+    });
+  });
+
+  test('do not hold for a payer who finished and whose amount is only reserved', async () => {
+    const { id, merchant } = await opened(ARGENTINA, { auth: 'Y' });
+    const { payer_page } = (await atProvider(id)).body;
+    await timeIs(60, merchant, id);
+    await fetch(payer_page, {
+      method: 'POST',
+      body: new URLSearchParams({ decision: 'approve' }),
+      redirect: 'manual',
+    });
+    await expect.poll(async () => (await inspect(id)).authorised).toBe('10.00');
+    await timeIs(301, merchant, id);
+    await work(merchant);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('after the end the provider is asked for a while, in case its news get lost, and then no more', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    await work(merchant);
+    for (const seconds of [60, 60, 900, 3600, 21_600, 86_400, 86_400, 86_400]) {
+      await shop.advanceClock(seconds, merchant.mid);
+    }
+    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('asked')]);
+    expect(await stored(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
+  });
+
+  test('a late success whose news say a wrong amount is found by asking', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    await work(merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
+    await provider(id, 'executed');
+    expect(await inspect(id)).toMatchObject({ attention: 'wrong_amount' });
+    await shop.advanceClock(60, merchant.mid);
+    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+  });
+
+  test('after them the order may be tried again', async () => {
+    const { id, merchant, request } = await opened(ARGENTINA);
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
+    const { body } = await shop.post(request);
+    expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+    expect(body.trans_id).not.toBe(id);
+  });
+});
+
+const inputs = (page: string): string[] =>
+  [...page.matchAll(/<input\b[^>]*\bname="([^"]*)"/g)].map(([, name]) => name ?? '');
+const open = async (url: string) => {
+  const response = await fetch(url, { redirect: 'manual' });
+  return { status: response.status, page: await response.text() };
+};
+const fill = async (url: string, form: Fields) => {
+  const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+  return { status: response.status, page: await response.text(), location: response.headers.get('location') };
+};
+
+describe.each(TRANSFERS)('$brand without $field', (transfer) => {
+  const { field, right, wrong, label, account } = transfer;
+
+  test('sends the payer to our page, which asks for exactly that', async () => {
+    const { body, id } = await openedWithout(transfer);
+    expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
+    expect(body.redirect_url).toMatch(new RegExp(`^${shop.url}/pay/${id}\\.[\\w-]{22}$`));
+    const { status, page } = await open(body.redirect_url);
+    expect(status).toBe(200);
+    expect(inputs(page)).toEqual([field]);
+    expect(page).toContain(label);
+    expect((await atProvider(id)).status).toBe(404);
+  });
+
+  test.each([
+    ['a wrong value', wrong],
+    ['nothing', ''],
+    ['blanks', '   '],
+  ])('%s: the page names the problem at its field, and nothing changes', async (_, value) => {
+    const { body, id } = await openedWithout(transfer);
+    const { status, page } = await fill(body.redirect_url, { [field]: value });
+    expect(status).toBe(422);
+    expect(inputs(page)).toEqual([field]);
+    expect(page).toMatch(new RegExp(`<p class="error" id="${field}-error">[A-Z][^<]+</p>`));
+    expect(page).toMatch(/<p [^>]*role="alert">[^<]*Nothing was sent\.<\/p>/);
+    expect(await inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'fields' });
+    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect((await atProvider(id)).status).toBe(404);
+  });
+
+  test('the right value is kept with the payment, which is submitted and pending', async () => {
+    const { body, id, merchant } = await openedWithout(transfer);
+    const { status, location } = await fill(body.redirect_url, { [field]: right });
+    expect([status, location]).toEqual([303, new URL(body.redirect_url).pathname]);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
+    expect((await inspect(id)).details.parameters).toEqual({ [field]: right });
+    expect(await events(id)).toEqual(['opened', 'redirected', 'collected', 'accepted']);
+    expect((await atProvider(id)).body).toMatchObject({ status: 'pending', amount: '1000', brand: transfer.brand });
+    const { page } = await open(body.redirect_url);
+    expect(inputs(page)).toEqual([]);
+    const [, shown = ''] = /<dt>Account number<\/dt><dd>(\d+)<\/dd>/.exec(page) ?? [];
+    expect(shown).toMatch(account);
+  });
+
+  test('five minutes count from the sale, not from the answer of the payer', async () => {
+    const { body, id, merchant } = await openedWithout(transfer);
+    await timeIs(200, merchant, id);
+    expect((await fill(body.redirect_url, { [field]: right })).status).toBe(303);
+    await timeIs(299, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
+    await provider(id, 'executed');
+    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+  });
+
+  test('success after the payer’s answer settles it', async () => {
+    const { body, id, merchant } = await openedWithout(transfer);
+    await fill(body.redirect_url, { [field]: right });
+    await provider(id, 'executed');
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
+  });
+
+  test('nothing given for five minutes: declined, and no provider ever heard of it', async () => {
+    const { body, id, merchant } = await openedWithout(transfer);
+    await timeIs(299, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'REDIRECT' });
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+    const payment = await stored(id);
+    const decline = (await shop.gateway.payments.history(payment)).at(-1);
+    expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
+    await shop.advanceClock(86_400, merchant.mid);
+    expect(await events(id)).toEqual(['opened', 'redirected', 'abandoned']);
+    const late = await fill(body.redirect_url, { [field]: right });
+    expect(late.status).toBe(303);
+    expect((await open(body.redirect_url)).page).toContain('Payment not completed');
+    expect((await inspect(id)).details.parameters ?? {}).toEqual({});
+    expect((await atProvider(id)).status).toBe(404);
+  });
+
+  test('by the page alone: whoever opens it after five minutes reads that it is over', async () => {
+    const { body, id, merchant } = await openedWithout(transfer);
+    await timeIs(300, merchant, id);
+    const { status, page } = await open(body.redirect_url);
+    expect([status, inputs(page)]).toEqual([200, []]);
+    expect(page).toContain('Payment not completed');
+    expect((await inspect(id)).status).toBe('DECLINED');
+  });
+});
+
+test('a currency that is not the brand’s own is refused', async () => {
+  for (const { brand, field, right } of TRANSFERS) {
+    const { status, body } = await shop.sale({ brand, identifier: '', order_id: newOrderId(), [field]: right });
+    expect(status).toBe(400);
+    expect(body.errors[0].error_message).toBe('order_currency: The value you selected is not a valid choice.');
+  }
+});
