@@ -3,7 +3,7 @@
 export type Behaviour = 'instant' | 'redirect' | 'approval' | 'qr' | 'transfer' | 'payout';
 
 /** What the payer's page looks like. */
-export type Scene = 'hosted' | 'bank' | 'credit' | 'crypto' | 'app' | 'transfer' | 'qr' | 'payout';
+export type Scene = 'hosted' | 'bank' | 'credit' | 'crypto' | 'app' | 'transfer' | 'qr' | 'payout' | 'card';
 
 export interface Brand {
   behaviour: Behaviour;
@@ -100,11 +100,13 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'p2p-b': { behaviour: 'payout', scene: 'payout', sandbox: PAYOUT },
 };
 
+/** What is not one of the many brands: a card, whose expiry selects what happens. */
+const CARD: Brand = { behaviour: 'instant', scene: 'card', sandbox: 'The expiry of the card selects what happens.' };
 const UNKNOWN: Brand = { behaviour: 'approval', scene: 'app', sandbox: APP };
 const MONEY_OUT: Brand = { behaviour: 'payout', scene: 'payout', sandbox: PAYOUT };
 
 /** Money that goes out is a payout whatever the brand; a brand without a row waits for the payer's approval. */
 export function brandOf({ brand, direction }: { brand: string; direction: 'in' | 'out' }): Brand {
-  const row = Object.hasOwn(BRANDS, brand) ? (BRANDS[brand] as Brand) : UNKNOWN;
+  const row = Object.hasOwn(BRANDS, brand) ? (BRANDS[brand] as Brand) : brand === 'card' ? CARD : UNKNOWN;
   return direction === 'out' ? { ...row, ...MONEY_OUT } : row;
 }

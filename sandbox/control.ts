@@ -124,6 +124,7 @@ const newsOf = ({ ledger }: World, reference: string) =>
 /** Everything that is known of a payment out here. */
 function whole(world: World, payment: Payment) {
   const { reference, brand, mid, direction, description, token, createdAt } = payment;
+  const card = world.ledger.card(reference);
   return {
     ...told(world, payment),
     brand,
@@ -131,6 +132,7 @@ function whole(world: World, payment: Payment) {
     direction,
     description,
     capture: payment.capture === 1,
+    ...(card && { card }),
     payer_page: world.link(`/pay/${token}`),
     created_at: createdAt,
     operations: world.ledger.operationsOf(reference),

@@ -5,6 +5,8 @@ import type { Ledger } from './ledger.ts';
 
 /** What may befall any call of the gateway. */
 export const CALL_MODES = ['timeout_before', 'timeout_after', 'error_500', 'wrong_amount'] as const;
+/** What may befall a question to the directory, whose answers tell no amount. */
+export const DIRECTORY_MODES = ['timeout_before', 'timeout_after', 'error_500'] as const;
 /** What may befall a payment that comes for the first time. */
 export const SUBMIT_MODES = [...CALL_MODES, 'late_success'] as const;
 export const NEWS_MODES = ['duplicate_news', 'wrong_amount'] as const;
@@ -24,20 +26,28 @@ async function hangUp(request: FastifyRequest, reply: FastifyReply): Promise<Fas
   return reply;
 }
 
+interface About {
+  mid: string | null;
+  brand: string | null;
+  /** What befalls this call when no fault was ordered for it. */
+  fate?: CallMode | undefined;
+}
+
 /** Answers a call of the gateway, unless a fault is waiting for it. */
 export async function answer(
   ledger: Ledger,
   request: FastifyRequest,
   reply: FastifyReply,
-  about: { mid: string; brand: string } | undefined,
+  about: About | undefined,
   modes: readonly CallMode[],
-  carryOut: (isLateSuccess: boolean) => { amount: string } | undefined,
+  carryOut: (isLateSuccess: boolean) => Record<string, unknown> | undefined,
 ): Promise<unknown> {
-  const mode = ledger.takeFault(modes, about ?? { mid: null, brand: null });
+  const { mid = null, brand = null, fate } = about ?? {};
+  const mode = ledger.takeFault(modes, { mid, brand }) ?? fate;
   if (mode === 'timeout_before') return hangUp(request, reply);
   if (mode === 'error_500') return reply.code(500).send({ error: 'The simulated provider is out of order.' });
   const result = carryOut(mode === 'late_success');
   if (mode === 'timeout_after') return hangUp(request, reply);
   if (!result) return reply.code(404).send({ error: 'There is nothing of this name.' });
-  return mode === 'wrong_amount' ? { ...result, amount: oneMore(result.amount) } : result;
+  return mode === 'wrong_amount' ? { ...result, amount: oneMore(String(result.amount)) } : result;
 }

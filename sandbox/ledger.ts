@@ -1,7 +1,9 @@
-/** The books of the simulated world, and the only place with SQL: payments, operations, movements, news, faults. */
+/** The books of the simulated world, all SQL but that of cards: payments, operations, movements, news, faults. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { CARD_SCHEMA, cardBooks } from './card-books.ts';
+import { columns, statementsOf } from './statements.ts';
 
 /** `pending` waits for the payer; `confirming` and `sending` go on by themselves. */
 export type Status =
@@ -143,27 +145,14 @@ const PAYMENT = `
 const OPERATION = 'reference, operation, kind, cast(amount as text) as amount, status, reason, at';
 const MOVEMENT = 'reference, operation, kind, direction, cast(amount as text) as amount, currency, at';
 
-type Values = Record<string, SQLInputValue>;
-
 export type Ledger = ReturnType<typeof openLedger>;
 
 export function openLedger(file?: string) {
   if (file) mkdirSync(dirname(file), { recursive: true });
   const db = new DatabaseSync(file ?? ':memory:');
-  db.exec(SCHEMA);
-  const all = <Row>(sql: string) => {
-    const statement = db.prepare(sql);
-    return (values: Values = {}): Row[] => statement.all(values) as unknown as Row[];
-  };
-  const one = <Row>(sql: string) => {
-    const statement = db.prepare(sql);
-    return (values: Values = {}): Row | undefined => statement.get(values) as unknown as Row | undefined;
-  };
-  const run = (sql: string) => {
-    const statement = db.prepare(sql);
-    return (values: Values = {}): boolean => Number(statement.run(values).changes) > 0;
-  };
-  const columns = (names: string): string => `(${names}) values (${names.replace(/\w+/g, ':$&')})`;
+  db.exec(SCHEMA + CARD_SCHEMA);
+  const statements = statementsOf(db);
+  const { all, one, run } = statements;
   const now = () => Date.now();
 
   const insertPayment = run(
@@ -271,6 +260,8 @@ export function openLedger(file?: string) {
         confirmations: change.confirmations ?? 0,
         dueAt: change.dueAt ?? null,
       }),
+
+    ...cardBooks(statements),
 
     addOperation: (operation: Omit<Operation, 'at'>): boolean => insertOperation({ ...operation, at: now() }),
     operation: (reference: string, operation: string) => operationById({ reference, operation }),

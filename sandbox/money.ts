@@ -5,7 +5,7 @@ const EXPONENTS: Readonly<Record<string, number>> = Object.fromEntries([
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3]),
 ]);
 
-const exponentOf = (currency: string): number => EXPONENTS[currency] ?? 2;
+export const exponentOf = (currency: string): number => EXPONENTS[currency] ?? 2;
 
 /** Minor units, which are digits, with the fraction that the currency has after the point. */
 export function decimalText(amount: string, currency: string, point = '.'): string {

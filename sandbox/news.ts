@@ -10,6 +10,8 @@ export interface NewsOptions {
   secret: string;
   /** How long to wait after each failed try; the last pause repeats. */
   pausesMs: readonly number[];
+  /** Adds what may not be written down, right before a message is sent. */
+  complete(body: string): string;
 }
 
 /** Whom the news are about. */
@@ -22,9 +24,21 @@ export interface Subject {
   notifyUrl: string | null;
 }
 
+/** Any message that is signed and sent like news. */
+export interface Message {
+  /** Messages about the same thing arrive in order. */
+  about: string;
+  url: string;
+  body: Record<string, unknown>;
+  copies: number;
+  dueAt: number;
+}
+
 export interface Newsroom {
   /** Writes news down, inside the transaction of what they tell. */
   write(subject: Subject, fields: Record<string, unknown>, dueAt?: number): void;
+  /** Writes a message down that is not about a payment. */
+  post(message: Message): void;
   /** Sends what is due of a payment; done when all of it was taken or the first of it was not. */
   send(reference: string): Promise<void>;
   close(): Promise<void>;
@@ -35,15 +49,16 @@ const TIME_LIMIT_MS = 10_000;
 export function openNewsroom(
   ledger: Ledger,
   timers: Timers,
-  { secret, pausesMs }: NewsOptions,
+  { secret, pausesMs, complete }: NewsOptions,
   onError: (error: unknown) => void,
 ): Newsroom {
   const agent = new Agent({ connections: 128 });
   const underWay = new Map<string, Promise<void>>();
   let isClosed = false;
 
-  async function isTaken({ event, url, body }: News): Promise<boolean> {
+  async function isTaken({ event, url, body: written }: News): Promise<boolean> {
     try {
+      const body = complete(written);
       const { statusCode, body: answer } = await request(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...signatureOf(event, Date.now(), body, [secret]) },
@@ -89,21 +104,19 @@ export function openNewsroom(
 
   for (const reference of ledger.referencesWithNews()) send(reference);
 
+  const post = ({ about, url, body, copies, dueAt }: Message): void =>
+    ledger.addNews({ event: `evt_${newId()}`, reference: about, url, body: JSON.stringify(body), copies, dueAt });
+
   return {
     write(subject, fields, dueAt = Date.now()) {
       const { reference, currency, notifyUrl } = subject;
       if (!notifyUrl) return;
       const fault = ledger.takeFault(NEWS_MODES, subject);
       const amount = fault === 'wrong_amount' ? oneMore(subject.amount) : subject.amount;
-      ledger.addNews({
-        event: `evt_${newId()}`,
-        reference,
-        url: notifyUrl,
-        body: JSON.stringify({ reference, ...fields, amount, currency }),
-        copies: fault === 'duplicate_news' ? 2 : 1,
-        dueAt,
-      });
+      const body = { reference, ...fields, amount, currency };
+      post({ about: reference, url: notifyUrl, body, copies: fault === 'duplicate_news' ? 2 : 1, dueAt });
     },
+    post,
     send,
     async close() {
       isClosed = true;

@@ -1,6 +1,6 @@
 /** What the gateway does with a payment afterwards: capture, void and refund, each once per operation. */
 import type { Operation, OperationKind, Payment, Status } from './ledger.ts';
-import type { World } from './payments.ts';
+import { cardRowOf, type World } from './payments.ts';
 
 interface Rule {
   /** The states in which the payment must be, and what is said when it is not. */
@@ -74,5 +74,6 @@ export function carryOut(
 function refusalOf(world: World, payment: Payment, kind: OperationKind, amount: bigint): string | null {
   const { from, refusal, most, tooMuch } = OPERATIONS[kind];
   if (!from.includes(payment.status)) return refusal;
+  if (kind === 'capture' && cardRowOf(world, payment).refusesCapture) return 'The simulated bank refuses the capture.';
   return amount > most(world, payment) ? tooMuch : null;
 }

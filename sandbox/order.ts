@@ -1,5 +1,6 @@
 /** Reads what the gateway asks for, and says in a sentence what is wrong with it. */
 import { isObject, isText } from '../src/lib/json.ts';
+import type { Card } from './cards.ts';
 import type { Payment } from './ledger.ts';
 
 type Ours = 'id' | 'token' | 'method' | 'status' | 'reason' | 'confirmations' | 'createdAt' | 'dueAt';
@@ -10,6 +11,7 @@ export interface Order extends Omit<Payment, Ours> {
   email: string;
   /** Looked at once and not kept: some of them are secrets. */
   parameters: Readonly<Record<string, unknown>>;
+  card: Card | null;
 }
 
 export class BadRequest extends Error {
@@ -40,6 +42,24 @@ const isMethodList = (value: unknown): value is string[] => Array.isArray(value)
 /** The names under which the crypto brands take the coin. */
 const COIN_PARAMETERS = ['payment_currency', 'cryptoCurrency'];
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Only its shape is checked here: what is wrong with a card is for its bank to say. */
+function readCard(order: Record<string, unknown>): Card | null {
+  if (order.brand !== 'card') return null;
+  const card = order.direction === 'out' ? may(order.card, isObject, 'card') : must(order.card, isObject, 'card');
+  const authentication = may(order.authentication, isObject, 'authentication');
+  return (
+    card && {
+      number: textOf(card.number),
+      month: textOf(card.month),
+      year: textOf(card.year),
+      transStatus: textOf(authentication?.transStatus),
+      isPayerAbsent: order.recurring === true || order.direction === 'out',
+    }
+  );
+}
+
 export function readOrder(body: unknown): Order {
   const order = must(body, isObject, 'The body');
   const merchant = must(order.merchant, isObject, 'merchant');
@@ -58,6 +78,7 @@ export function readOrder(body: unknown): Order {
     identifier: may(order.identifier, someText, 'identifier') ?? '',
     email: may(payer.email, someText, 'payer.email') ?? '',
     parameters,
+    card: readCard(order),
     methods: JSON.stringify(may(order.methods, isMethodList, 'methods') ?? []),
     coin: COIN_PARAMETERS.map((name) => parameters[name]).find(isCurrency) ?? null,
     returnUrl: may(order.return_url, isLink, 'return_url'),

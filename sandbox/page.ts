@@ -1,4 +1,5 @@
 /** The frame of every page: the banner, the look, and headers that let nothing else in. */
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
 import { type Html, html } from '../src/lib/html.ts';
@@ -10,12 +11,18 @@ export interface Page {
   body: Html;
   scene?: Scene;
   refreshSeconds?: number;
+  /** The one script that may run on this page. */
+  script?: Html;
 }
 
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
 
-export function sendPage(reply: FastifyReply, { title, body, scene, refreshSeconds }: Page): FastifyReply {
+const hashOf = (script: Html): string => createHash('sha256').update(String(script)).digest('base64');
+const policyFor = (script: Html | undefined): string =>
+  script ? `${CONTENT_SECURITY_POLICY}; script-src 'sha256-${hashOf(script)}'` : CONTENT_SECURITY_POLICY;
+
+export function sendPage(reply: FastifyReply, { title, body, scene, refreshSeconds, script }: Page): FastifyReply {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -29,13 +36,14 @@ ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${ref
 <body data-scene="${scene ?? ''}">
 <p class="world" role="note">Simulated world. No real money moves here.</p>
 ${body}
+${script && html`<script>${script}</script>`}
 </body>
 </html>
 `;
   return reply
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-security-policy': policyFor(script),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -43,7 +51,7 @@ ${body}
     .send(String(page));
 }
 
-const messagePage = (title: string, lead: string): Page => ({
+export const messagePage = (title: string, lead: string): Page => ({
   title,
   body: html`<main class="card"><h1>${title}</h1><p class="lead">${lead}</p></main>`,
 });
@@ -58,9 +66,12 @@ export async function ownFormsOnly(request: FastifyRequest, reply: FastifyReply)
   return sendPage(reply.code(403), messagePage('Not accepted', 'This form was sent by another site.'));
 }
 
+const CARD =
+  'M3 7.5A2.5 2.5 0 0 1 5.5 5h13A2.5 2.5 0 0 1 21 7.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 16.5zM3 10h18M7 15h4';
+
 const ICONS = {
-  hosted:
-    'M3 7.5A2.5 2.5 0 0 1 5.5 5h13A2.5 2.5 0 0 1 21 7.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 16.5zM3 10h18M7 15h4',
+  hosted: CARD,
+  card: CARD,
   bank: 'M3 10l9-6 9 6M5 10v8M10 10v8M14 10v8M19 10v8M3 20h18',
   credit:
     'M4 7.5A1.5 1.5 0 0 1 5.5 6h13A1.5 1.5 0 0 1 20 7.5v11a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 18.5zM4 11h16M8 3v4M16 3v4M8 15h3',

@@ -7,7 +7,7 @@ import { brandOf, type Scene } from './brands.ts';
 import type { Payment, Status } from './ledger.ts';
 import { amountShown, instalments } from './money.ts';
 import { icon, ownFormsOnly, type Page, qrDrawing, sendPage, unknownPage } from './page.ts';
-import { decide, instructionsOf, isWaiting, qrOf, type World } from './payments.ts';
+import { cardRowOf, decide, instructionsOf, isWaiting, qrOf, type World } from './payments.ts';
 
 interface SceneText {
   who: string;
@@ -63,6 +63,7 @@ const SCENES: Readonly<Record<Scene, SceneText>> = {
     approve: 'Approve',
     decline: 'Decline',
   },
+  card: { who: 'Simulated acquirer', title: PAY, lead: '', approve: 'Approve', decline: 'Decline' },
   payout: {
     who: 'Simulated payout',
     title: (merchant) => `${merchant} pays you`,
@@ -71,6 +72,12 @@ const SCENES: Readonly<Record<Scene, SceneText>> = {
     decline: 'Decline',
   },
 };
+
+/** A card that decides for the payer says so. */
+const CARD_LEADS = {
+  approve: 'This test card is paid, whatever you choose.',
+  decline: 'This test card is declined, whatever you choose.',
+} as const;
 
 const fact = (name: string, value: string | Html): Html | false =>
   value !== '' && html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -85,6 +92,11 @@ ${fact('Paid with', method ?? '')}
 ${more}
 ${fact('Reference', html`<code>${reference}</code>`)}
 </dl>`;
+
+const cardFact = ({ ledger }: World, { reference }: Payment): Html | false => {
+  const card = ledger.card(reference);
+  return card !== undefined && fact('Card', html`<code>•••• ${card.last4}</code>`);
+};
 
 const DAYS = ['Today', 'In 30 days', 'In 60 days'];
 
@@ -130,9 +142,11 @@ ${methods.map(
 const head = ({ brand }: Payment, scene: Scene): Html =>
   html`<p class="who">${icon(scene)} ${SCENES[scene].who} <span class="brand">${brand}</span></p>`;
 
-function openPage(payment: Payment, problem = ''): Page {
+function openPage(world: World, payment: Payment, problem = ''): Page {
   const { scene } = brandOf(payment);
-  const { title, lead, approve, decline } = SCENES[scene];
+  const { title, approve, decline } = SCENES[scene];
+  const { page } = cardRowOf(world, payment);
+  const lead = page ? CARD_LEADS[page] : SCENES[scene].lead;
   const heading = title(payment.merchant || 'the shop');
   return {
     title: heading,
@@ -143,7 +157,7 @@ ${head(payment, scene)}
 ${amountLine(payment)}
 ${lead !== '' && html`<p class="lead">${lead}</p>`}
 ${extras(payment, scene)}
-${facts(payment, ownFacts(payment, scene))}
+${facts(payment, [cardFact(world, payment), ...ownFacts(payment, scene)])}
 ${problem !== '' && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post">
 ${choices(methodsOf(payment))}
@@ -166,7 +180,7 @@ const ENDINGS: Readonly<Record<Ending, { mark: 'good' | 'bad' | 'wait'; title: s
   voided: { mark: 'bad', title: 'Cancelled', lead: 'The shop cancelled this payment. No money was taken.' },
 };
 
-function donePage(payment: Payment): Page {
+function donePage(world: World, payment: Payment): Page {
   const { scene } = brandOf(payment);
   const { mark, title, lead } = ENDINGS[payment.status as Ending];
   return {
@@ -178,14 +192,14 @@ ${icon(mark, mark)}
 <h1>${title}</h1>
 ${amountLine(payment)}
 <p class="lead">${payment.reason ?? lead}</p>
-${facts(payment, [fact('Shop', payment.merchant)])}
+${facts(payment, [cardFact(world, payment), fact('Shop', payment.merchant)])}
 ${payment.returnUrl !== null && html`<a class="button" href="${payment.returnUrl}">Back to ${payment.merchant || 'the shop'}</a>`}
 </main>`,
   };
 }
 
-const pageOf = (payment: Payment, problem?: string): Page =>
-  isWaiting(payment) ? openPage(payment, problem) : donePage(payment);
+const pageOf = (world: World, payment: Payment, problem?: string): Page =>
+  isWaiting(payment) ? openPage(world, payment, problem) : donePage(world, payment);
 
 interface Token {
   Params: { token: string };
@@ -197,7 +211,7 @@ export function payerPages(app: FastifyInstance, world: World): void {
   app.get<Token>('/pay/:token', async ({ params: { token } }, reply) => {
     const payment = world.ledger.paymentByToken(token);
     if (!payment) return sendPage(reply.code(404), unknownPage());
-    return sendPage(reply, pageOf(payment));
+    return sendPage(reply, pageOf(world, payment));
   });
 
   app.post<Token>('/pay/:token', async ({ params: { token }, body }, reply) => {
@@ -205,12 +219,12 @@ export function payerPages(app: FastifyInstance, world: World): void {
     if (!payment) return sendPage(reply.code(404), unknownPage());
     const { decision, method } = isObject(body) ? body : {};
     if (decision !== 'approve' && decision !== 'decline' && decision !== 'leave') {
-      return sendPage(reply.code(400), pageOf(payment, 'Please choose what to do.'));
+      return sendPage(reply.code(400), pageOf(world, payment, 'Please choose what to do.'));
     }
     const methods = methodsOf(payment);
     const chosen = methods.find((one) => one === method);
     if (decision === 'approve' && isWaiting(payment) && methods.length > 0 && chosen === undefined) {
-      return sendPage(reply.code(400), pageOf(payment, 'Please choose how you want to pay.'));
+      return sendPage(reply.code(400), pageOf(world, payment, 'Please choose how you want to pay.'));
     }
     if (decision !== 'leave') decide(world, payment, decision, chosen);
     return reply.redirect(payment.returnUrl ?? `/pay/${token}`, 303);

@@ -2,10 +2,12 @@
 import { newSecret } from '../src/lib/id.ts';
 import { clabe, cvu, digitsOf } from './accounts.ts';
 import { type Behaviour, brandOf, DECLINED, DECLINED_PAYER } from './brands.ts';
+import { type CardRow, DECLINED_BY_BANK, expiryOf, flawOf, keptOf, refusalOf, rowOf } from './cards.ts';
 import { ipsQr } from './ips-qr.ts';
 import type { Change, Ledger, Payment, Status } from './ledger.ts';
 import type { Newsroom } from './news.ts';
 import type { Order } from './order.ts';
+import type { ProofOf } from './proof.ts';
 import type { Timers } from './timers.ts';
 
 /** What everything that happens needs. */
@@ -13,6 +15,7 @@ export interface World {
   ledger: Ledger;
   news: Newsroom;
   timers: Timers;
+  proofOf: ProofOf;
   /** The address of a path as the payer's browser sees it. */
   link(path: string): string;
 }
@@ -91,16 +94,38 @@ export function told(world: World, payment: Payment) {
 
 function reasonToDecline(order: Order): string | undefined {
   if (order.identifier === DECLINED_PAYER || order.email === DECLINED_PAYER) return DECLINED;
+  if (order.card) return flawOf(order.card, Date.now()) ?? refusalOf(order.card);
   const rule = brandOf(order).declines;
   const value = rule && order.parameters[rule.parameter];
   return typeof value === 'string' && rule?.pattern.test(value) ? rule.reason : undefined;
 }
 
+/** How the line goes dead by itself with this payment, if it does. */
+export const lineOf = (order: Order): CardRow['line'] =>
+  order.card && reasonToDecline(order) === undefined ? rowOf(expiryOf(order.card)).line : undefined;
+
+/** What the bank does with the card of this payment. */
+export function cardRowOf({ ledger }: World, { reference }: Pick<Payment, 'reference'>): CardRow {
+  const card = ledger.card(reference);
+  return card ? rowOf(card.expiry) : {};
+}
+
+/** A card that makes no sense is not written down, as its parts may hold anything. */
+function keepCard({ ledger }: World, { reference, card }: Order): void {
+  if (!card || flawOf(card, Date.now()) !== undefined) return;
+  ledger.addCard({ reference, ...keptOf(card.number, expiryOf(card)) });
+}
+
+function firstOf({ brand, direction, card }: Order): Status {
+  const isRedirected = card !== null && direction === 'in' && rowOf(expiryOf(card)).page !== undefined;
+  return isRedirected ? 'redirect' : FIRST[brandOf({ brand, direction }).behaviour];
+}
+
 /** Takes a payment on, once; a late success is declined now and happens all the same a little later. */
 export function submit(world: World, order: Order, isLateSuccess: boolean): Payment {
-  const { identifier: _identifier, email: _email, parameters: _parameters, ...kept } = order;
+  const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...kept } = order;
   const reason = isLateSuccess ? DECLINED : reasonToDecline(order);
-  const first = FIRST[brandOf(order).behaviour];
+  const first = firstOf(order);
   const status = reason !== undefined ? 'declined' : first === 'settled' ? landed(order) : first;
   const createdAt = Date.now();
   const waitMs = isLateSuccess ? LATE_MS : status === 'sending' ? PAYOUT_MS : undefined;
@@ -117,6 +142,7 @@ export function submit(world: World, order: Order, isLateSuccess: boolean): Paym
   };
   const isNew = world.ledger.transaction(() => {
     if (!world.ledger.addPayment(payment)) return false;
+    keepCard(world, order);
     if (status === 'settled') moveMoney(world, payment);
     return true;
   });
@@ -192,13 +218,16 @@ function happen(
   return true;
 }
 
-/** The payer decides, once. */
-export function decide(world: World, payment: Payment, decision: 'approve' | 'decline', method?: string): void {
+/** The payer decides, once; some cards decide for them. */
+export function decide(world: World, payment: Payment, choice: 'approve' | 'decline', method?: string): void {
   const { behaviour, scene } = brandOf(payment);
+  const { page } = cardRowOf(world, payment);
+  const decision = page ?? choice;
   if (behaviour === 'qr') {
     if (isWaiting(payment)) bankSays(world, payment, decision === 'approve' ? 'ACSC' : 'RJCT');
   } else if (decision === 'decline') {
-    happen(world, payment, WAITING, { status: 'declined', reason: 'The payer declined the payment.' });
+    const reason = page ? DECLINED_BY_BANK : 'The payer declined the payment.';
+    happen(world, payment, WAITING, { status: 'declined', reason });
   } else {
     const isCoin = scene === 'crypto' && payment.status === 'redirect';
     happen(world, payment, WAITING, isCoin ? confirming(0) : { status: landed(payment), method });

@@ -5,7 +5,7 @@ import { answer, CALL_MODES, SUBMIT_MODES } from './faults.ts';
 import type { OperationKind } from './ledger.ts';
 import { carryOut, OPERATIONS, toldOperation } from './operations.ts';
 import { isAmount, isName, must, readOrder } from './order.ts';
-import { submit, told, type World } from './payments.ts';
+import { lineOf, submit, told, type World } from './payments.ts';
 
 interface Reference {
   Params: { reference: string };
@@ -18,8 +18,9 @@ export function providerApi(app: FastifyInstance, world: World): void {
 
   app.post('/payments', async (request, reply) => {
     const order = readOrder(request.body);
-    const modes = ledger.payment(order.reference) ? CALL_MODES : SUBMIT_MODES;
-    return answer(ledger, request, reply, order, modes, (isLateSuccess) =>
+    const isNew = ledger.payment(order.reference) === undefined;
+    const about = { ...order, fate: isNew ? lineOf(order) : undefined };
+    return answer(ledger, request, reply, about, isNew ? SUBMIT_MODES : CALL_MODES, (isLateSuccess) =>
       told(world, submit(world, order, isLateSuccess)),
     );
   });

@@ -52,7 +52,7 @@ h1 { font-size: 1.375rem; line-height: 1.3; font-weight: 650; letter-spacing: -.
 .brand { padding: .125rem .5rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--quiet); font-size: .8125rem; font-weight: 500; white-space: nowrap; }
 .amount { margin: .25rem 0 0; font-size: clamp(1.75rem, 9vw, 2.375rem); line-height: 1.2; font-weight: 700; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
 .amount.wide { font-size: clamp(1.25rem, 6.2vw, 1.75rem); overflow-wrap: anywhere; }
-.lead { margin-top: .75rem; color: var(--quiet); }
+.lead { margin-top: .75rem; color: var(--quiet); text-wrap: pretty; }
 .facts { margin-top: 1.25rem; border-top: 1px solid var(--line); }
 .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .75rem; padding: .625rem 0; border-bottom: 1px solid var(--line); }
 .facts dt { color: var(--quiet); }
@@ -71,7 +71,11 @@ legend { padding: 0; margin-bottom: .5rem; font-weight: 600; }
 .choice:first-of-type:last-of-type { border-radius: .625rem; }
 .choice:has(:checked) { background: var(--tint); }
 .choice input { flex: none; width: 1.125rem; height: 1.125rem; accent-color: var(--accent); }
-.problem { margin-top: 1rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--bad-tint); color: var(--bad); font-weight: 600; }
+.ask { display: block; margin-bottom: .375rem; font-weight: 600; }
+.digits { display: block; width: 100%; min-height: 3.25rem; padding: .5rem .875rem; border: 1px solid var(--quiet); border-radius: .625rem; background: var(--paper); color: var(--ink); font: 600 1.375rem/1.2 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; letter-spacing: .3em; }
+.digits[aria-invalid] { border-color: var(--bad); outline-color: var(--bad); }
+.hint { margin: .5rem 0 1.25rem; color: var(--quiet); font-size: .875rem; }
+.problem { margin-top: 1rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--bad-tint); color: var(--bad); font-weight: 600; text-wrap: balance; }
 
 button, .button {
   display: block; width: 100%; min-height: 3rem; padding: .625rem 1rem; border: 1px solid transparent; border-radius: .625rem;
@@ -83,6 +87,7 @@ button, .button {
 button:hover, .button:hover { filter: brightness(.94); }
 .leave:hover { color: var(--ink); filter: none; }
 .done { text-align: center; }
+.done .lead { text-wrap: balance; }
 .done .icon { width: 4rem; height: 4rem; margin: .5rem auto 1.25rem; border-radius: 50%; }
 .done .icon svg { width: 2rem; height: 2rem; stroke-width: 2; }
 .done .facts { text-align: left; }

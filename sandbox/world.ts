@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { accessControl } from './acs.ts';
 import { controlApi } from './control.ts';
 import { desk } from './desk.ts';
 import { openLedger } from './ledger.ts';
@@ -9,7 +10,9 @@ import { openNewsroom } from './news.ts';
 import { sendPage, unknownPage } from './page.ts';
 import { payerPages } from './payer.ts';
 import { goOnLater, type World } from './payments.ts';
+import { proofMaker, withProof } from './proof.ts';
 import { providerApi } from './provider.ts';
+import { directory } from './three-ds.ts';
 import { createTimers } from './timers.ts';
 
 export interface WorldOptions {
@@ -43,8 +46,10 @@ export async function openWorld(options: WorldOptions): Promise<{ url: string; c
   });
   const pausesMs = options.newsPausesMs ?? NEWS_PAUSES_MS;
   let publicUrl = options.publicUrl ?? '';
-  const news = openNewsroom(ledger, timers, { secret: options.newsSecret, pausesMs }, report);
-  const world: World = { ledger, timers, news, link: (path) => publicUrl + path };
+  const proofOf = proofMaker(options.newsSecret);
+  const complete = (body: string): string => withProof(body, proofOf);
+  const news = openNewsroom(ledger, timers, { secret: options.newsSecret, pausesMs, complete }, report);
+  const world: World = { ledger, timers, news, proofOf, link: (path) => publicUrl + path };
   const close = async (): Promise<void> => {
     timers.stop();
     await app.close();
@@ -114,6 +119,8 @@ function serve(app: FastifyInstance, world: World, key: string): void {
   };
   forTheGateway('/v1', providerApi);
   forTheGateway('/control', controlApi);
+  forTheGateway('/3ds', directory);
   app.register(async (part) => payerPages(part, world));
+  app.register(async (part) => accessControl(part, world));
   app.register(async (part) => desk(part, world));
 }
