@@ -12,7 +12,9 @@ import { type Changes, listenToChanges } from './store/changes.ts';
 import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
 import { createInstallationStore } from './store/installation.ts';
 import { createNewsStore } from './store/news.ts';
+import { createOperationStore } from './store/operations.ts';
 import { type BatchLimits, createPaymentStore } from './store/payments.ts';
+import { createScheduleStore } from './store/schedules.ts';
 
 export interface GatewayOptions {
   connection: Connection;
@@ -48,6 +50,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     publicUrl: '',
     inboundUrl: '',
     payments: createPaymentStore(database, metrics.batch, options.batchLimits),
+    operations: createOperationStore(database),
+    schedules: createScheduleStore(database),
     news: createNewsStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database),

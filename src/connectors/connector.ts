@@ -21,6 +21,8 @@ export interface Submission {
   /** Where the payer comes back to, and where news are sent. */
   returnUrl: string;
   notifyUrl: string;
+  /** The reference of the first payment, when this one repeats it without its payer. */
+  recurringOf?: string | undefined;
   setting(name: string): unknown;
 }
 

@@ -94,8 +94,8 @@ const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
 
 export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
 
-/** What no database keeps as text: a zero character, or half of a character. */
-const UNKEEPABLE = /\\u(0000|d[89a-f])/i;
+/** What no database keeps as text: a zero character, or half of a character; not a text that only speaks of one. */
+const UNKEEPABLE = /(?<!\\)(?:\\\\)*\\u(0000|d[89a-f])/i;
 const EVENT_ID_LENGTH = 255;
 
 /** Reads news that the secret signed. */
@@ -176,6 +176,7 @@ function bodyOf(submission: Submission): Json {
     payer: submission.payer,
     parameters: submission.parameters(),
     ...(submission.methods.length > 0 && { methods: submission.methods }),
+    ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
     return_url: submission.returnUrl,
     notify_url: submission.notifyUrl,
   };

@@ -1,17 +1,34 @@
 /** The sandbox clock: moving it forward makes everything that is due by then happen. */
 import type { Gateway } from './context.ts';
-import { workDuePayments } from './payments/due.ts';
+import { workDueOperations, workDuePayments } from './payments/due.ts';
 import { workDueNews } from './payments/news.ts';
+import { workDueSubscriptions } from './schedules.ts';
 
 /** Takes over the offsets that stand in the store, after a start or a move in another process. */
 export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
   gateway.clock.set(await gateway.installation.clockOffsets());
 }
 
+/** More steps than any rehearsal needs; what is still due then falls due together. */
+const STEPS_MOST = 20_000;
+
+/** Lets time pass: stops at everything that falls due on the way, so that it happens when it is due and in its order. */
 export async function moveClock(gateway: Gateway, byMs: number, mid?: string): Promise<void> {
-  await gateway.installation.moveClock(mid, byMs);
-  await readClock(gateway);
+  const step = async (ms: number): Promise<void> => {
+    await gateway.installation.moveClock(mid, ms);
+    await readClock(gateway);
+    await workEverythingDue(gateway);
+  };
   await workEverythingDue(gateway);
+  let left = byMs;
+  for (let steps = 0; steps < STEPS_MOST; steps++) {
+    const next = await gateway.installation.nextDue(gateway.clock.now(mid), mid);
+    if (next === undefined || next >= left) break;
+    const ms = Math.max(1, next);
+    await step(ms);
+    left -= ms;
+  }
+  await step(left);
 }
 
 const running = new WeakMap<Gateway, Promise<unknown>>();
@@ -21,7 +38,9 @@ export async function workEverythingDue(gateway: Gateway): Promise<void> {
   const before = running.get(gateway) ?? Promise.resolve();
   const round = before.then(async () => {
     await workDueNews(gateway);
+    await workDueOperations(gateway);
     await workDuePayments(gateway);
+    await workDueSubscriptions(gateway);
   });
   running.set(
     gateway,

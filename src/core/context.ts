@@ -8,7 +8,9 @@ import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NewsStore } from '../store/news.ts';
+import type { OperationStore } from '../store/operations.ts';
 import type { PaymentStore } from '../store/payments.ts';
+import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
@@ -16,11 +18,13 @@ export type { NewsRow } from '../store/news.ts';
 export type {
   HistoryRow,
   NextStep,
+  OperationRow,
   Payment,
   PaymentDetails,
   PaymentStatus,
   WholePayment,
 } from '../store/payments.ts';
+export type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 export interface Gateway {
   environment: Environment;
@@ -37,6 +41,8 @@ export interface Gateway {
   publicUrl: string;
   inboundUrl: string;
   payments: PaymentStore;
+  operations: OperationStore;
+  schedules: ScheduleStore;
   news: NewsStore;
   accounts: AccountStore;
   installation: InstallationStore;

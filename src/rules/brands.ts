@@ -41,6 +41,8 @@ export interface Brand {
   connector: string;
   /** The outcome is there at once: no payer is waited for. */
   isImmediate?: true;
+  /** A payment can be repeated without its payer. */
+  recurs?: true;
   /** Money goes out to the person named, not in from a payer. */
   isPayout?: true;
   /** The payer has this long from the sale on, also while the payment is pending; then it is declined. */
@@ -90,6 +92,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   vcard: {
     connector: 'vcard',
     isImmediate: true,
+    recurs: true,
     fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'))],
     about: 'The test brand: the identifier selects the outcome.',
   },
@@ -107,12 +110,16 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ],
     { isPayout: true },
   ),
-  'wallet-a': upstream('A device wallet; the payment token comes from the merchant’s page or app.', [
-    must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH }),
-  ]),
-  'wallet-b': upstream('A device wallet; the payment token comes from the merchant’s page or app.', [
-    must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH }),
-  ]),
+  'wallet-a': upstream(
+    'A device wallet; the payment token comes from the merchant’s page or app.',
+    [must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
+    { recurs: true },
+  ),
+  'wallet-b': upstream(
+    'A device wallet; the payment token comes from the merchant’s page or app.',
+    [must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
+    { recurs: true },
+  ),
   ips: upstream(
     'Instant payment by QR code: the merchant shows the code, the payer scans it with the app of their bank.',
     [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],

@@ -114,8 +114,9 @@ export const orderId: Kind = {
 };
 
 /** An amount is judged by the exponent of its currency, which stands in another field. */
-export const amount = (currencyField: string): Kind => ({
+export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => ({
   check: (value, context) => {
+    if (withoutCurrency && context.value(currencyField) === '') return withoutCurrency.check(value, context);
     const exponent = CURRENCIES[context.value(currencyField)]?.exponent ?? 2;
     const units = minorUnits(value, exponent);
     return units === 'malformed' ? SENTENCES.invalid : units === 'zero' ? SENTENCES.notPositive : undefined;
@@ -123,6 +124,14 @@ export const amount = (currencyField: string): Kind => ({
   expects: 'decimal with two fraction digits, or with as many as the currency has; greater than 0',
   schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 });
+
+/** A part of a payment whose currency is not known yet when the field is checked; the rest is checked with it. */
+export const amountOfPayment: Kind = {
+  check: (value) =>
+    !/^\d{1,12}(\.\d{2,3})?$/.test(value) ? SENTENCES.invalid : /[1-9]/.test(value) ? undefined : SENTENCES.notPositive,
+  expects: 'decimal with as many fraction digits as the currency of the payment has; greater than 0',
+  schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
+};
 
 export const currency: Kind = {
   check: (value) => (CURRENCIES[value] ? undefined : SENTENCES.notAChoice),

@@ -53,6 +53,12 @@ export const LIMITS = {
   /** The pauses before news are tried again that could not be applied, or whose payment is not known yet. */
   newsAgainMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 
+  /** A scheduled charge that was declined is tried again after these pauses; then it is given up. */
+  scheduleRetryMs: [DAY, 3 * DAY],
+  /** How long a scheduled charge waits for an outcome that it depends on. */
+  scheduleWaitMs: MINUTE,
+  scheduleDelaysMost: 365,
+
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,
 

@@ -1,6 +1,7 @@
 /** What a request of each operation carries and what its hash covers; the password always comes last. */
 import {
   amount,
+  amountOfPayment,
   anyText,
   currency,
   type Field,
@@ -34,7 +35,10 @@ const scheduleFields = (need: typeof must): Field[] => [
   need('interval_unit', oneOf(['day', 'week', 'month'])),
   need('payments_count', wholeNumber(1, 1200)),
 ];
-const scheduleExtras = [may('day_of_month', wholeNumber(1, 31)), may('delays', anyText)];
+const scheduleExtras = [
+  may('day_of_month', wholeNumber(1, 31)),
+  may('delays', wholeNumber(0, LIMITS.scheduleDelaysMost)),
+];
 
 /** The operations of `/post`, under the names of the parameter `action`. */
 export const S2S_OPERATIONS = {
@@ -69,13 +73,14 @@ export const S2S_OPERATIONS = {
   },
   GET_TRANS_STATUS: { fields: [transId, hash], signs: ['trans_id'], isRead: true },
   GET_TRANS_STATUS_BY_ORDER: { fields: [must('order_id', orderId), hash], signs: ['order_id'], isRead: true },
-  CAPTURE: { fields: [transId, may('amount', anyText), hash], signs: ['trans_id'] },
+  CAPTURE: { fields: [transId, may('amount', amountOfPayment), hash], signs: ['trans_id'] },
   VOID: { fields: [transId, hash], signs: ['trans_id'] },
-  CREDITVOID: { fields: [transId, may('amount', anyText), hash], signs: ['trans_id'] },
+  CREDITVOID: { fields: [transId, may('amount', amountOfPayment), hash], signs: ['trans_id'] },
   RECURRING_SALE: {
     fields: [
       must('order_id', orderId),
-      must('order_amount', amount('order_currency')),
+      // Without a currency it is the one of the first payment, which is not known yet.
+      must('order_amount', amount('order_currency', amountOfPayment)),
       may('order_currency', currency),
       must('order_description', text(1, LIMITS.descriptionLength)),
       must('recurring_first_trans_id', anyText),

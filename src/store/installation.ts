@@ -15,11 +15,27 @@ export interface InstallationStore {
   write(name: string, value: Buffer): Promise<void>;
   clockOffsets(): Promise<ClockOffsets>;
   moveClock(mid: string | undefined, byMs: number): Promise<void>;
+  /** How far the clock of everybody, or of one account, is from the next thing that falls due; nothing when none is. */
+  nextDue(now: number, mid: string | undefined): Promise<number | undefined>;
   /** Tells every process that the simulated world was asked to misbehave. */
   announceFaults(): Promise<void>;
   /** Writes a row for real; fails when the database cannot take one. */
   proveWritable(): Promise<void>;
 }
+
+/** An account whose clock runs ahead meets what is due that much earlier, unless its own clock is the one that moves. */
+const NEXT_DUE = `
+  select ceil(extract(epoch from min(due_at) - $1::timestamptz) * 1000)::text as ms from (
+    select d.due_at - coalesce(c.offset_ms, 0) * interval '1 ms' as due_at
+    from (
+      select mid, due_at from payments where due_at is not null
+      union all select mid, due_at from operations where due_at is not null
+      union all select mid, due_at from subscriptions where due_at is not null
+      union all select null, due_at from news where due_at is not null
+    ) d
+    left join clock_offsets c on c.mid = d.mid and $2::uuid is null
+    where $2::uuid is null or d.mid = $2::uuid
+  ) due`;
 
 export function createInstallationStore({ query, pool }: Database): InstallationStore {
   const read = async (name: string) =>
@@ -50,6 +66,11 @@ export function createInstallationStore({ query, pool }: Database): Installation
         else offsets.accounts.set(mid, Number(offsetMs));
       }
       return offsets;
+    },
+    async nextDue(now, mid) {
+      const { rows } = await pool.query<{ ms: string | null }>(NEXT_DUE, [new Date(now).toISOString(), mid ?? null]);
+      const ms = rows[0]?.ms;
+      return ms === null || ms === undefined ? undefined : Number(ms);
     },
     announceFaults: () => announce(query, 'faults'),
     async moveClock(mid, byMs) {

@@ -4,123 +4,12 @@ import type pg from 'pg';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
-import type { PaymentEvent, StateName } from '../rules/states.ts';
 import { moments, plain, texts } from './arrays.ts';
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
+import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
 
-export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
-
-/** What the request said besides what has a column of its own. */
-export interface PaymentDetails {
-  description: string;
-  identifier?: string;
-  returnUrl?: string;
-  termUrl3ds?: string;
-  callbackUrl?: string;
-  payer: Record<string, string>;
-  customData?: Record<string, string>;
-  /** The fields of the brand; those that must not be read by anybody are in `sealed`. */
-  parameters?: Record<string, unknown>;
-  sealed?: string;
-  /** The sub-methods that the payer may be offered. */
-  methods?: string[];
-}
-
-/** What the payer has to do before the provider can tell an outcome. */
-export type NextStep =
-  /** Our own page asks for fields that the merchant did not send; nothing was submitted yet. */
-  | { kind: 'fields' }
-  | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
-  | { kind: 'code'; text: string; until: number }
-  /** In the order in which the payer needs them. */
-  | { kind: 'transfer'; instructions: [name: string, text: string][] };
-
-/** Why an operator should look at a payment. */
-export type Attention = 'late_success' | 'wrong_amount' | 'unresolved';
-
-export interface Payment {
-  mid: string;
-  paymentId: string;
-  orderId: string;
-  attempt: number;
-  protocol: 'checkout' | 's2s';
-  brand: string;
-  connector: string;
-  state: StateName;
-  historyLength: number;
-  amountText: string;
-  currency: string;
-  amount: bigint;
-  authorised: bigint;
-  captured: bigint;
-  refunded: bigint;
-  inDoubt: boolean;
-  dueAt: number | null;
-  payerUntil: number | null;
-  asked: number;
-  nextStep: NextStep | null;
-  attention: Attention | null;
-  isAuthorisation: boolean;
-  isRecurringInit: boolean;
-  fingerprint: string;
-  descriptor: string;
-  declineReason: string | null;
-  recurringToken: string | null;
-  scheduleId: string | null;
-  providerReference: string | null;
-  createdAt: number;
-  updatedAt: number;
-}
-
-export type WholePayment = Payment & { details: PaymentDetails };
-
-/** What may change with an event besides the state; the rest of a payment is as it was opened. */
-export type Changes = Partial<
-  Pick<
-    Payment,
-    | 'authorised'
-    | 'captured'
-    | 'refunded'
-    | 'inDoubt'
-    | 'dueAt'
-    | 'asked'
-    | 'declineReason'
-    | 'recurringToken'
-    | 'providerReference'
-    | 'nextStep'
-    | 'attention'
-  >
->;
-
-/** The provider call that brought an event, as the history keeps it. */
-export interface CallRecord {
-  verb: 'submit' | 'query' | 'news';
-  connector: string;
-  outcome: string;
-  tookMs: number;
-}
-
-export interface Move {
-  /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
-  before: Payment;
-  /** The payment as it is if the move happens. */
-  after: Payment;
-  /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
-  event: PaymentEvent | 'asked' | 'doubted' | 'attended' | `noted ${PaymentEvent}`;
-  actor: Actor;
-  call: CallRecord | undefined;
-}
-
-export interface HistoryRow {
-  seq: number;
-  event: string;
-  fromState: StateName | null;
-  toState: StateName;
-  actor: Actor;
-  call: CallRecord | null;
-  at: number;
-}
+export type * from './payment.ts';
 
 export interface PaymentFilter {
   mid?: string | undefined;
@@ -152,6 +41,8 @@ const COLUMNS = [
   'authorised',
   'captured',
   'refunded',
+  'reserved',
+  'busy',
   'inDoubt',
   'dueAt',
   'payerUntil',
@@ -216,16 +107,17 @@ const WRITE = `
       $20::uuid[], $21::uuid[], $22::payment_state[], $23::int[], $24::payment_state[], $25::text[], $26::actor[],
       $27::jsonb[],
       $28::timestamptz[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bool[], $33::timestamptz[], $34::int[],
-      $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[]
+      $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[], $40::bigint[], $41::operation_verb[]
     ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
       at, authorised, captured, refunded, in_doubt, due_at, asked,
-      decline_reason, recurring_token, provider_reference, next_step, attention, ordinal)
+      decline_reason, recurring_token, provider_reference, next_step, attention, reserved, busy, ordinal)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
       captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, asked = i.asked,
       decline_reason = i.decline_reason, recurring_token = i.recurring_token,
-      provider_reference = i.provider_reference, next_step = i.next_step, attention = i.attention
+      provider_reference = i.provider_reference, next_step = i.next_step, attention = i.attention,
+      reserved = i.reserved, busy = i.busy
     from moving i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
@@ -236,6 +128,17 @@ const WRITE = `
     select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
     union all
     select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
+  ), operated as (
+    insert into operations (mid, operation_id, payment_id, verb, amount, state, reason, asked, due_at, requested_at,
+      finished_at)
+    select m.mid, o.operation_id, m.payment_id, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
+      o.requested_at, o.finished_at
+    from unnest($42::int[], $43::uuid[], $44::operation_verb[], $45::bigint[], $46::operation_state[], $47::text[],
+      $48::int[], $49::timestamptz[], $50::timestamptz[], $51::timestamptz[]
+    ) as o(ordinal, operation_id, verb, amount, state, reason, asked, due_at, requested_at, finished_at)
+    join moved m on m.ordinal = o.ordinal
+    on conflict (mid, operation_id) do update set state = excluded.state, reason = excluded.reason,
+      asked = excluded.asked, due_at = excluded.due_at, finished_at = excluded.finished_at
   )
   select payment_id as "paymentId", 0 as ordinal from opened
   union all
@@ -331,6 +234,7 @@ export function createPaymentStore(
   const write = batched<WholePayment | Move, boolean>('write', async (items) => {
     const opens = items.filter((item) => 'details' in item);
     const moves = items.filter((item) => 'before' in item);
+    const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
     const rows = await run<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
@@ -371,6 +275,18 @@ export function createPaymentStore(
       texts(moves, (m) => m.after.providerReference),
       texts(moves, (m) => (m.after.nextStep ? JSON.stringify(m.after.nextStep) : null)),
       plain(moves, (m) => m.after.attention),
+      plain(moves, (m) => m.after.reserved),
+      plain(moves, (m) => m.after.busy),
+      plain(operations, (o) => o.ordinal),
+      plain(operations, (o) => o.operationId),
+      plain(operations, (o) => o.verb),
+      plain(operations, (o) => o.amount),
+      plain(operations, (o) => o.state),
+      texts(operations, (o) => o.reason),
+      plain(operations, (o) => o.asked),
+      moments(operations, (o) => o.dueAt),
+      moments(operations, (o) => o.requestedAt),
+      moments(operations, (o) => o.finishedAt),
     ]);
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.

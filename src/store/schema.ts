@@ -44,6 +44,19 @@ export interface Schema {
     dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
   };
+  operations: {
+    mid: string;
+    operationId: string;
+    paymentId: string;
+    verb: string;
+    amount: bigint;
+    state: string;
+    reason: string | null;
+    asked: number;
+    dueAt: ColumnType<number, string, string> | null;
+    requestedAt: ColumnType<number, string, string>;
+    finishedAt: ColumnType<number, string, string> | null;
+  };
   payments: {
     mid: string;
     paymentId: string;
@@ -77,5 +90,37 @@ export interface Schema {
     payerUntil: ColumnType<number, string, string> | null;
     nextStep: ColumnType<unknown, string, string> | null;
     attention: string | null;
+    reserved: Generated<bigint>;
+    busy: string | null;
+  };
+  schedules: {
+    mid: string;
+    scheduleId: string;
+    name: string;
+    intervalLength: number;
+    intervalUnit: string;
+    paymentsCount: number;
+    dayOfMonth: number | null;
+    delays: number;
+    version: number;
+    deletedAt: ColumnType<number, string, string> | null;
+    createdAt: ColumnType<number, string, string>;
+  };
+  subscriptions: {
+    mid: string;
+    subscriptionId: string;
+    scheduleId: string;
+    firstPaymentId: string;
+    state: string;
+    occurrences: number;
+    declines: number;
+    failed: number;
+    anchorAt: ColumnType<number, string, string>;
+    anchorDay: number;
+    intervals: number;
+    scheduleVersion: number;
+    nextAt: ColumnType<number, string, string> | null;
+    dueAt: ColumnType<number, string, string> | null;
+    createdAt: ColumnType<number, string, string>;
   };
 }

@@ -23,6 +23,10 @@ const TYPES: Record<string, string> = {
   payment_state: 'string',
   attention: 'string',
   news_state: 'string',
+  operation_verb: 'string',
+  operation_state: 'string',
+  interval_unit: 'string',
+  subscription_state: 'string',
 };
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

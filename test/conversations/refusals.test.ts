@@ -444,14 +444,4 @@ describe('operations on what does not exist', () => {
       ),
     );
   });
-  test('an operation that is not offered yet on a payment that exists: 204005', async () => {
-    const { body: sale } = await shop.sale({ auth: 'Y' });
-    for (const action of ['CAPTURE', 'VOID', 'CREDITVOID']) {
-      expect((await call(action, { trans_id: sale.trans_id }, [sale.trans_id])).body).toMatchObject({
-        error_code: 204005,
-        error_message: 'Payment action not supported',
-      });
-    }
-    expect((await shop.status(sale.trans_id)).body.status).toBe('PENDING');
-  });
 });

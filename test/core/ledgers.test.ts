@@ -58,7 +58,7 @@ type Chance = ReturnType<typeof chanceFrom>;
 let shop: TestGateway;
 let gateways: Gateway[];
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'fatal' });
+  shop = await startTestGateway({ outside: true, logLevel: 'error' });
   const other = await shop.anotherGateway();
   other.publicUrl = shop.url;
   other.inboundUrl = shop.url;
@@ -193,7 +193,7 @@ const ours = async (): Promise<Ours[]> =>
     group by p.mid, p.payment_id`)) as unknown as Ours[];
 
 test(`${LANES * ROUNDS} payments with every kind of trouble: both books agree`, { timeout: 120_000 }, async () => {
-  onTestFailed(() => console.error(`The choices of this run follow from SEED=${SEED}.`));
+  onTestFailed(() => console.error(`The choices of this run follow from SEED=${SEED}.`, ...shop.logs.slice(0, 10)));
   const merchants = await Promise.all(
     Array.from({ length: LANES }, () => shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' })),
   );

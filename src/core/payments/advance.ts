@@ -41,7 +41,9 @@ const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
 };
 
 const withRecurringToken = (payment: Payment): Changes =>
-  payment.isRecurringInit && payment.recurringToken === null ? { recurringToken: newSecret() } : {};
+  payment.isRecurringInit && payment.recurringToken === null && BRANDS[payment.brand]?.recurs
+    ? { recurringToken: newSecret() }
+    : {};
 
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, happening: Happening): Changes {
@@ -87,45 +89,59 @@ function withDeadline(payment: Payment): Payment {
 const TRIES_MOST = 100;
 
 /**
- * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
- * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
+ * Writes a move that is composed from the payment as it is; when that has changed meanwhile, it is composed anew.
+ * Whoever composes may refuse by throwing: then nothing was written.
  */
-export async function advance(gateway: Gateway, payment: Payment, happening: Happening): Promise<Payment> {
+export async function write(
+  gateway: Gateway,
+  payment: Payment,
+  compose: (current: Payment, now: number) => Move | Promise<Move>,
+): Promise<Move> {
   let current = payment;
   for (let tries = 0; tries < TRIES_MOST; tries++) {
-    const now = gateway.clock.now(current.mid);
-    const deadline = happening.event === 'abandoned' ? undefined : payerDeadline(current);
-    // What comes after the payer's time is late, whether or not the work loop has been here.
-    if (deadline !== undefined && now >= deadline) current = await abandon(gateway, current);
-    const { actor, call, event } = happening;
-    const to = nextState(current.state, event);
-    const at = event === 'abandoned' ? Math.min(now, current.payerUntil ?? now) : now;
-    const moved = { ...current, historyLength: current.historyLength + 1, updatedAt: at };
-    const isLate = isLateSuccess(current, event);
-    const move: Move =
-      to === undefined
-        ? {
-            before: current,
-            after: isLate ? { ...moved, attention: 'late_success', dueAt: null } : moved,
-            event: `noted ${event}`,
-            actor,
-            call,
-          }
-        : {
-            before: current,
-            after: withDeadline({ ...moved, ...changes(current, happening), state: to }),
-            event,
-            actor,
-            call,
-          };
+    const move = await compose(current, gateway.clock.now(current.mid));
     if (await gateway.payments.move(move)) {
-      if (move.after.state !== current.state) gateway.metrics.entered(move.after.state);
-      if (isLate) gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
-      return move.after;
+      if (move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
+      return move;
     }
     current = (await gateway.payments.find(current)) ?? current;
   }
   throw new Error(`The payment ${payment.paymentId} changed too often to be moved.`);
+}
+
+/** The payment with one more row in its history. */
+export const withHistory = (payment: Payment, at: number): Payment => ({
+  ...payment,
+  historyLength: payment.historyLength + 1,
+  updatedAt: at,
+});
+
+/**
+ * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
+ * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
+ */
+export async function advance(gateway: Gateway, payment: Payment, happening: Happening): Promise<Payment> {
+  const { actor, call, event } = happening;
+  const compose = (before: Payment, now: number): Move => {
+    const to = nextState(before.state, event);
+    const moved = withHistory(before, event === 'abandoned' ? Math.min(now, before.payerUntil ?? now) : now);
+    if (to !== undefined) {
+      const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
+      return { before, after, event, actor, call };
+    }
+    const after: Payment = isLateSuccess(before, event) ? { ...moved, attention: 'late_success', dueAt: null } : moved;
+    return { before, after, event: `noted ${event}`, actor, call };
+  };
+  const { before, after } = await write(gateway, payment, async (current, now) => {
+    const deadline = event === 'abandoned' ? undefined : payerDeadline(current);
+    // What comes after the payer's time is late, whether or not the work loop has been here.
+    const isLate = deadline !== undefined && now >= deadline;
+    return compose(isLate ? await abandon(gateway, current) : current, now);
+  });
+  if (isLateSuccess(before, event)) {
+    gateway.log.warn({ payment_id: before.paymentId, event }, 'late success: money moved after the end');
+  }
+  return after;
 }
 
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
@@ -147,12 +163,12 @@ async function note(
   changed: Changes,
 ): Promise<Payment> {
   const at = gateway.clock.now(payment.mid);
-  const after = withDeadline({ ...payment, ...changed, historyLength: payment.historyLength + 1, updatedAt: at });
+  const after = withDeadline({ ...withHistory(payment, at), ...changed });
   return (await gateway.payments.move({ before: payment, after, ...record })) ? after : payment;
 }
 
 /** The pause before the next question grows with each that was in vain. */
-const nextPause = (pauses: readonly number[], asked: number): number =>
+export const nextPause = (pauses: readonly number[], asked: number): number =>
   pauses[Math.min(asked, pauses.length - 1)] as number;
 
 /** Notes that a provider was asked and the outcome is still to come; at last somebody has to look. */

@@ -1,8 +1,9 @@
 /** What time brings to payments: open outcomes are asked about, payers run out of time, authorisations expire. */
-import type { WholePayment } from '../../store/payments.ts';
+import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, payerDeadline } from './advance.ts';
+import { inquireOperation } from './operate.ts';
 import { inquire } from './provider.ts';
 
 const CLAIM_MOST = 200;
@@ -21,11 +22,33 @@ export async function workDuePayments(gateway: Gateway): Promise<number> {
   }
 }
 
+/** Asks about operations whose outcome is still to come. */
+export async function workDueOperations(gateway: Gateway): Promise<void> {
+  for (;;) {
+    const now = gateway.clock.now();
+    const due = await gateway.operations.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
+    if (due.length === 0) return;
+    await Promise.all(due.map((operation) => workDueOperation(gateway, operation)));
+  }
+}
+
+async function workDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
+  try {
+    const payment = await gateway.payments.find(operation);
+    if (payment) await inquireOperation(gateway, payment, operation);
+  } catch (error) {
+    // The lease runs out and the operation is due again.
+    gateway.log.error({ err: error, payment_id: operation.paymentId }, 'due operation failed');
+  }
+}
+
 async function workDuePayment(gateway: Gateway, payment: WholePayment, account: Account | undefined): Promise<void> {
   try {
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
     const deadline = payerDeadline(payment);
     const isOver = deadline !== undefined && gateway.clock.now(payment.mid) >= deadline;
+    // Whatever is under way decides first; its outcome says when to look again.
+    if (payment.busy !== null) return;
     if (isOver) await abandon(gateway, payment);
     else if (payment.authorised > 0n) await advance(gateway, payment, { event: 'expired', actor: 'clock' });
     else await inquire(gateway, payment, account);

@@ -3,13 +3,30 @@ import { isUuid } from '../../lib/id.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NewsRow } from '../../store/news.ts';
-import type { HistoryRow, Payment, PaymentFilter, PaymentStatus, WholePayment } from '../../store/payments.ts';
+import type {
+  HistoryRow,
+  OperationRow,
+  Payment,
+  PaymentFilter,
+  PaymentStatus,
+  WholePayment,
+} from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, noteAttended, payerDeadline } from './advance.ts';
 import { inquireNow } from './provider.ts';
 
 export async function findPayment(gateway: Gateway, account: Account, paymentId: string): Promise<Payment | undefined> {
   return isUuid(paymentId) ? gateway.payments.find({ mid: account.mid, paymentId }) : undefined;
+}
+
+/** With everything that its request said. */
+export async function findWholePayment(
+  gateway: Gateway,
+  { mid }: Account,
+  paymentId: string,
+): Promise<WholePayment | undefined> {
+  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
+  return payment?.mid === mid ? payment : undefined;
 }
 
 /** What a status query tells of a payment. */
@@ -48,12 +65,13 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
 export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
-): Promise<{ payment: WholePayment; history: HistoryRow[]; news: NewsRow[] } | undefined> {
+): Promise<{ payment: WholePayment; history: HistoryRow[]; operations: OperationRow[]; news: NewsRow[] } | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   if (!payment) return undefined;
   return {
     payment,
     history: await gateway.payments.history(payment),
+    operations: await gateway.operations.of(payment),
     news: await gateway.news.about(payment.paymentId),
   };
 }

@@ -8,9 +8,11 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { sealSecrets, submit } from './provider.ts';
+import { subscriptionTo } from './subscribe.ts';
 
 /** A checked order; the faces make it from their own field names. */
 export interface Order {
@@ -24,6 +26,9 @@ export interface Order {
   details: PaymentDetails;
   /** Fields that nobody may read; they are kept sealed. */
   secrets?: Record<string, unknown> | undefined;
+  /** The schedule that this payment belongs to, and the one that shall repeat it from now on. */
+  scheduleId?: string | undefined;
+  schedule?: Schedule | undefined;
   /** Whether the payer has to be asked for fields before anything can be submitted. */
   needsFields?: boolean | undefined;
   /** Everything the request said, so that a repeat can be told from another request for the same order. */
@@ -36,8 +41,27 @@ const duplicate = (): Refusal =>
 /** Pays an order; a repeat of the same request gets the payment that the first one made. */
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<Payment> {
   const payment = composePayment(gateway, account, order);
-  if (await gateway.payments.open(payment)) return begin(gateway, account, payment, order);
+  if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
   return openAgain(gateway, account, payment, order);
+}
+
+/** Makes one numbered attempt of an order, whoever tries to and however often. */
+export async function openAttempt(gateway: Gateway, account: Account, order: Order, attempt: number): Promise<Payment> {
+  const payment = { ...composePayment(gateway, account, order), attempt };
+  if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
+  const existing = await gateway.payments.findByOrder(payment);
+  if (!existing) throw new Error(`The order ${order.orderId} is taken, but there is no payment of it.`);
+  return waitForOutcome(gateway, existing);
+}
+
+/** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
+async function claim(gateway: Gateway, payment: WholePayment, { schedule }: Order): Promise<boolean> {
+  if (!schedule) return gateway.payments.open(payment);
+  const subscription = subscriptionTo(schedule, payment);
+  await gateway.schedules.subscribe(subscription);
+  const isClaimed = await gateway.payments.open(payment);
+  if (!isClaimed) await gateway.schedules.unsubscribe(subscription);
+  return isClaimed;
 }
 
 /** Submits a payment, or sends its payer to our page first. */
@@ -57,7 +81,7 @@ async function openAgain(gateway: Gateway, account: Account, payment: WholePayme
     }
     if (account.settings.order_id_reuse === 'never' || !isRetriable(newest.state)) throw duplicate();
     const retry = { ...payment, attempt: newest.attempt + 1 };
-    if (await gateway.payments.open(retry)) return begin(gateway, account, retry, order);
+    if (await claim(gateway, retry, order)) return begin(gateway, account, retry, order);
   }
 }
 
@@ -101,6 +125,8 @@ export function composePayment(
     authorised: 0n,
     captured: 0n,
     refunded: 0n,
+    reserved: 0n,
+    busy: null,
     inDoubt: false,
     // If this process dies before the outcome is written, the work loop asks the provider then.
     dueAt: now + LIMITS.submissionMs,
@@ -115,7 +141,7 @@ export function composePayment(
     descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
     declineReason: null,
     recurringToken: null,
-    scheduleId: null,
+    scheduleId: order.schedule?.scheduleId ?? order.scheduleId ?? null,
     providerReference: null,
     createdAt: now,
     updatedAt: now,

@@ -89,6 +89,7 @@ function submission(gateway: Gateway, payment: WholePayment, { name, settings }:
     methods: details.methods ?? [],
     returnUrl: `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
     notifyUrl: `${gateway.inboundUrl}/inbound/${payment.connector}`,
+    recurringOf: details.recurringOf,
     setting: settingsReader(settings),
   };
 }

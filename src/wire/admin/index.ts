@@ -5,6 +5,7 @@ import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { clockRoutes } from './clock.ts';
 import { newsRoutes, paymentRoutes } from './payments.ts';
+import { scheduleRoutes } from './schedules.ts';
 
 export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   requireBearer(app, 'admin', isToken);
@@ -12,5 +13,6 @@ export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (dige
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
   newsRoutes(app, gateway);
+  scheduleRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

@@ -1,15 +1,19 @@
 /** Admin calls on payments: the list, and one payment with everything that happened to it. */
 import type { FastifyInstance } from 'fastify';
-import type { Gateway, HistoryRow, NewsRow, Payment, WholePayment } from '../../core/context.ts';
+import { findAccount } from '../../core/accounts.ts';
+import type { Account, Gateway, HistoryRow, NewsRow, OperationRow, Payment, WholePayment } from '../../core/context.ts';
+import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNews } from '../../core/payments/news.ts';
+import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import { anyText, moment, page, pageSize, readQuery, uuidText } from './input.ts';
+import { anyText, invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/payments', async (request) => {
@@ -44,7 +48,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const found = await inspectPayment(gateway, request.params.paymentId);
     if (!found) throw new Refusal('noSuchPayment');
-    const { payment, history, news } = found;
+    const { payment, history, operations, news } = found;
     return {
       ...paymentView(payment),
       connector: payment.connector,
@@ -54,18 +58,44 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       next_step: payment.nextStep?.kind ?? null,
       details: detailsView(payment),
       history: history.map(historyView),
-      operations: [],
+      operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
       news: news.map(newsView),
       callbacks: [],
     };
   });
 
+  for (const [name, perform] of Object.entries(OPERATOR_ACTIONS)) {
+    app.post<{ Params: { paymentId: string } }>(`/payments/:paymentId/${name}`, async (request) => {
+      const found = await inspectPayment(gateway, request.params.paymentId);
+      const account = found && (await findAccount(gateway, found.payment.mid));
+      if (!found || !account) throw new Refusal('noSuchPayment');
+      const { payment, operation } = await perform(gateway, account, found.payment, readAmountBody(request.body));
+      return { ...paymentView(payment), operation: operationView(payment, operation) };
+    });
+  }
+
   app.post<{ Params: { paymentId: string } }>('/payments/:paymentId/attended', async (request) => {
     const payment = await attendPayment(gateway, request.params.paymentId);
     if (!payment) throw new Refusal('noSuchPayment');
     return paymentView(payment);
   });
+}
+
+/** What an operator may do to a payment, through the same core as the merchant. */
+const OPERATOR_ACTIONS: Readonly<
+  Record<string, (gateway: Gateway, account: Account, payment: Payment, amount: string) => Promise<Operated>>
+> = {
+  capture: (gateway, _account, payment, amount) => capture(gateway, payment, amount, 'operator'),
+  void: (gateway, _account, payment) => voidPayment(gateway, payment, 'operator'),
+  refund: (gateway, account, payment, amount) => refund(gateway, account, payment, amount, 'operator'),
+};
+
+/** An amount is a text, or is left out for everything. */
+function readAmountBody(body: unknown): string {
+  const { amount = '' } = body === undefined ? {} : objectBody(body);
+  if (typeof amount === 'string') return amount;
+  throw invalid('amount', SENTENCES.invalid);
 }
 
 export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -82,8 +112,23 @@ export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
 const NEWS_STATES = ['new', 'applied', 'unmatched'] as const;
 const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved'] as const;
 
+const moneyOf =
+  ({ currency }: Payment) =>
+  (minor: bigint): string =>
+    amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
+
+const operationView = (payment: Payment, operation: OperationRow) => ({
+  operation_id: operation.operationId,
+  operation: operation.verb,
+  state: operation.state,
+  amount: moneyOf(payment)(operation.amount),
+  reason: operation.reason,
+  requested_at: wireDate(operation.requestedAt),
+  finished_at: operation.finishedAt === null ? null : wireDate(operation.finishedAt),
+});
+
 function paymentView(payment: Payment) {
-  const money = (minor: bigint): string => amountText(minor, CURRENCIES[payment.currency]?.exponent ?? 2);
+  const money = moneyOf(payment);
   return {
     payment_id: payment.paymentId,
     mid: payment.mid,

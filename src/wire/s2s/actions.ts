@@ -1,14 +1,19 @@
 /** What each action of `/post` does once a request has passed the gates. */
-import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
-import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
+import type { Account, Gateway, Payment, PaymentDetails, Schedule, ScheduleTerms } from '../../core/context.ts';
+import { capture, refund, voidPayment } from '../../core/payments/change.ts';
+import { findPayment, findStatus, findStatusByOrder, findWholePayment } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
+import { repetition } from '../../core/payments/repeat.ts';
+import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
 import { entriesBelow } from '../../lib/form.ts';
+import { minorUnits } from '../../lib/money.ts';
 import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
-import { type ErrorName, Refusal } from '../../rules/errors.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
 import { type AccountFields, contextOf } from '../pipeline.ts';
-import { type Answer, saleAnswer, statusAnswer } from './answers.ts';
+import { type Answer, acceptedAnswer, operationAnswer, saleAnswer, scheduleAnswer, statusAnswer } from './answers.ts';
 import type { S2sBody } from './body.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<Answer>;
@@ -23,13 +28,13 @@ const sale: Action = {
   accountFields(gateway, { settings }, body) {
     const name = body.value('brand');
     const label = brandLabel(name, settings, isOffered(gateway));
-    if (label !== undefined) return { fields: BRANDS[label]?.fields ?? [], problems: [] };
+    const brand = label === undefined ? undefined : BRANDS[label];
+    if (brand) return { fields: brand.fields, problems: recurringProblems(brand, body) };
     return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
   },
   async perform(gateway, account, body) {
     const { value } = body;
-    // No schedule exists before schedules can be made, so none can be found.
-    if (value('schedule_id') !== '') throw new Refusal('unknownSchedule');
+    const schedule = await scheduleOf(gateway, account, value('schedule_id'));
     const brand = brandLabel(value('brand'), account.settings, isOffered(gateway)) as string;
     const row = BRANDS[brand] as Brand;
     const context = contextOf(gateway, account, body);
@@ -48,6 +53,7 @@ const sale: Action = {
         ...(Object.keys(parameters).length > 0 && { parameters }),
         ...(methods.length > 0 && { methods }),
       },
+      schedule,
       secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
       needsFields: fieldsToAsk(row, context).length > 0,
       content: contentOf(body),
@@ -55,6 +61,14 @@ const sale: Action = {
     return saleAnswer('SALE', payment, gateway);
   },
 };
+
+/** Whether a payment shall and can be repeated has to be clear before it is made. */
+function recurringProblems({ recurs }: Brand, { value }: S2sBody): Problem[] {
+  const isWanted = value('recurring_init') === 'Y';
+  if (isWanted && !recurs) return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice }];
+  const isScheduled = value('schedule_id') !== '';
+  return isScheduled && !isWanted ? [{ field: 'recurring_init', sentence: SENTENCES.blank }] : [];
+}
 
 /** A brand whose connector this installation does not have is no choice at all. */
 const isOffered =
@@ -126,32 +140,99 @@ const statusByOrder: Action = {
   },
 };
 
-/** Operations that are members of the interface but that no connector offers yet: all gates hold, then 204005. */
-const notSupportedYet = (
-  find: (...args: Parameters<Perform>) => Promise<Payment | undefined>,
+/** An action on the payment that `trans_id` names; another account's is as unknown as one that never was. */
+const on = (
   unknown: ErrorName,
+  perform: (gateway: Gateway, account: Account, payment: Payment, body: S2sBody) => Promise<Answer>,
 ): Action => ({
   async perform(gateway, account, body) {
-    if (!(await find(gateway, account, body))) throw new Refusal(unknown);
-    throw new Refusal('actionNotSupported');
+    const payment = await findPayment(gateway, account, body.value('trans_id'));
+    if (!payment) throw new Refusal(unknown);
+    return perform(gateway, account, payment, body);
   },
 });
-const byTransId: Parameters<typeof notSupportedYet>[0] = (gateway, account, { value }) =>
-  findPayment(gateway, account, value('trans_id'));
-const nothing = async (): Promise<undefined> => undefined;
+
+const recurringSale: Action = {
+  async perform(gateway, account, body) {
+    const { value } = body;
+    const first = await findWholePayment(gateway, account, value('recurring_first_trans_id'));
+    if (!first || first.recurringToken === null || first.recurringToken !== value('recurring_token')) {
+      throw new Refusal('unknownRecurringPair');
+    }
+    const schedule = await scheduleOf(gateway, account, value('schedule_id'));
+    if (!BRANDS[first.brand]?.recurs) throw new Refusal('actionNotSupported');
+    const currency = value('order_currency') || first.currency;
+    const amountText = value('order_amount');
+    if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
+      throw new Refusal('invalidData', [{ field: 'order_amount', sentence: SENTENCES.invalid }]);
+    }
+    const order = repetition(first, {
+      orderId: value('order_id'),
+      amountText,
+      currency,
+      description: value('order_description'),
+      isAuthorisation: value('auth') === 'Y',
+      schedule,
+      content: contentOf(body),
+    });
+    return saleAnswer('RECURRING_SALE', await openPayment(gateway, account, order), gateway);
+  },
+};
+
+const scheduleOf = async (gateway: Gateway, account: Account, scheduleId: string): Promise<Schedule | undefined> =>
+  scheduleId === '' ? undefined : existingSchedule(gateway, account, scheduleId);
+
+/** The terms of a schedule that a request names; what it does not name is not there. */
+function termsOf({ value }: S2sBody): Partial<ScheduleTerms> {
+  const number = (name: string) => (value(name) === '' ? undefined : Number(value(name)));
+  const terms = {
+    name: value('name') || undefined,
+    intervalLength: number('interval_length'),
+    intervalUnit: value('interval_unit') || undefined,
+    paymentsCount: number('payments_count'),
+    dayOfMonth: number('day_of_month'),
+    delays: number('delays'),
+  };
+  return Object.fromEntries(Object.entries(terms).filter(([, term]) => term !== undefined));
+}
+
+const createScheduleAction: Action = {
+  async perform(gateway, account, body) {
+    const terms = { dayOfMonth: null, delays: 0, ...termsOf(body) } as ScheduleTerms;
+    const { scheduleId } = await createSchedule(gateway, account, terms, body.value('schedule_id'));
+    return scheduleAnswer('CREATE_SCHEDULE', scheduleId);
+  },
+};
+
+const updateScheduleAction: Action = {
+  async perform(gateway, account, body) {
+    const { scheduleId } = await updateSchedule(gateway, account, body.value('schedule_id'), termsOf(body));
+    return scheduleAnswer('UPDATE_SCHEDULE', scheduleId);
+  },
+};
+
+const deleteScheduleAction: Action = {
+  async perform(gateway, account, { value }) {
+    await deleteSchedule(gateway, account, value('schedule_id'));
+    return scheduleAnswer('DELETE_SCHEDULE', value('schedule_id').toLowerCase());
+  },
+};
 
 export const S2S_ACTIONS: Record<S2sAction, Action> = {
   SALE: sale,
   GET_TRANS_STATUS: status,
   GET_TRANS_STATUS_BY_ORDER: statusByOrder,
-  CAPTURE: notSupportedYet(byTransId, 'unknownTransaction'),
-  VOID: notSupportedYet(byTransId, 'unknownPayment'),
-  CREDITVOID: notSupportedYet(byTransId, 'unknownPayment'),
-  RECURRING_SALE: notSupportedYet(async (gateway, account, { value }) => {
-    const first = await findPayment(gateway, account, value('recurring_first_trans_id'));
-    return first?.recurringToken === value('recurring_token') ? first : undefined;
-  }, 'unknownRecurringPair'),
-  CREATE_SCHEDULE: notSupportedYet(nothing, 'actionNotSupported'),
-  UPDATE_SCHEDULE: notSupportedYet(nothing, 'unknownSchedule'),
-  DELETE_SCHEDULE: notSupportedYet(nothing, 'unknownSchedule'),
+  CAPTURE: on('unknownTransaction', async (gateway, _account, payment, { value }) =>
+    operationAnswer('CAPTURE', await capture(gateway, payment, value('amount'), 'merchant')),
+  ),
+  VOID: on('unknownPayment', async (gateway, _account, payment) =>
+    operationAnswer('VOID', await voidPayment(gateway, payment, 'merchant')),
+  ),
+  CREDITVOID: on('unknownPayment', async (gateway, account, payment, { value }) =>
+    acceptedAnswer('CREDITVOID', await refund(gateway, account, payment, value('amount'), 'merchant')),
+  ),
+  RECURRING_SALE: recurringSale,
+  CREATE_SCHEDULE: createScheduleAction,
+  UPDATE_SCHEDULE: updateScheduleAction,
+  DELETE_SCHEDULE: deleteScheduleAction,
 };

@@ -1,7 +1,10 @@
 /** The answers of `/post`, made from a payment. */
-import type { Gateway, Payment, PaymentStatus } from '../../core/context.ts';
+import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/context.ts';
 import { pageOf } from '../../core/payments/links.ts';
+import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
+import { amountText } from '../../lib/money.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
 export interface Answer {
@@ -51,6 +54,48 @@ function redirection(payment: Payment, gateway: Gateway): Answer {
       return { redirect_params: Object.fromEntries(step.instructions) };
   }
 }
+
+/** The word `result` for what came of an operation. */
+const RESULTS: Readonly<Record<OperationRow['state'], string>> = {
+  done: 'SUCCESS',
+  declined: 'DECLINED',
+  sent: 'UNDEFINED',
+};
+
+/** What a capture or void came to; the amount is the one of the operation. */
+export function operationAnswer(action: 'CAPTURE' | 'VOID', { payment, operation }: Operated): Answer {
+  const money = {
+    amount: amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2),
+    descriptor: payment.descriptor,
+    currency: payment.currency,
+  };
+  return {
+    action,
+    result: RESULTS[operation.state],
+    status: payment.state,
+    order_id: payment.orderId,
+    trans_id: payment.paymentId,
+    trans_date: wireDate(operation.finishedAt ?? operation.requestedAt),
+    operation_id: operation.operationId,
+    ...(action === 'CAPTURE' && money),
+    ...(operation.reason !== null && { decline_reason: operation.reason }),
+  };
+}
+
+/** A refund is on its way; what comes of it is told by callback and by status. */
+export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): Answer => ({
+  action,
+  result: 'ACCEPTED',
+  order_id: payment.orderId,
+  trans_id: payment.paymentId,
+  operation_id: operation.operationId,
+});
+
+export const scheduleAnswer = (action: string, scheduleId: string): Answer => ({
+  action,
+  result: 'SUCCESS',
+  schedule_id: scheduleId,
+});
 
 export function statusAnswer(action: string, payment: PaymentStatus): Answer {
   return withExtras(

@@ -1,0 +1,67 @@
+/** Captures, voids and refunds: who may do what to which payment, and which refusal wins. */
+import { minorUnits } from '../../lib/money.ts';
+import { BRANDS } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import type { Actor, Payment } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { type Operated, operate, type Plan } from './operate.ts';
+
+/** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
+function readAmount(text: string, payment: Payment, everything: bigint): bigint {
+  if (text === '') return everything;
+  const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2);
+  if (typeof units === 'bigint') return units;
+  const sentence = units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
+  throw new Refusal('invalidData', [{ field: 'amount', sentence }]);
+}
+
+/** Takes what was reserved, or a part of it; once. */
+export const capture = (gateway: Gateway, payment: Payment, amountText: string, actor: Actor): Promise<Operated> =>
+  operate(gateway, payment, actor, (current): Plan => {
+    const amount = readAmount(amountText, current, current.authorised);
+    if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
+    if (current.authorised === 0n) throw new Refusal('actionNotSupported');
+    if (amount > current.authorised) throw new Refusal('captureTooMuch');
+    return { verb: 'capture', amount };
+  });
+
+/** Whether the provider has the payment and no other operation holds it. */
+const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDING' && busy === null && !inDoubt;
+
+/** Cancels a payment before money moved. */
+export const voidPayment = (gateway: Gateway, payment: Payment, actor: Actor): Promise<Operated> =>
+  operate(gateway, payment, actor, (current): Plan => {
+    if (!isFree(current)) throw new Refusal('actionNotSupported');
+    return { verb: 'void', amount: current.amount };
+  });
+
+/** Pays back all or a part; of an amount that is only reserved, the whole reservation is given back. */
+export const refund = (
+  gateway: Gateway,
+  { settings }: Account,
+  payment: Payment,
+  amountText: string,
+  actor: Actor,
+): Promise<Operated> =>
+  operate(gateway, payment, actor, (current): Plan => {
+    if (current.authorised > 0n && isFree(current)) return reversal(current, amountText);
+    const refundable = current.captured - current.refunded - current.reserved;
+    const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
+    if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
+    const refunds = BRANDS[current.brand]?.isPayout ? 'none' : gateway.connectors[current.connector]?.can.refunds;
+    if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
+    if (refunds !== 'api') throw new Refusal('actionNotSupported');
+    if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');
+    if (amount > refundable) throw new Refusal('refundTooMuch');
+    return { verb: 'refund', amount };
+  });
+
+function reversal(current: Payment, amountText: string): Plan {
+  const amount = readAmount(amountText, current, current.authorised);
+  if (amount > current.authorised) throw new Refusal('refundTooMuch');
+  // A reservation is given back whole.
+  if (amount < current.authorised) throw new Refusal('actionNotSupported');
+  return { verb: 'reversal', amount };
+}

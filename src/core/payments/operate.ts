@@ -1,0 +1,162 @@
+/** What is done to a payment after it was made: the intent is reserved, the provider called, the outcome written. */
+import type { OperationOutcome, Operation as ProviderOperation } from '../../connectors/connector.ts';
+import { newId } from '../../lib/id.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { nextState, type PaymentEvent } from '../../rules/states.ts';
+import type { Actor, CallRecord, Changes, OperationRow, OperationVerb, Payment } from '../../store/payments.ts';
+import type { Gateway } from '../context.ts';
+import { nextPause, withHistory, write } from './advance.ts';
+
+/** What an operation shall do; made by somebody who has looked whether it may. */
+export interface Plan {
+  verb: OperationVerb;
+  amount: bigint;
+}
+
+/** What came of an operation, as far as is known: `sent` means that the outcome is still to come. */
+export interface Operated {
+  payment: Payment;
+  operation: OperationRow;
+}
+
+interface Rule {
+  /** What is held from the intent to the outcome, and given free by it. */
+  hold: (payment: Payment, amount: bigint) => Changes;
+  release: (payment: Payment, amount: bigint) => Changes;
+  /** What happens to the payment when the provider has done it. */
+  event: (payment: Payment, amount: bigint) => PaymentEvent;
+  effect: (payment: Payment, amount: bigint) => Changes;
+  /** What the provider is asked to do. */
+  provider: ProviderOperation['verb'];
+}
+
+const alone = (verb: OperationVerb): Pick<Rule, 'hold' | 'release'> => ({
+  hold: () => ({ busy: verb }),
+  release: () => ({ busy: null }),
+});
+
+const RULES: Readonly<Record<OperationVerb, Rule>> = {
+  capture: {
+    ...alone('capture'),
+    event: () => 'captured',
+    effect: (_, amount) => ({ captured: amount, dueAt: null }),
+    provider: 'capture',
+  },
+  void: { ...alone('void'), event: () => 'voided', effect: () => ({ dueAt: null, nextStep: null }), provider: 'void' },
+  reversal: { ...alone('reversal'), event: () => 'reversed', effect: () => ({ dueAt: null }), provider: 'void' },
+  refund: {
+    hold: ({ reserved }, amount) => ({ reserved: reserved + amount }),
+    release: ({ reserved }, amount) => ({ reserved: reserved - amount }),
+    event: ({ refunded, captured }, amount) => (refunded + amount === captured ? 'refunded' : 'partlyRefunded'),
+    effect: ({ refunded }, amount) => ({ refunded: refunded + amount }),
+    provider: 'refund',
+  },
+};
+
+/** Does to a payment what `plan` allows; it is asked again whenever the payment has changed, and may refuse. */
+export async function operate(
+  gateway: Gateway,
+  payment: Payment,
+  actor: Actor,
+  plan: (current: Payment) => Plan,
+): Promise<Operated> {
+  const operationId = newId();
+  const { after, operation } = await write(gateway, payment, (before, now) => {
+    const { verb, amount } = plan(before);
+    const intent: OperationRow = {
+      mid: before.mid,
+      operationId,
+      paymentId: before.paymentId,
+      verb,
+      amount,
+      state: 'sent',
+      reason: null,
+      asked: 0,
+      // If this process dies before the outcome is written, the work loop asks the provider then.
+      dueAt: now + LIMITS.submissionMs,
+      requestedAt: now,
+      finishedAt: null,
+    };
+    const held = { ...withHistory(before, now), ...RULES[verb].hold(before, amount) };
+    return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
+  });
+  return callProvider(gateway, after, operation as OperationRow, 'operate');
+}
+
+/** Asks about an operation whose outcome is not known; one that never arrived is sent again, where that is safe. */
+export async function inquireOperation(gateway: Gateway, payment: Payment, operation: OperationRow): Promise<void> {
+  await callProvider(gateway, payment, operation, 'queryOperation');
+}
+
+async function callProvider(
+  gateway: Gateway,
+  payment: Payment,
+  operation: OperationRow,
+  verb: 'operate' | 'queryOperation',
+): Promise<Operated> {
+  const connector = gateway.connectors[payment.connector];
+  const started = performance.now();
+  const record = (outcome: string): CallRecord => ({
+    verb: operation.verb,
+    connector: payment.connector,
+    outcome,
+    tookMs: Math.round(performance.now() - started),
+  });
+  try {
+    if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
+    const order: ProviderOperation = {
+      verb: RULES[operation.verb].provider,
+      reference: payment.paymentId,
+      operation: operation.operationId,
+      amount: operation.amount,
+    };
+    let answer = connector[verb](order);
+    let outcome = answer instanceof Promise ? await answer : answer;
+    if (outcome.kind === 'notFound' && verb === 'queryOperation' && connector.can.repeatsSafely) {
+      answer = connector.operate(order);
+      outcome = await answer;
+    }
+    return await finish(gateway, payment, operation, outcome, record(outcome.kind));
+  } catch (error) {
+    gateway.log.warn({ err: error, payment_id: payment.paymentId, verb: operation.verb }, 'provider did not answer');
+    return finish(gateway, payment, operation, { kind: 'unknown' }, record('no answer'));
+  }
+}
+
+/** Writes what came of an operation, together with what it means for the payment. */
+async function finish(
+  gateway: Gateway,
+  payment: Payment,
+  operation: OperationRow,
+  outcome: OperationOutcome,
+  call: CallRecord,
+): Promise<Operated> {
+  const { verb, amount } = operation;
+  const { release, event: eventOf, effect } = RULES[verb];
+  const move = await write(gateway, payment, (before, now) => {
+    const moved = withHistory(before, now);
+    const actor = 'provider';
+    if (outcome.kind === 'done') {
+      const done: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
+      const event = eventOf(before, amount);
+      const to = nextState(before.state, event);
+      const free = { ...moved, ...release(before, amount) };
+      // Other news came first; what was held is free all the same.
+      if (to === undefined) return { before, after: free, event: `noted ${event}`, actor, call, operation: done };
+      return { before, after: { ...free, ...effect(before, amount), state: to }, event, actor, call, operation: done };
+    }
+    if (outcome.kind === 'declined') {
+      const { reason } = outcome;
+      const refused: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
+      const free = { ...moved, ...release(before, amount) };
+      return { before, after: free, event: `refused ${verb}`, actor, call, operation: refused };
+    }
+    const waiting: OperationRow = {
+      ...operation,
+      asked: operation.asked + 1,
+      dueAt: now + nextPause(LIMITS.askAgainMs, operation.asked),
+    };
+    return { before, after: moved, event: `unanswered ${verb}`, actor, call, operation: waiting };
+  });
+  return { payment: move.after, operation: move.operation as OperationRow };
+}

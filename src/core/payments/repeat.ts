@@ -1,0 +1,34 @@
+/** A payment made again: what a repetition takes over from the first payment, and what it has of its own. */
+import type { WholePayment } from '../../store/payments.ts';
+import type { Order } from './open.ts';
+
+/** What a repetition may have of its own; the rest is as it was the first time. */
+export type Repetition = Pick<Order, 'orderId'> &
+  Partial<Pick<Order, 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>> & {
+    description?: string;
+  };
+
+export function repetition(first: WholePayment, { description, ...own }: Repetition): Order {
+  const { identifier, returnUrl, termUrl3ds, callbackUrl, payer, customData, parameters } = first.details;
+  return {
+    protocol: first.protocol,
+    brand: first.brand,
+    amountText: first.amountText,
+    currency: first.currency,
+    isAuthorisation: false,
+    isRecurringInit: false,
+    content: '',
+    ...own,
+    details: {
+      description: description ?? first.details.description,
+      payer,
+      recurringOf: first.paymentId,
+      ...(identifier !== undefined && { identifier }),
+      ...(returnUrl !== undefined && { returnUrl }),
+      ...(termUrl3ds !== undefined && { termUrl3ds }),
+      ...(callbackUrl !== undefined && { callbackUrl }),
+      ...(customData !== undefined && { customData }),
+      ...(parameters !== undefined && { parameters }),
+    },
+  };
+}

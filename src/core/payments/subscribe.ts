@@ -1,0 +1,34 @@
+/** How a schedule begins to work for a first payment. */
+import { momentAfter } from '../../lib/calendar.ts';
+import { newId } from '../../lib/id.ts';
+import type { Payment } from '../../store/payments.ts';
+import type { Schedule, Subscription } from '../../store/schedules.ts';
+
+/** The first charge comes one interval after the first payment, or later by as many as the schedule delays. */
+export function subscriptionTo(
+  schedule: Schedule,
+  first: Pick<Payment, 'mid' | 'paymentId' | 'createdAt'>,
+): Subscription {
+  const anchorAt = first.createdAt;
+  const anchorDay = new Date(anchorAt).getUTCDate();
+  const intervals = schedule.delays + 1;
+  const rhythm = { unit: schedule.intervalUnit, length: schedule.intervalLength };
+  const nextAt = momentAfter(anchorAt, schedule.dayOfMonth ?? anchorDay, rhythm, intervals);
+  return {
+    mid: first.mid,
+    subscriptionId: newId(),
+    scheduleId: schedule.scheduleId,
+    firstPaymentId: first.paymentId,
+    state: 'active',
+    occurrences: 0,
+    declines: 0,
+    failed: 0,
+    anchorAt,
+    anchorDay,
+    intervals,
+    scheduleVersion: schedule.version,
+    nextAt,
+    dueAt: nextAt,
+    createdAt: anchorAt,
+  };
+}

@@ -1,0 +1,164 @@
+/** Schedules: made, changed and deleted by merchants, and charged when they are due. */
+import { momentAfter } from '../lib/calendar.ts';
+import { newId } from '../lib/id.ts';
+import { Refusal } from '../rules/errors.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { isOpen } from '../rules/states.ts';
+import type { Payment, WholePayment } from '../store/payments.ts';
+import type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
+import { findAccount } from './accounts.ts';
+import type { Account, Gateway } from './context.ts';
+import { openAttempt } from './payments/open.ts';
+import { repetition } from './payments/repeat.ts';
+
+/** A day of the month means something in months only. */
+function refuseDayWithoutMonths({ intervalUnit, dayOfMonth }: ScheduleTerms): void {
+  if (dayOfMonth === null || intervalUnit === 'month') return;
+  const sentence = 'This value should be sent with interval_unit month only.';
+  throw new Refusal('invalidData', [{ field: 'day_of_month', sentence }]);
+}
+
+export async function createSchedule(
+  gateway: Gateway,
+  { mid }: Account,
+  terms: ScheduleTerms,
+  ownId: string,
+): Promise<Schedule> {
+  refuseDayWithoutMonths(terms);
+  const schedule: Schedule = {
+    ...terms,
+    mid,
+    scheduleId: ownId === '' ? newId() : ownId.toLowerCase(),
+    version: 1,
+    deletedAt: null,
+    createdAt: gateway.clock.now(mid),
+  };
+  if (await gateway.schedules.insert(schedule)) return schedule;
+  throw new Refusal('invalidData', [{ field: 'schedule_id', sentence: 'This value is already used.' }]);
+}
+
+export async function existingSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<Schedule> {
+  const schedule = await gateway.schedules.find(mid, scheduleId.toLowerCase());
+  if (!schedule) throw new Refusal('unknownSchedule');
+  return schedule;
+}
+
+/** What is not given stays as it is; the change holds from the next charge on. */
+export async function updateSchedule(
+  gateway: Gateway,
+  account: Account,
+  scheduleId: string,
+  changes: Partial<ScheduleTerms>,
+): Promise<Schedule> {
+  const before = await existingSchedule(gateway, account, scheduleId);
+  const after = { ...before, ...changes, version: before.version + 1 };
+  refuseDayWithoutMonths(after);
+  await gateway.schedules.update(after);
+  return after;
+}
+
+export async function deleteSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<void> {
+  if (!(await gateway.schedules.remove(mid, scheduleId.toLowerCase(), gateway.clock.now(mid)))) {
+    throw new Refusal('unknownSchedule');
+  }
+}
+
+/** Schedules with what they charge, for the operator. */
+export async function listSchedules(
+  gateway: Gateway,
+  mid: string | undefined,
+  limit: number,
+  before?: string,
+): Promise<{ schedule: Schedule; subscriptions: Subscription[] }[]> {
+  const schedules = await gateway.schedules.list(mid, limit, before);
+  const subscriptions = await gateway.schedules.subscriptionsOf(schedules);
+  return schedules.map((schedule) => ({
+    schedule,
+    subscriptions: subscriptions.filter((one) => one.mid === schedule.mid && one.scheduleId === schedule.scheduleId),
+  }));
+}
+
+const CLAIM_MOST = 64;
+
+/** Charges every subscription that is due. */
+export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
+  for (;;) {
+    const now = gateway.clock.now();
+    const due = await gateway.schedules.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
+    if (due.length === 0) return;
+    await Promise.all(due.map((subscription) => workSubscription(gateway, subscription)));
+  }
+}
+
+async function workSubscription(gateway: Gateway, subscription: Subscription): Promise<void> {
+  try {
+    await gateway.schedules.proceed(subscription, await chargeOccurrence(gateway, subscription));
+  } catch (error) {
+    // The lease runs out and the subscription is due again; its payment, if it was made, is found then.
+    gateway.log.error({ err: error, schedule_id: subscription.scheduleId }, 'scheduled charge failed');
+  }
+}
+
+/** Charges the occurrence that is due, and tells how the subscription goes on. */
+async function chargeOccurrence(gateway: Gateway, subscription: Subscription): Promise<Subscription> {
+  const { mid, scheduleId, firstPaymentId } = subscription;
+  const schedule = await gateway.schedules.find(mid, scheduleId);
+  const first = await gateway.payments.findAnywhere(firstPaymentId);
+  const account = await findAccount(gateway, mid);
+  const now = gateway.clock.now(mid);
+  if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
+  // Nothing can be repeated before the first payment has succeeded.
+  if (first.recurringToken === null) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  const order = repetition(first, { orderId: occurrenceOrder(first, subscription.occurrences + 1), scheduleId });
+  const payment = await openAttempt(gateway, account, order, subscription.declines + 1);
+  if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
+  // Whether it was charged is still to be found out.
+  const isUnknown = isOpen(payment.state) && payment.authorised === 0n;
+  if (isUnknown) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  return nextOccurrence(subscription, schedule, now);
+}
+
+const FAILED: readonly Payment['state'][] = ['DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'CHARGEBACK'];
+const hasFailed = ({ state }: WholePayment): boolean => FAILED.includes(state);
+
+const stopped = (state: 'finished' | 'ended') => ({ state, nextAt: null, dueAt: null }) as const;
+
+/** Each occurrence has an order of its own, so that none is charged twice whoever charges it. */
+const occurrenceOrder = ({ orderId, paymentId }: Payment, occurrence: number): string => {
+  const order = `${orderId}:${occurrence}`;
+  return order.length <= LIMITS.orderIdLength ? order : `${paymentId}:${occurrence}`;
+};
+
+/** A declined charge is tried again after a while; when that does not help, it is reported and the next one follows. */
+function afterDecline(gateway: Gateway, subscription: Subscription, schedule: Schedule, now: number): Subscription {
+  const pause = LIMITS.scheduleRetryMs[subscription.declines];
+  if (pause !== undefined) return { ...subscription, declines: subscription.declines + 1, dueAt: now + pause };
+  const { mid, scheduleId, firstPaymentId } = subscription;
+  const occurrence = subscription.occurrences + 1;
+  gateway.log.warn(
+    { mid, schedule_id: scheduleId, payment_id: firstPaymentId, occurrence },
+    'scheduled charge given up',
+  );
+  return nextOccurrence({ ...subscription, failed: subscription.failed + 1 }, schedule, now);
+}
+
+/** The next date that is still to come: what was missed during an outage is made up by one charge, not by many. */
+function nextOccurrence(subscription: Subscription, schedule: Schedule, now: number): Subscription {
+  const occurrences = subscription.occurrences + 1;
+  const done = { ...subscription, occurrences, declines: 0 };
+  if (occurrences >= schedule.paymentsCount) return { ...done, ...stopped('finished') };
+  const anchored = anchoredBy(done, schedule);
+  const day = schedule.dayOfMonth ?? anchored.anchorDay;
+  const rhythm = { unit: schedule.intervalUnit, length: schedule.intervalLength };
+  let intervals = anchored.intervals + 1;
+  let nextAt = momentAfter(anchored.anchorAt, day, rhythm, intervals);
+  while (nextAt <= now) nextAt = momentAfter(anchored.anchorAt, day, rhythm, ++intervals);
+  return { ...anchored, intervals, nextAt, dueAt: nextAt };
+}
+
+/** A schedule that was changed counts from the date of the charge that was made last. */
+function anchoredBy(subscription: Subscription, { version }: Schedule): Subscription {
+  if (subscription.scheduleVersion === version) return subscription;
+  const anchorAt = subscription.nextAt ?? subscription.anchorAt;
+  return { ...subscription, anchorAt, intervals: 0, scheduleVersion: version };
+}

@@ -1,0 +1,148 @@
+/** A payment as the store keeps it, and what can be written about it. */
+import type { PaymentEvent, StateName } from '../rules/states.ts';
+
+export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
+
+/** What the request said besides what has a column of its own. */
+export interface PaymentDetails {
+  description: string;
+  identifier?: string;
+  returnUrl?: string;
+  termUrl3ds?: string;
+  callbackUrl?: string;
+  payer: Record<string, string>;
+  customData?: Record<string, string>;
+  /** The fields of the brand; those that must not be read by anybody are in `sealed`. */
+  parameters?: Record<string, unknown>;
+  sealed?: string;
+  /** The sub-methods that the payer may be offered. */
+  methods?: string[];
+  /** The first payment, of which this one is a repetition. */
+  recurringOf?: string;
+}
+
+/** What the payer has to do before the provider can tell an outcome. */
+export type NextStep =
+  /** Our own page asks for fields that the merchant did not send; nothing was submitted yet. */
+  | { kind: 'fields' }
+  | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
+  | { kind: 'code'; text: string; until: number }
+  /** In the order in which the payer needs them. */
+  | { kind: 'transfer'; instructions: [name: string, text: string][] };
+
+/** Why an operator should look at a payment. */
+export type Attention = 'late_success' | 'wrong_amount' | 'unresolved';
+
+export interface Payment {
+  mid: string;
+  paymentId: string;
+  orderId: string;
+  attempt: number;
+  protocol: 'checkout' | 's2s';
+  brand: string;
+  connector: string;
+  state: StateName;
+  historyLength: number;
+  amountText: string;
+  currency: string;
+  amount: bigint;
+  authorised: bigint;
+  captured: bigint;
+  refunded: bigint;
+  reserved: bigint;
+  busy: OperationVerb | null;
+  inDoubt: boolean;
+  dueAt: number | null;
+  payerUntil: number | null;
+  asked: number;
+  nextStep: NextStep | null;
+  attention: Attention | null;
+  isAuthorisation: boolean;
+  isRecurringInit: boolean;
+  fingerprint: string;
+  descriptor: string;
+  declineReason: string | null;
+  recurringToken: string | null;
+  scheduleId: string | null;
+  providerReference: string | null;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export type WholePayment = Payment & { details: PaymentDetails };
+
+/** What may change with an event besides the state; the rest of a payment is as it was opened. */
+export type Changes = Partial<
+  Pick<
+    Payment,
+    | 'authorised'
+    | 'captured'
+    | 'refunded'
+    | 'reserved'
+    | 'busy'
+    | 'inDoubt'
+    | 'dueAt'
+    | 'asked'
+    | 'declineReason'
+    | 'recurringToken'
+    | 'providerReference'
+    | 'nextStep'
+    | 'attention'
+  >
+>;
+
+/** The provider call that brought an event, as the history keeps it. */
+export interface CallRecord {
+  verb: 'submit' | 'query' | 'news' | OperationVerb;
+  connector: string;
+  outcome: string;
+  tookMs: number;
+}
+
+export interface Move {
+  /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
+  before: Payment;
+  /** The payment as it is if the move happens. */
+  after: Payment;
+  /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
+  event:
+    | PaymentEvent
+    | 'asked'
+    | 'doubted'
+    | 'attended'
+    | `noted ${PaymentEvent}`
+    | `requested ${OperationVerb}`
+    | `refused ${OperationVerb}`
+    | `unanswered ${OperationVerb}`;
+  actor: Actor;
+  call: CallRecord | undefined;
+  /** The operation that the move belongs to, as it is if the move happens; it is written with it. */
+  operation?: OperationRow | undefined;
+}
+
+/** What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund. */
+export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund';
+
+export interface OperationRow {
+  mid: string;
+  operationId: string;
+  paymentId: string;
+  verb: OperationVerb;
+  amount: bigint;
+  state: 'sent' | 'done' | 'declined';
+  reason: string | null;
+  asked: number;
+  dueAt: number | null;
+  requestedAt: number;
+  finishedAt: number | null;
+}
+
+export interface HistoryRow {
+  seq: number;
+  event: string;
+  fromState: StateName | null;
+  toState: StateName;
+  actor: Actor;
+  call: CallRecord | null;
+  at: number;
+}

@@ -1,0 +1,212 @@
+/** Schedules, and the subscriptions that they charge: each subscription is its own job. */
+import { LIMITS } from '../rules/limits.ts';
+import type { Database } from './database.ts';
+
+export interface Schedule {
+  mid: string;
+  scheduleId: string;
+  name: string;
+  intervalLength: number;
+  intervalUnit: 'day' | 'week' | 'month';
+  paymentsCount: number;
+  dayOfMonth: number | null;
+  delays: number;
+  version: number;
+  deletedAt: number | null;
+  createdAt: number;
+}
+
+export interface Subscription {
+  mid: string;
+  subscriptionId: string;
+  scheduleId: string;
+  firstPaymentId: string;
+  state: 'active' | 'finished' | 'ended';
+  /** Occurrences so far, charged or given up, and how often the one that is due now was declined. */
+  occurrences: number;
+  declines: number;
+  failed: number;
+  anchorAt: number;
+  anchorDay: number;
+  intervals: number;
+  scheduleVersion: number;
+  nextAt: number | null;
+  dueAt: number | null;
+  createdAt: number;
+}
+
+export type ScheduleTerms = Pick<
+  Schedule,
+  'name' | 'intervalLength' | 'intervalUnit' | 'paymentsCount' | 'dayOfMonth' | 'delays'
+>;
+
+const SCHEDULE_COLUMNS = [
+  'mid',
+  'scheduleId',
+  'name',
+  'intervalLength',
+  'intervalUnit',
+  'paymentsCount',
+  'dayOfMonth',
+  'delays',
+  'version',
+  'deletedAt',
+  'createdAt',
+] as const satisfies (keyof Schedule)[];
+
+const SUBSCRIPTION_COLUMNS = [
+  'mid',
+  'subscriptionId',
+  'scheduleId',
+  'firstPaymentId',
+  'state',
+  'occurrences',
+  'declines',
+  'failed',
+  'anchorAt',
+  'anchorDay',
+  'intervals',
+  'scheduleVersion',
+  'nextAt',
+  'dueAt',
+  'createdAt',
+] as const satisfies (keyof Subscription)[];
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+const CLAIM = `
+  update subscriptions s set due_at = due.now + $2 * interval '1 ms'
+  from (
+    select d.mid, d.subscription_id, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
+    from subscriptions d left join clock_offsets c on c.mid = d.mid
+    where d.due_at <= $3::timestamptz
+      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
+    order by d.due_at limit $4 for update of d skip locked
+  ) due
+  where s.mid = due.mid and s.subscription_id = due.subscription_id
+  returning ${SUBSCRIPTION_COLUMNS.map((name) => `s.${snake(name)} as "${name}"`).join(', ')}`;
+
+export interface ScheduleStore {
+  /** False when the account has a schedule of this id already. */
+  insert(schedule: Schedule): Promise<boolean>;
+  /** A schedule that was deleted is found no more. */
+  find(mid: string, scheduleId: string): Promise<Schedule | undefined>;
+  update(schedule: Schedule): Promise<void>;
+  remove(mid: string, scheduleId: string, at: number): Promise<boolean>;
+  /** With those that were deleted, newest first. */
+  list(mid: string | undefined, limit: number, before?: string): Promise<Schedule[]>;
+  subscribe(subscription: Subscription): Promise<void>;
+  /** Takes back a subscription whose first payment was never made. */
+  unsubscribe(subscription: Subscription): Promise<void>;
+  subscriptionsOf(schedules: readonly Schedule[]): Promise<Subscription[]>;
+  /** Writes how a subscription goes on; false when somebody else has written it. */
+  proceed(before: Subscription, after: Subscription): Promise<boolean>;
+  claimDue(now: number, latestNow: number, most: number): Promise<Subscription[]>;
+}
+
+export function createScheduleStore({ pool, query }: Database): ScheduleStore {
+  const dated = <Row extends { createdAt: number }>(row: Row) => ({ ...row, createdAt: iso(row.createdAt) as string });
+  return {
+    async insert(schedule) {
+      const { numInsertedOrUpdatedRows } = await query
+        .insertInto('schedules')
+        .values({ ...dated(schedule), deletedAt: iso(schedule.deletedAt) })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows === 1n;
+    },
+    async find(mid, scheduleId) {
+      const row = await query
+        .selectFrom('schedules')
+        .select(SCHEDULE_COLUMNS)
+        .where('mid', '=', mid)
+        .where('scheduleId', '=', scheduleId)
+        .where('deletedAt', 'is', null)
+        .executeTakeFirst();
+      return row as Schedule | undefined;
+    },
+    async update({ mid, scheduleId, name, intervalLength, intervalUnit, paymentsCount, dayOfMonth, delays, version }) {
+      await query
+        .updateTable('schedules')
+        .set({ name, intervalLength, intervalUnit, paymentsCount, dayOfMonth, delays, version })
+        .where('mid', '=', mid)
+        .where('scheduleId', '=', scheduleId)
+        .execute();
+    },
+    async remove(mid, scheduleId, at) {
+      const { numUpdatedRows } = await query
+        .updateTable('schedules')
+        .set({ deletedAt: iso(at) })
+        .where('mid', '=', mid)
+        .where('scheduleId', '=', scheduleId)
+        .where('deletedAt', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    },
+    async list(mid, limit, before) {
+      let list = query.selectFrom('schedules').select(SCHEDULE_COLUMNS).orderBy('createdAt', 'desc');
+      list = list.orderBy('scheduleId', 'desc').limit(limit);
+      if (mid !== undefined) list = list.where('mid', '=', mid);
+      if (before !== undefined) {
+        const cursor = query.selectFrom('schedules').select('createdAt').where('scheduleId', '=', before).limit(1);
+        list = list.where('createdAt', '<', cursor);
+      }
+      return (await list.execute()) as Schedule[];
+    },
+    async subscribe(subscription) {
+      const { anchorAt, nextAt, dueAt, ...row } = subscription;
+      await query
+        .insertInto('subscriptions')
+        .values({ ...dated(row), anchorAt: iso(anchorAt) as string, nextAt: iso(nextAt), dueAt: iso(dueAt) })
+        .execute();
+    },
+    async unsubscribe({ mid, subscriptionId }) {
+      await query
+        .deleteFrom('subscriptions')
+        .where('mid', '=', mid)
+        .where('subscriptionId', '=', subscriptionId)
+        .execute();
+    },
+    async subscriptionsOf(schedules) {
+      if (schedules.length === 0) return [];
+      const rows = await query
+        .selectFrom('subscriptions')
+        .select(SUBSCRIPTION_COLUMNS)
+        .where('mid', 'in', [...new Set(schedules.map(({ mid }) => mid))])
+        .where(
+          'scheduleId',
+          'in',
+          schedules.map(({ scheduleId }) => scheduleId),
+        )
+        .orderBy('subscriptionId')
+        .execute();
+      return rows as Subscription[];
+    },
+    async proceed(before, after) {
+      const { numUpdatedRows } = await query
+        .updateTable('subscriptions')
+        .set({
+          state: after.state,
+          occurrences: after.occurrences,
+          declines: after.declines,
+          failed: after.failed,
+          anchorAt: iso(after.anchorAt) as string,
+          intervals: after.intervals,
+          scheduleVersion: after.scheduleVersion,
+          nextAt: iso(after.nextAt),
+          dueAt: iso(after.dueAt),
+        })
+        .where('mid', '=', before.mid)
+        .where('subscriptionId', '=', before.subscriptionId)
+        .where('occurrences', '=', before.occurrences)
+        .where('declines', '=', before.declines)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    },
+    async claimDue(now, latestNow, most) {
+      const { rows } = await pool.query<Subscription>(CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+      return rows;
+    },
+  };
+}

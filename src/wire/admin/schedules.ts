@@ -1,0 +1,46 @@
+/** Admin calls on schedules: what they charge, how far they are, and when the next charge comes. */
+import type { FastifyInstance } from 'fastify';
+import type { Gateway, Schedule, Subscription } from '../../core/context.ts';
+import { listSchedules } from '../../core/schedules.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { page, pageSize, readQuery, uuidText } from './input.ts';
+
+export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.get('/schedules', async (request) => {
+    const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
+    const size = query.limit ?? LIMITS.adminPageSize;
+    const schedules = await listSchedules(gateway, query.mid, size + 1, query.cursor);
+    return page(schedules, size, ({ schedule }) => schedule.scheduleId, scheduleView);
+  });
+}
+
+const dateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));
+
+function scheduleView({ schedule, subscriptions }: { schedule: Schedule; subscriptions: Subscription[] }) {
+  const nextDates = subscriptions.flatMap(({ nextAt }) => (nextAt === null ? [] : nextAt));
+  return {
+    schedule_id: schedule.scheduleId,
+    mid: schedule.mid,
+    name: schedule.name,
+    interval_length: schedule.intervalLength,
+    interval_unit: schedule.intervalUnit,
+    payments_count: schedule.paymentsCount,
+    day_of_month: schedule.dayOfMonth,
+    delays: schedule.delays,
+    created_at: wireDate(schedule.createdAt),
+    deleted_at: dateOrNull(schedule.deletedAt),
+    next_charge_at: schedule.deletedAt === null && nextDates.length > 0 ? wireDate(Math.min(...nextDates)) : null,
+    subscriptions: subscriptions.map(subscriptionView),
+  };
+}
+
+const subscriptionView = (subscription: Subscription) => ({
+  subscription_id: subscription.subscriptionId,
+  first_payment_id: subscription.firstPaymentId,
+  state: subscription.state,
+  occurrences: subscription.occurrences,
+  declines: subscription.declines,
+  failed: subscription.failed,
+  next_charge_at: dateOrNull(subscription.nextAt),
+});
