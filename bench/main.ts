@@ -97,6 +97,7 @@ async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answe
 }
 
 interface Merchant {
+  mid: string;
   client_key: string;
   password: string;
 }
@@ -145,19 +146,19 @@ function mixedForm({ client_key, password }: Merchant): string {
   return new URLSearchParams({ ...sale, hash: wireHash(signed, password) }).toString();
 }
 
-const makeRequests = (seconds: number, form: () => string): Buffer[] =>
-  Array.from({ length: seconds * RATE_MOST }, () => request('/post', form()));
+const makeRequests = (seconds: number, form: () => string, most = Number.POSITIVE_INFINITY): Buffer[] =>
+  Array.from({ length: Math.min(seconds * RATE_MOST, most) }, () => request('/post', form()));
 
 /** Warms a server up, then measures it. */
 async function measure(
   name: string,
   server: Server,
   form: () => string,
-  { connections = CONNECTIONS, countsWal = false, warmUp = WARM_UP_SECONDS } = {},
+  { connections = CONNECTIONS, countsWal = false, warmUp = WARM_UP_SECONDS, requests = Number.POSITIVE_INFINITY } = {},
 ): Promise<Row> {
   const { hostname: host, port } = server.url as URL;
   const run = (seconds: number): Promise<LoadResult> =>
-    load({ host, port: Number(port), connections, seconds, requests: makeRequests(seconds, form) });
+    load({ host, port: Number(port), connections, seconds, requests: makeRequests(seconds, form, requests) });
   progress(`${name}: warming up ${warmUp} s`);
   if (warmUp > 0) await run(warmUp);
   progress(`${name}: measuring ${SECONDS} s`);
@@ -195,7 +196,7 @@ async function sampleAnswer(): Promise<Record<string, string>> {
 
 async function measureNothing(name: string, answer: Record<string, string>): Promise<Row> {
   const server = await startServer('nothing', answer);
-  const merchant = { client_key: `test_${newSecret()}`, password: newSecret() };
+  const merchant = { mid: '', client_key: `test_${newSecret()}`, password: newSecret() };
   const row = await measure(name, server, () => saleForm(merchant));
   await server.stop();
   return row;
@@ -263,6 +264,90 @@ async function measureStatus(server: Server, merchant: Merchant): Promise<Row> {
   return measure('(e) status reads', server, () => forms[next++ % forms.length] as string);
 }
 
+/** A request of `/post` that is signed over one value. */
+const signedForm = ({ client_key, password }: Merchant, action: string, field: string, value: string, rest = '') =>
+  `action=${action}&client_key=${client_key}&${field}=${value}&hash=${wireHash([value], password)}${rest}`;
+
+/** Payments for an operation to work on: made by the load itself, found in the table. */
+async function preparePayments(server: Server, merchant: Merchant, isAuthorisation: boolean): Promise<string[]> {
+  const { hostname: host, port } = server.url as URL;
+  const form = () => saleForm(merchant) + (isAuthorisation ? '&auth=Y' : '');
+  const seconds = Math.ceil(SECONDS * 1.6);
+  await load({ host, port: Number(port), connections: CONNECTIONS, seconds, requests: makeRequests(seconds, form) });
+  const state = isAuthorisation ? 'PENDING' : 'SETTLED';
+  const { rows: found } = await wal.query<{ id: string }>(
+    'select payment_id as id from payments where mid = $1 and state = $2 order by payment_id desc limit 200000',
+    [merchant.mid, state],
+  );
+  return found.map(({ id }) => id);
+}
+
+/** One operation on payments that wait for it; each can be done once, so there is no warming up with the same ones. */
+async function measureOperation(server: Server, action: 'CAPTURE' | 'VOID' | 'CREDITVOID'): Promise<Row> {
+  const merchant = await newMerchant(server.url as URL);
+  const ids = await preparePayments(server, merchant, action !== 'CREDITVOID');
+  let next = 0;
+  const form = () => signedForm(merchant, action, 'trans_id', ids[next++ % ids.length] as string);
+  return measure(`(o) ${action}`, server, form, { warmUp: 0, requests: ids.length });
+}
+
+async function measureRecurring({ server, merchant }: Measured): Promise<Row> {
+  const response = await fetch(new URL('/post', server.url), {
+    method: 'POST',
+    body: new URLSearchParams(`${saleForm(merchant)}&recurring_init=Y`),
+  });
+  const first = (await response.json()) as { trans_id: string; recurring_token: string };
+  const rest = `&order_amount=9.99&order_description=Again&recurring_first_trans_id=${first.trans_id}&recurring_token=${first.recurring_token}`;
+  const form = () => signedForm(merchant, 'RECURRING_SALE', 'order_id', `bench-${++orders}`, rest);
+  return measure('(o) RECURRING_SALE', server, form, { warmUp: WARM_UP_SECONDS / 2 });
+}
+
+const SCHEDULES = Number(process.env.BENCH_SCHEDULES ?? 100_000);
+
+/** Sales while many schedules fall due at once: how much slower the slowest get, and how long the charges take. */
+async function measureSchedules({ server, merchant }: Measured): Promise<{ slowdown: number; perSecond: number }> {
+  const few = { connections: 8, warmUp: 2 };
+  const alone = await measure('(s) SALE, nothing due', server, () => saleForm(merchant), few);
+  const other = await newMerchant(server.url as URL);
+  await wal.query(
+    `with firsts as (
+       insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
+         amount_text, currency, amount, authorised, captured, is_authorisation, is_recurring_init, fingerprint,
+         descriptor, recurring_token, details, created_at, updated_at)
+       select $1, gen_random_uuid(), 'first-' || n, 1, 's2s', 'vcard', 'vcard', 'SETTLED', 1, '19.99', 'USD', 1999,
+         1999, 1999, false, true, '', 'Bench', 'token', '{"description": "A subscription", "payer": {},
+         "identifier": "success@example.com"}', now() - interval '1 day', now()
+       from generate_series(1, $2::int) n returning payment_id
+     ), terms as (
+       insert into schedules (mid, schedule_id, name, interval_length, interval_unit, payments_count, delays, version,
+         created_at)
+       values ($1, gen_random_uuid(), 'Daily', 1, 'day', 2, 0, 1, now()) returning schedule_id
+     )
+     insert into subscriptions (mid, subscription_id, schedule_id, first_payment_id, state, occurrences, declines,
+       failed, anchor_at, anchor_day, intervals, schedule_version, next_at, due_at, created_at)
+     select $1, gen_random_uuid(), schedule_id, payment_id, 'active', 0, 0, 0, now() - interval '1 day', 1, 1, 1, now(),
+       now(), now() from firsts, terms`,
+    [other.mid, SCHEDULES],
+  );
+  const started = performance.now();
+  const left = async (): Promise<number> =>
+    Number((await wal.query('select count(*) from subscriptions where occurrences = 0')).rows[0]?.count);
+  const beside = await measure('(s) SALE, schedules due', server, () => saleForm(merchant), { ...few, warmUp: 0 });
+  const leftThen = await left();
+  const perSecond = (SCHEDULES - leftThen) / ((performance.now() - started) / 1000);
+  progress(`(s) ${SCHEDULES - leftThen} of ${SCHEDULES} schedules charged meanwhile`);
+  for (let waiting = leftThen; waiting > 0; waiting = await left()) {
+    progress(`(s) ${waiting} schedules left`);
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+  }
+  const seconds = (performance.now() - started) / 1000;
+  rows.push({
+    name: `(s) ${SCHEDULES.toLocaleString('en')} charges, all in ${seconds.toFixed(0)} s`,
+    perSecond: SCHEDULES / seconds,
+  });
+  return { slowdown: (beside.p99 as number) / (alone.p99 as number), perSecond };
+}
+
 const answer = await sampleAnswer();
 const nothing = await measureNothing('(a) Fastify, doing nothing', answer);
 await measureSql();
@@ -276,6 +361,15 @@ const unbatched = await measureSale('(c) SALE, one transaction per request', sin
 await single.server.stop();
 const batched = await measureSale('(d) SALE', gateway);
 const status = await measureStatus(gateway.server, gateway.merchant);
+const operations = [];
+for (const action of ['CAPTURE', 'VOID', 'CREDITVOID'] as const) {
+  operations.push(await measureOperation(gateway.server, action));
+}
+operations.push(await measureRecurring(gateway));
+const saleBeside = await measure('(o) SALE beside them', gateway.server, () => saleForm(gateway.merchant), {
+  warmUp: 1,
+});
+const schedules = await measureSchedules(gateway);
 const brands = await startGateway('brands');
 const withBrands = await measureInTurns(
   ['(f) vcard, the other brands off', '(g) vcard, all brands on'],
@@ -320,6 +414,13 @@ const goals: [name: string, reached: number, wanted: number][] = [
   ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
   ['status reads to nothing, e / a', status.perSecond / a, 0.7],
   ['SALE on one connection, d1 / c1', oneConnection, 1],
+  ...operations.map(({ name, perSecond }): [string, number, number] => [
+    `${name.slice(4)} to SALE`,
+    perSecond / saleBeside.perSecond,
+    0.6,
+  ]),
+  ['2 × p99 of SALE to its p99 while schedules are due', 2 / schedules.slowdown, 1],
+  ['charges of schedules a minute, to 100,000', (schedules.perSecond * 60) / 100_000, 1],
   ['vcard with all brands to vcard alone, g / f', withBrands, 0.9],
   ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
 ];

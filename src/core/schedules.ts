@@ -86,25 +86,56 @@ export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
     const now = gateway.clock.now();
     const due = await gateway.schedules.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
     if (due.length === 0) return;
-    await Promise.all(due.map((subscription) => workSubscription(gateway, subscription)));
+    const find = await everythingFor(gateway, due);
+    const steps = await Promise.all(
+      due.map(async (before) => ({ before, after: await workSubscription(gateway, before, find(before)) })),
+    );
+    await gateway.schedules.proceed(steps);
   }
 }
 
-async function workSubscription(gateway: Gateway, subscription: Subscription): Promise<void> {
+/** What a charge needs to know. */
+interface Ground {
+  schedule: Schedule | undefined;
+  first: WholePayment | undefined;
+  account: Account | undefined;
+}
+
+/** Reads together what many charges need. */
+async function everythingFor(
+  gateway: Gateway,
+  due: readonly Subscription[],
+): Promise<(subscription: Subscription) => Ground> {
+  const key = ({ mid, scheduleId }: Pick<Schedule, 'mid' | 'scheduleId'>): string => `${mid} ${scheduleId}`;
+  const schedules = new Map((await gateway.schedules.findFor(due)).map((schedule) => [key(schedule), schedule]));
+  const payments = await gateway.payments.findAll(due.map(({ firstPaymentId }) => firstPaymentId));
+  const firsts = new Map(payments.map((payment) => [payment.paymentId, payment]));
+  const accounts = new Map<string, Account | undefined>();
+  for (const mid of new Set(due.map((one) => one.mid))) accounts.set(mid, await findAccount(gateway, mid));
+  return (subscription) => ({
+    schedule: schedules.get(key(subscription)),
+    first: firsts.get(subscription.firstPaymentId),
+    account: accounts.get(subscription.mid),
+  });
+}
+
+/** How a subscription goes on; as it is, when that could not be found out: then the lease runs out and it is due again. */
+async function workSubscription(gateway: Gateway, subscription: Subscription, ground: Ground): Promise<Subscription> {
   try {
-    await gateway.schedules.proceed(subscription, await chargeOccurrence(gateway, subscription));
+    return await chargeOccurrence(gateway, subscription, ground);
   } catch (error) {
-    // The lease runs out and the subscription is due again; its payment, if it was made, is found then.
     gateway.log.error({ err: error, schedule_id: subscription.scheduleId }, 'scheduled charge failed');
+    return subscription;
   }
 }
 
 /** Charges the occurrence that is due, and tells how the subscription goes on. */
-async function chargeOccurrence(gateway: Gateway, subscription: Subscription): Promise<Subscription> {
-  const { mid, scheduleId, firstPaymentId } = subscription;
-  const schedule = await gateway.schedules.find(mid, scheduleId);
-  const first = await gateway.payments.findAnywhere(firstPaymentId);
-  const account = await findAccount(gateway, mid);
+async function chargeOccurrence(
+  gateway: Gateway,
+  subscription: Subscription,
+  { schedule, first, account }: Ground,
+): Promise<Subscription> {
+  const { mid, scheduleId } = subscription;
   const now = gateway.clock.now(mid);
   if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
   // Nothing can be repeated before the first payment has succeeded.

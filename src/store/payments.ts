@@ -193,6 +193,8 @@ export interface PaymentStore {
   /** Keeps what the payer was asked for; false when the payment is no longer as it was. */
   collect(before: Payment, after: WholePayment): Promise<boolean>;
   find(key: PaymentKey): Promise<Payment | undefined>;
+  /** With everything that its request said. */
+  findWhole(key: PaymentKey): Promise<WholePayment | undefined>;
   /** Only what a status query tells. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
   /** The newest try of an order. */
@@ -202,6 +204,7 @@ export interface PaymentStore {
   history(payment: Payment): Promise<HistoryRow[]>;
   /** One payment by its id alone, whichever account it belongs to. */
   findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
+  findAll(paymentIds: readonly string[]): Promise<WholePayment[]>;
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
@@ -343,6 +346,7 @@ export function createPaymentStore(
       return rowCount === 1;
     },
     find: findBatched<Payment>('find', COLUMNS),
+    findWhole: findBatched<WholePayment>('find_whole', [...COLUMNS, 'details']),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
     async claimDue(now, latestNow, most) {
@@ -365,6 +369,14 @@ export function createPaymentStore(
         .where('paymentId', '=', paymentId)
         .executeTakeFirst();
       return row as WholePayment | undefined;
+    },
+    async findAll(paymentIds) {
+      const rows = await query
+        .selectFrom('payments')
+        .select([...COLUMNS, 'details'])
+        .where('paymentId', 'in', paymentIds)
+        .execute();
+      return rows as WholePayment[];
     },
     async list(filter) {
       let list = query.selectFrom('payments').select(COLUMNS).orderBy('paymentId', 'desc').limit(filter.limit);

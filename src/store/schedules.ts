@@ -1,5 +1,6 @@
 /** Schedules, and the subscriptions that they charge: each subscription is its own job. */
 import { LIMITS } from '../rules/limits.ts';
+import { moments, plain } from './arrays.ts';
 import type { Database } from './database.ts';
 
 export interface Schedule {
@@ -87,6 +88,22 @@ const CLAIM = `
   where s.mid = due.mid and s.subscription_id = due.subscription_id
   returning ${SUBSCRIPTION_COLUMNS.map((name) => `s.${snake(name)} as "${name}"`).join(', ')}`;
 
+const FIND_FOR = `
+  select distinct ${SCHEDULE_COLUMNS.map((name) => `s.${snake(name)} as "${name}"`).join(', ')}
+  from unnest($1::uuid[], $2::uuid[]) as i(mid, schedule_id)
+  join schedules s on s.mid = i.mid and s.schedule_id = i.schedule_id and s.deleted_at is null`;
+
+const PROCEED = `
+  update subscriptions s set state = i.state, occurrences = i.occurrences, declines = i.declines, failed = i.failed,
+    anchor_at = i.anchor_at, intervals = i.intervals, schedule_version = i.schedule_version, next_at = i.next_at,
+    due_at = i.due_at
+  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::subscription_state[], $6::int[], $7::int[], $8::int[],
+    $9::timestamptz[], $10::int[], $11::int[], $12::timestamptz[], $13::timestamptz[]
+  ) as i(mid, subscription_id, occurrences_before, declines_before, state, occurrences, declines, failed, anchor_at,
+    intervals, schedule_version, next_at, due_at)
+  where s.mid = i.mid and s.subscription_id = i.subscription_id
+    and s.occurrences = i.occurrences_before and s.declines = i.declines_before`;
+
 export interface ScheduleStore {
   /** False when the account has a schedule of this id already. */
   insert(schedule: Schedule): Promise<boolean>;
@@ -100,8 +117,10 @@ export interface ScheduleStore {
   /** Takes back a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
   subscriptionsOf(schedules: readonly Schedule[]): Promise<Subscription[]>;
-  /** Writes how a subscription goes on; false when somebody else has written it. */
-  proceed(before: Subscription, after: Subscription): Promise<boolean>;
+  /** The schedules of these subscriptions that were not deleted. */
+  findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
+  /** Writes how subscriptions go on; one that somebody else has written since stays as it is. */
+  proceed(steps: readonly { before: Subscription; after: Subscription }[]): Promise<void>;
   claimDue(now: number, latestNow: number, most: number): Promise<Subscription[]>;
 }
 
@@ -183,26 +202,29 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .execute();
       return rows as Subscription[];
     },
-    async proceed(before, after) {
-      const { numUpdatedRows } = await query
-        .updateTable('subscriptions')
-        .set({
-          state: after.state,
-          occurrences: after.occurrences,
-          declines: after.declines,
-          failed: after.failed,
-          anchorAt: iso(after.anchorAt) as string,
-          intervals: after.intervals,
-          scheduleVersion: after.scheduleVersion,
-          nextAt: iso(after.nextAt),
-          dueAt: iso(after.dueAt),
-        })
-        .where('mid', '=', before.mid)
-        .where('subscriptionId', '=', before.subscriptionId)
-        .where('occurrences', '=', before.occurrences)
-        .where('declines', '=', before.declines)
-        .executeTakeFirst();
-      return numUpdatedRows === 1n;
+    async findFor(subscriptions) {
+      const { rows } = await pool.query<Schedule>(FIND_FOR, [
+        plain(subscriptions, ({ mid }) => mid),
+        plain(subscriptions, ({ scheduleId }) => scheduleId),
+      ]);
+      return rows;
+    },
+    async proceed(steps) {
+      await pool.query(PROCEED, [
+        plain(steps, ({ before }) => before.mid),
+        plain(steps, ({ before }) => before.subscriptionId),
+        plain(steps, ({ before }) => before.occurrences),
+        plain(steps, ({ before }) => before.declines),
+        plain(steps, ({ after }) => after.state),
+        plain(steps, ({ after }) => after.occurrences),
+        plain(steps, ({ after }) => after.declines),
+        plain(steps, ({ after }) => after.failed),
+        moments(steps, ({ after }) => after.anchorAt),
+        plain(steps, ({ after }) => after.intervals),
+        plain(steps, ({ after }) => after.scheduleVersion),
+        moments(steps, ({ after }) => after.nextAt),
+        moments(steps, ({ after }) => after.dueAt),
+      ]);
     },
     async claimDue(now, latestNow, most) {
       const { rows } = await pool.query<Subscription>(CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);

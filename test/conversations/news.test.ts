@@ -20,6 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 let count = 0;
 const newEvent = (): string => `evt_by_hand_${++count}`;
 
@@ -283,7 +286,7 @@ test('a success of a wrong amount, told of a payment that the provider had decli
   const { body } = await shop.post(saleFields(merchant, fields));
   expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED' });
   await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
-  await expect.poll(async () => (await inspect(body.trans_id)).attention).toBe('wrong_amount');
+  await expect.poll(async () => (await inspect(body.trans_id)).attention, PATIENTLY).toBe('wrong_amount');
   await shop.advanceClock(3600, merchant.mid);
   expect(await inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
 });

@@ -20,6 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 const p = (name: string): string => `parameters[${name}]`;
 const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
 const IDENTITY = [p('personal_id')];
@@ -475,7 +478,7 @@ describe('a process that died right after it had kept what the payer filled in',
     const { status, location } = await show(url);
     expect([status, location]).toEqual([303, (await atProvider(id)).body.payer_page]);
     await fill(location, { decision: 'approve' });
-    await expect.poll(async () => (await inspect(id)).status).toBe('SETTLED');
+    await expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe('SETTLED');
   });
 });
 

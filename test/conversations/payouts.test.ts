@@ -24,10 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 const payoutFields = (brand: string, fields: Fields = {}, from: Merchant = merchant): Fields =>
   saleFields(from, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields });
 const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const settled = (id: string) => expect.poll(async () => (await inspect(id)).status, { timeout: 5000 }).toBe('SETTLED');
+const settled = (id: string) => expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe('SETTLED');
 
 /** Everything that the provider’s books say of a payment. */
 async function movements(id: string): Promise<string[]> {

@@ -18,6 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 const BRANDS =
   'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a bank-a local-a local-b doc-a doc-b crypto-b ' +
   'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j';
@@ -89,7 +92,7 @@ describe.each(BRANDS.split(' '))('%s', (brand) => {
 
     if (brand !== 'crypto-b')
       expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
-    await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
     expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
@@ -146,7 +149,7 @@ describe('a payer who walks away', () => {
     const { id, page } = await sale('bank-a', {}, merchant);
     await shop.advanceClock(3600, merchant.mid);
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await inspect(id)).attention).toBe('late_success');
+    await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe('late_success');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
   });
@@ -156,7 +159,7 @@ describe('a payer who walks away', () => {
     const { id, page } = await sale('doc-a', {}, merchant);
     await shop.advanceClock(3500, merchant.mid);
     await decide(page, 'approve');
-    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
     await shop.advanceClock(3600, merchant.mid);
     expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
@@ -169,13 +172,13 @@ describe('the return and the news', () => {
     expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await stateOf(id)).toBe('REDIRECT');
     await decide(page, 'approve');
-    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
   });
 
   test('the news come first: the return finds it settled, and changes nothing', async () => {
     const { id, page } = await sale('hosted-b');
     const { location } = await decide(page, 'approve');
-    await expect.poll(() => stateOf(id)).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
     const before = await events(id);
     for (let times = 0; times < 3; times++) {
       expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
@@ -191,7 +194,7 @@ describe('the return and the news', () => {
     const { id, page } = await sale('hosted-b', {}, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await inspect(id)).attention).toBe('wrong_amount');
+    await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe('wrong_amount');
     expect(await stateOf(id)).toBe('REDIRECT');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
@@ -372,7 +375,7 @@ test('crypto-a is pending while the coins are confirmed, and ends SETTLED', asyn
   const { location } = await decide(page, 'approve');
   expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
   expect((await shop.status(id)).body).toMatchObject({ status: 'PENDING' });
-  await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+  await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
   expect((await atProvider(id)).movements).toMatchObject([{ kind: 'sale', direction: 'in', amount: '1000' }]);
   expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
 });
@@ -384,5 +387,5 @@ test('coins that are sent in time are waited for, however long they need', async
   await visit(location);
   await shop.advanceClock(7200, merchant.mid);
   expect((await shop.status(id, merchant)).body.status).not.toBe('DECLINED');
-  await expect.poll(() => stateOf(id), { timeout: 5000 }).toBe('SETTLED');
+  await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
 });

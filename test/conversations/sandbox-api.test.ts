@@ -280,7 +280,7 @@ describe('faults', () => {
       );
     expect(await call()).toBe('settled');
     await shop.sandbox('POST', '/faults', { mode: 'timeout_before', brand: 'vcard', count: 1 });
-    await expect.poll(call, { interval: 20 }).toBe('dead');
+    await expect.poll(call, { interval: 20, timeout: 5000 }).toBe('dead');
     expect(await call()).toBe('settled');
   });
 });

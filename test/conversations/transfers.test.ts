@@ -19,6 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 interface Transfer {
   brand: string;
   currency: string;
@@ -232,7 +235,7 @@ describe('the five minutes', () => {
       body: new URLSearchParams({ decision: 'approve' }),
       redirect: 'manual',
     });
-    await expect.poll(async () => (await inspect(id)).authorised).toBe('10.00');
+    await expect.poll(async () => (await inspect(id)).authorised, PATIENTLY).toBe('10.00');
     await timeIs(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });

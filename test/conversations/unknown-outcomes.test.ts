@@ -17,6 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
+/** What the provider does by itself takes a moment. */
+const PATIENTLY = { timeout: 5000 };
+
 const ACCOUNT_UUID = '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41';
 const newMerchant = (): Promise<Merchant> => shop.newMerchant({ account_uuid: ACCOUNT_UUID });
 const fault = async (mode: string, more: Record<string, unknown>): Promise<void> => {
@@ -109,9 +112,9 @@ test.each(ROWS)('$brand, $mode: $answers.result $answers.status, and in the end 
   }
 
   if (row.payer) await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-  if (row.attention) await expect.poll(async () => (await inspect(id)).attention).toBe(row.attention);
+  if (row.attention) await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe(row.attention);
   for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600]) await pass(seconds);
-  await expect.poll(async () => (await inspect(id)).status).toBe(row.ends);
+  await expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe(row.ends);
   await pass(0);
 
   expect((await shop.status(id, merchant)).body).toMatchObject({ status: row.ends });
@@ -174,7 +177,7 @@ describe('a provider that is down', () => {
     const { body } = await shop.post(saleOf('payout-a', merchant));
     expect(body).toMatchObject(UNDEFINED);
     await shop.advanceClock(5, merchant.mid);
-    await expect.poll(async () => (await inspect(body.trans_id)).status).toBe('SETTLED');
+    await expect.poll(async () => (await inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
     expect(await inspect(body.trans_id)).toMatchObject({ in_doubt: false, captured: '10.00' });
     expect(await moved(body.trans_id)).toBe(1);
     await fault('none', { mid: merchant.mid });
@@ -319,7 +322,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     const { body } = await shop.post(saleOf('hosted-b', merchant));
     const { payer_page } = (await atProvider(body.trans_id)).body;
     await fetch(payer_page, { method: 'POST', body: new URLSearchParams({ decision: 'approve' }), redirect: 'manual' });
-    await expect.poll(async () => (await inspect(body.trans_id)).status).toBe('SETTLED');
+    await expect.poll(async () => (await inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
   });
 
   test('transfer-a: five minutes after the sale it is over, in doubt or not, and what comes then is late', async () => {

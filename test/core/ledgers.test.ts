@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
-import type { Gateway } from '../../src/core/context.ts';
+import type { Gateway, WholePayment } from '../../src/core/context.ts';
+import { advance } from '../../src/core/payments/advance.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import {
@@ -13,6 +14,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
 const LANES = 6;
@@ -262,4 +264,37 @@ test('each of the provider’s news was applied, and once', async () => {
     where call->>'verb' = 'news' and call->>'outcome' in ('settled', 'declined')`);
   expect(events?.final).toBeGreaterThan(20);
   expect(applied).toEqual(events);
+});
+
+/** What went wrong, each kind once, and how often anything did. */
+async function faultsOf(works: readonly Promise<unknown>[]): Promise<string[]> {
+  const failed = (await Promise.allSettled(works)).filter((work) => work.status === 'rejected');
+  const kinds = new Set(failed.map(({ reason }) => String(reason)));
+  return [...kinds].map((kind) => `${failed.length} of ${works.length}: ${kind}`);
+}
+
+test('two processes that move the same payments at once, each in its own order, do not block each other', async () => {
+  const [one, other] = gateways as [Gateway, Gateway];
+  for (let round = 0; round < 3; round++) {
+    const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
+    await Promise.all(payments.map((payment) => one.payments.open(payment)));
+    const move = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
+      order.map((payment) => advance(gateway, payment, { event: 'settled', actor: 'provider' }));
+    expect(await faultsOf([...move(one, payments), ...move(other, payments.toReversed())])).toEqual([]);
+  }
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
+
+test('nor do two that open the same orders, and each order is opened once', async () => {
+  const [one, other] = gateways as [Gateway, Gateway];
+  for (let round = 0; round < 3; round++) {
+    const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
+    const again = payments.toReversed().map(({ orderId }) => preparedPayment(shop, { orderId }));
+    const opened: boolean[] = [];
+    const open = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
+      order.map(async (payment) => opened.push(await gateway.payments.open(payment)));
+    expect(await faultsOf([...open(one, payments), ...open(other, again)])).toEqual([]);
+    expect(opened.filter((isFirst) => isFirst)).toHaveLength(100);
+  }
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

@@ -3,6 +3,7 @@ import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, payerDeadline } from './advance.ts';
+import { workNewsOf } from './news.ts';
 import { inquireOperation } from './operate.ts';
 import { inquire } from './provider.ts';
 
@@ -50,6 +51,7 @@ async function workDuePayment(gateway: Gateway, payment: WholePayment, account: 
     // Whatever is under way decides first; its outcome says when to look again.
     if (payment.busy !== null) return;
     if (isOver) await abandon(gateway, payment);
+    else if (payment.state === 'PREPARE' && (await workNewsOf(gateway, payment.paymentId))) return;
     else if (payment.authorised > 0n) await advance(gateway, payment, { event: 'expired', actor: 'clock' });
     else await inquire(gateway, payment, account);
   } catch (error) {

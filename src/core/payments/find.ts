@@ -25,8 +25,7 @@ export async function findWholePayment(
   { mid }: Account,
   paymentId: string,
 ): Promise<WholePayment | undefined> {
-  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  return payment?.mid === mid ? payment : undefined;
+  return isUuid(paymentId) ? gateway.payments.findWhole({ mid, paymentId }) : undefined;
 }
 
 /** What a status query tells of a payment. */

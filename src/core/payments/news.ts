@@ -44,6 +44,13 @@ export async function workDueNews(gateway: Gateway): Promise<void> {
   }
 }
 
+/** Applies the news that came before their payment was there; says whether there were any. */
+export async function workNewsOf(gateway: Gateway, paymentId: string): Promise<boolean> {
+  const waiting = (await gateway.news.about(paymentId)).filter(({ state }) => state === 'new');
+  for (const row of waiting) await workNews(gateway, row);
+  return waiting.length > 0;
+}
+
 async function workNews(gateway: Gateway, row: NewsRow): Promise<void> {
   const { connector, eventId, reference, tries } = row;
   try {

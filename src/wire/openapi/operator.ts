@@ -93,8 +93,45 @@ const historyRow = object({
   at: date,
 });
 
+const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund'];
+
+const operation = object({
+  operation_id: uuid,
+  operation: choice(OPERATION_VERBS),
+  state: described(choice(['sent', 'done', 'declined']), '`sent` means that the outcome is still to come.'),
+  amount: text,
+  reason: orNull(text),
+  requested_at: date,
+  finished_at: orNull(date),
+});
+
+const subscription = object({
+  subscription_id: uuid,
+  first_payment_id: uuid,
+  state: described(choice(['active', 'finished', 'ended']), '`ended` before all its charges were made.'),
+  occurrences: described(integer, 'Occurrences so far, charged or given up.'),
+  declines: described(integer, 'How often the charge that is due now was declined.'),
+  failed: described(integer, 'Occurrences that were given up.'),
+  next_charge_at: orNull(date),
+});
+
+const schedule = object({
+  schedule_id: uuid,
+  mid: uuid,
+  name: text,
+  interval_length: integer,
+  interval_unit: choice(['day', 'week', 'month']),
+  payments_count: integer,
+  day_of_month: orNull(integer),
+  delays: integer,
+  created_at: date,
+  deleted_at: orNull(date),
+  next_charge_at: orNull(date),
+  subscriptions: listOf(subscription),
+});
+
 const providerCall = object({
-  verb: choice(['submit', 'query', 'news']),
+  verb: choice(['submit', 'query', 'news', ...OPERATION_VERBS]),
   connector: text,
   outcome: text,
   took_ms: integer,
@@ -176,7 +213,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     next_step: orNull(choice(['fields', 'redirect', 'code', 'transfer'])),
     details,
     history: listOf(historyRow),
-    operations: listOf(anyObject),
+    operations: listOf(operation),
     provider_calls: listOf(providerCall),
     news: listOf(newsRow),
     callbacks: listOf(anyObject),
@@ -275,6 +312,31 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
     parameters: paymentId,
     post: call('payments', 'attendPayment', 'Takes a payment off the attention list.', {
       responses: { ...answers('The payment as it is now.', ref('Payment')), ...ofPayment },
+    }),
+  },
+  ...Object.fromEntries(
+    [
+      ['capture', 'Takes a reserved amount, or a part of it.'],
+      ['void', 'Cancels a payment before money moved.'],
+      ['refund', 'Pays back all or a part; gives a reservation back.'],
+    ].map(([name, summary]) => [
+      `/admin/api/payments/{payment_id}/${name}`,
+      {
+        parameters: paymentId,
+        post: call('payments', `${name}Payment`, summary as string, {
+          requestBody: { required: false, content: { 'application/json': { schema: object({}, { amount: text }) } } },
+          responses: {
+            ...answers('The payment as it is now, and the operation.', object({ ...payment, operation })),
+            ...ofPayment,
+          },
+        }),
+      },
+    ]),
+  ),
+  '/admin/api/schedules': {
+    get: call('payments', 'listSchedules', 'Lists schedules, newest first, with what they charge.', {
+      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook],
+      responses: { ...answers('A page of schedules.', pageOf(schedule)), ...common },
     }),
   },
   '/admin/api/news': {
