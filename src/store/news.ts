@@ -61,7 +61,7 @@ export function createNewsStore({ pool }: Database): NewsStore {
          returning ${COLUMNS}`,
         [iso(now), LIMITS.leaseMs, most],
       );
-      return rows;
+      return rows.sort((a, b) => a.receivedAt - b.receivedAt);
     },
     async list(state, most) {
       const { rows } = await pool.query<NewsRow>(

@@ -208,6 +208,16 @@ export interface PaymentStore {
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
+const DEADLOCK = '40P01';
+const DEADLOCK_TRIES = 5;
+
+/** Everybody locks rows in the same order, so that two processes hardly ever wait for each other. */
+const byOrder = (a: WholePayment, b: WholePayment): number =>
+  compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
+const byPayment = ({ before: a }: Move, { before: b }: Move): number =>
+  compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 export interface BatchLimits {
   items: number;
   inFlight: number;
@@ -234,11 +244,22 @@ export function createPaymentStore(
     values: unknown[],
   ): Promise<Row[]> => (await lane.query<Row>({ name, text, values })).rows;
 
+  /** Of two statements that wait for each other the database ends one, of which nothing was written. */
+  const runAgainIfDeadlocked: typeof run = async (lane, name, text, values) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await run(lane, name, text, values);
+      } catch (error) {
+        if (tries === DEADLOCK_TRIES || (error as { code?: string }).code !== DEADLOCK) throw error;
+      }
+    }
+  };
+
   const write = batched<WholePayment | Move, boolean>('write', async (items) => {
-    const opens = items.filter((item) => 'details' in item);
-    const moves = items.filter((item) => 'before' in item);
+    const opens = items.filter((item) => 'details' in item).sort(byOrder);
+    const moves = items.filter((item) => 'before' in item).sort(byPayment);
     const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
-    const rows = await run<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
+    const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),

@@ -65,17 +65,20 @@ const GIVEN_UP: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL
 const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
   GIVEN_UP.includes(state) && (event === 'settled' || (event === 'authorised' && authorised === 0n));
 
+type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised'>;
+
 /** Until when a payment waits for its payer; nothing when it does not. */
-export function payerDeadline({
-  state,
-  payerUntil,
-  brand,
-  authorised,
-}: Pick<Payment, 'state' | 'payerUntil' | 'brand' | 'authorised'>): number | undefined {
+function payerDeadline({ state, payerUntil, brand, authorised }: Awaiting): number | undefined {
   // Whose amount is reserved has done their part.
   if (payerUntil === null || authorised > 0n) return undefined;
   const isWaiting = state === 'REDIRECT' || state === '3DS' || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
   return isWaiting ? payerUntil : undefined;
+}
+
+/** Whether the payer did not finish in time; such a payment has ended, even if nobody has looked since. */
+export function isOutOfTime({ clock }: Pick<Gateway, 'clock'>, payment: Awaiting): boolean {
+  const deadline = payerDeadline(payment);
+  return deadline !== undefined && clock.now(payment.mid) >= deadline;
 }
 
 /** The payment looks at the clock at its deadline at the latest. */
@@ -133,9 +136,8 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
     return { before, after, event: `noted ${event}`, actor, call };
   };
   const { before, after } = await write(gateway, payment, async (current, now) => {
-    const deadline = event === 'abandoned' ? undefined : payerDeadline(current);
     // What comes after the payer's time is late, whether or not the work loop has been here.
-    const isLate = deadline !== undefined && now >= deadline;
+    const isLate = event !== 'abandoned' && isOutOfTime(gateway, current);
     return compose(isLate ? await abandon(gateway, current) : current, now);
   });
   if (isLateSuccess(before, event)) {

@@ -7,7 +7,7 @@ import { isOpen } from '../../rules/states.ts';
 import type { Payment, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, noteCollected, payerDeadline } from './advance.ts';
+import { abandon, isOutOfTime, noteCollected } from './advance.ts';
 import { findByLink } from './links.ts';
 import { inquireNow, sealSecrets, secretsOf, submit } from './provider.ts';
 
@@ -24,9 +24,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   const found = await findByLink(gateway, link);
   const account = found && (await findAccount(gateway, found.mid));
   if (!found || !account) return undefined;
-  const deadline = payerDeadline(found);
-  const isOver = deadline !== undefined && gateway.clock.now(found.mid) >= deadline;
-  const payment = isOver ? { ...found, ...(await abandon(gateway, found)) } : found;
+  const payment = isOutOfTime(gateway, found) ? { ...found, ...(await abandon(gateway, found)) } : found;
   const isAsking = payment.state === 'REDIRECT' && payment.nextStep?.kind === 'fields';
   const fields = isAsking ? fieldsToAsk(brandOf(payment), contextOf(gateway, payment, account)) : [];
   return { payment, account, fields };

@@ -2,7 +2,7 @@
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, advance, payerDeadline } from './advance.ts';
+import { abandon, advance, isOutOfTime } from './advance.ts';
 import { workNewsOf } from './news.ts';
 import { inquireOperation } from './operate.ts';
 import { inquire } from './provider.ts';
@@ -46,11 +46,9 @@ async function workDueOperation(gateway: Gateway, operation: OperationRow): Prom
 async function workDuePayment(gateway: Gateway, payment: WholePayment, account: Account | undefined): Promise<void> {
   try {
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
-    const deadline = payerDeadline(payment);
-    const isOver = deadline !== undefined && gateway.clock.now(payment.mid) >= deadline;
     // Whatever is under way decides first; its outcome says when to look again.
     if (payment.busy !== null) return;
-    if (isOver) await abandon(gateway, payment);
+    if (isOutOfTime(gateway, payment)) await abandon(gateway, payment);
     else if (payment.state === 'PREPARE' && (await workNewsOf(gateway, payment.paymentId))) return;
     else if (payment.authorised > 0n) await advance(gateway, payment, { event: 'expired', actor: 'clock' });
     else await inquire(gateway, payment, account);

@@ -12,7 +12,7 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, noteAttended, payerDeadline } from './advance.ts';
+import { abandon, isOutOfTime, noteAttended } from './advance.ts';
 import { inquireNow } from './provider.ts';
 
 export async function findPayment(gateway: Gateway, account: Account, paymentId: string): Promise<Payment | undefined> {
@@ -52,8 +52,7 @@ export async function findStatusByOrder(
 async function broughtUpToDate(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
   // A payment whose payer nobody waits for has nothing to be asked about.
   if (status.payerUntil === null || !isOpen(status.state)) return status;
-  const deadline = payerDeadline(status);
-  const isOver = deadline !== undefined && gateway.clock.now(account.mid) >= deadline;
+  const isOver = isOutOfTime(gateway, { ...status, mid: account.mid });
   if (!isOver && !BRANDS[status.brand]?.isAskedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;

@@ -14,7 +14,7 @@ export const pageOf = (gateway: Pick<Gateway, 'seal' | 'publicUrl'>, paymentId: 
 
 /** The payment that a link leads to. */
 export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
-  const [paymentId = '', mark = ''] = link.split('.');
-  if (!isUuid(paymentId) || !gateway.seal.isMark(mark, paymentId, PURPOSE)) return undefined;
+  const [paymentId = '', mark = '', ...more] = link.split('.');
+  if (more.length > 0 || !isUuid(paymentId) || !gateway.seal.isMark(mark, paymentId, PURPOSE)) return undefined;
   return gateway.payments.findAnywhere(paymentId);
 }

@@ -10,7 +10,7 @@ import { isRetriable } from '../../rules/states.ts';
 import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
-import { advance } from './advance.ts';
+import { abandon, advance, isOutOfTime } from './advance.ts';
 import { sealSecrets, submit } from './provider.ts';
 import { subscriptionTo } from './subscribe.ts';
 
@@ -73,8 +73,9 @@ function begin(gateway: Gateway, account: Account, payment: WholePayment, order:
 /** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
 async function openAgain(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
   for (;;) {
-    const newest = await gateway.payments.findByOrder(payment);
-    if (!newest) throw new Refusal('unavailable');
+    const found = await gateway.payments.findByOrder(payment);
+    if (!found) throw new Refusal('unavailable');
+    const newest = isOutOfTime(gateway, found) ? await abandon(gateway, found) : found;
     if (payment.createdAt - newest.createdAt < LIMITS.duplicateWindowMs) {
       if (newest.fingerprint !== payment.fingerprint) throw duplicate();
       return waitForOutcome(gateway, newest);

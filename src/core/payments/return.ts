@@ -6,12 +6,12 @@ import type { Account, WholePayment } from '../context.ts';
 export function returnAddress(payment: WholePayment, account: Account): string | undefined {
   const { returnUrl, description } = payment.details;
   if (returnUrl === undefined || !account.settings.return_parameters) return returnUrl;
-  const url = new URL(returnUrl);
   const { paymentId, orderId, amountText, currency } = payment;
   const signed = [paymentId, orderId, amountText, currency, description];
   const hash = wireHash(signed, account.passwords()[0] as string);
-  for (const [name, value] of Object.entries({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash })) {
-    url.searchParams.set(name, value);
-  }
-  return url.href;
+  const added = new URLSearchParams({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash });
+  // The merchant's own query stays as it was written.
+  const [address = '', fragment] = returnUrl.split('#', 2);
+  const query = `${address.includes('?') ? '&' : '?'}${added}`;
+  return address + query + (fragment === undefined ? '' : `#${fragment}`);
 }
