@@ -15,6 +15,7 @@ import { payFace } from './pages/pay/index.ts';
 import { ERRORS } from './rules/errors.ts';
 import { LIMITS } from './rules/limits.ts';
 import { adminFace } from './wire/admin/index.ts';
+import { checkoutFace } from './wire/checkout/index.ts';
 import { envelope, refusalOf } from './wire/envelope.ts';
 import { healthFace } from './wire/health.ts';
 import { inboundFace } from './wire/inbound/index.ts';
@@ -136,6 +137,7 @@ export function createApp(
   app.register(async (face) => healthFace(face, gateway));
   if (!takesRequests) return app;
   app.register(async (face) => s2sFace(face, gateway, addressOf));
+  app.register(async (face) => checkoutFace(face, gateway, addressOf), { prefix: '/api/v1' });
   app.register(async (face) => openApiFace(face, gateway));
   app.register(async (face) => inboundFace(face, gateway));
   app.register(async (face) => payFace(face, gateway));

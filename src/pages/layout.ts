@@ -34,6 +34,11 @@ input[aria-invalid=true]{border:2px solid var(--bad)}
 button,.button{display:block;width:100%;min-height:3.25rem;margin-top:1.5rem;padding:.75rem 1rem;border:0;border-radius:10px;
 background:var(--accent);color:var(--on-accent);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer}
 a{color:var(--accent)}
+.choices{list-style:none;margin:.75rem 0 0;padding:0}
+.choice{display:flex;align-items:center;justify-content:space-between;min-height:3.25rem;padding:.5rem .25rem;color:inherit;
+text-decoration:none;border-bottom:1px solid var(--line);font-weight:600}
+.choice::after{content:"›";color:var(--soft);font-size:1.5rem}
+.choice:hover{color:var(--accent)}
 .quiet{display:block;min-height:2.75rem;padding:.75rem;margin-top:.5rem;text-align:center}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .mark{font-size:2.5rem;line-height:1;font-weight:700}

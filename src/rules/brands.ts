@@ -51,6 +51,8 @@ export interface Brand {
   codeTimeMs?: number;
   /** A status query asks the provider, as long as the outcome is open. */
   isAskedOnStatus?: true;
+  /** The payer's device makes a token on the merchant's page, so that ours cannot offer it yet. */
+  needsToken?: true;
   /** The ways to pay that the provider's page offers, each when all its fields came. */
   methods?: readonly string[];
   /** The fields this brand needs besides the common ones of a sale. */
@@ -113,12 +115,12 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'wallet-a': upstream(
     'A device wallet; the payment token comes from the merchant’s page or app.',
     [must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
-    { recurs: true },
+    { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
     'A device wallet; the payment token comes from the merchant’s page or app.',
     [must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
-    { recurs: true },
+    { recurs: true, needsToken: true },
   ),
   ips: upstream(
     'Instant payment by QR code: the merchant shows the code, the payer scans it with the app of their bank.',
@@ -253,6 +255,10 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'agg-i': upstream('A local method in India that needs the payer’s identity.', identityOf('IN')),
   'agg-j': upstream('A local method in Turkey that needs the payer’s identity.', identityOf('TR')),
 };
+
+/** The brand of a payment whose payer has not chosen one yet, and the connector that nobody is behind. */
+export const UNCHOSEN = 'unchosen';
+export const NOBODY = 'none';
 
 /** The fields whose values do not count towards the usual size of a body. */
 export const LONG_FIELDS: ReadonlySet<string> = new Set(

@@ -14,6 +14,7 @@ export const SENTENCES = {
   notUuid: 'This is not a valid UUID.',
   notUrl: 'This value is not a valid URL.',
   notSingle: 'This value should be a single text, not a list or an object.',
+  notText: 'This value should be a text.',
   notAList: 'This value should be a list of objects.',
   notSet: 'This value should be set in the settings of the account.',
   spaces: 'This value should not contain spaces.',
@@ -69,6 +70,8 @@ export interface FieldTraits {
   lengthMost?: number;
   /** The sub-methods of the brand for which the field is mandatory. */
   methods?: readonly string[];
+  /** In JSON a number or a truth value does as well as a text. */
+  isLoose?: true;
   /** How the payer is asked for it. */
   label?: string;
   /** The field is a list of objects with these members. */
@@ -156,6 +159,18 @@ export const yesNo: Kind = {
   expects: '`Y` or `N`',
   schema: { type: 'string', enum: ['Y', 'N'] },
 };
+
+const YES: readonly string[] = ['Y', '1', 'true', 'TRUE', 'True'];
+const NO: readonly string[] = ['N', '0', 'false', 'FALSE', 'False'];
+
+/** Yes or no in one of the ways in which callers write it. */
+export const flag: Kind = {
+  check: (value) => (YES.includes(value) || NO.includes(value) ? undefined : SENTENCES.notAChoice),
+  expects: '`true` or `false`, also as `Y`, `N`, `1`, `0`',
+  schema: { anyOf: [{ type: 'boolean' }, { type: 'string', enum: [...YES, ...NO] }] },
+};
+
+export const isYes = (value: string): boolean => YES.includes(value);
 
 export const oneOf = (choices: readonly string[]): Kind => ({
   check: (value) => (choices.includes(value) ? undefined : SENTENCES.notAChoice),

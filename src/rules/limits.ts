@@ -37,6 +37,12 @@ export const LIMITS = {
   /** How often the work loop looks for what is due. */
   workPauseMs: SECOND,
 
+  /** A Checkout session lasts this long when nothing else is asked for, and at most. */
+  sessionMinutes: 60,
+  sessionMinutesMost: 720,
+  minuteMs: MINUTE,
+  /** The most attempts of an order that one status query lists. */
+  attemptsMost: 100,
   /** The payer has this long to finish on another page. */
   payerMs: HOUR,
   /** The payer of a bank transfer has this long. */

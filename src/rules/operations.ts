@@ -5,6 +5,7 @@ import {
   anyText,
   currency,
   type Field,
+  flag,
   ipAddress,
   may,
   must,
@@ -104,3 +105,79 @@ export const S2S_OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type S2sAction = keyof typeof S2S_OPERATIONS;
+
+const sessionAddress = ['success_url', 'cancel_url', 'expiry_url', 'error_url'] as const;
+
+/** The operations of Checkout, under the last part of their path; a dot leads into a nested object. */
+export const CHECKOUT_OPERATIONS = {
+  session: {
+    fields: [
+      must('operation', oneOf(['purchase'])),
+      must('order.number', orderId),
+      must('order.amount', amount('order.currency')),
+      must('order.currency', currency),
+      must('order.description', text(1, LIMITS.descriptionLength)),
+      ...sessionAddress.map((name) => (name === 'success_url' ? must : may)(name, webAddress)),
+      may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
+      may('url_target', text(1, 64)),
+      may('req_token', flag, { isLoose: true }),
+      may('recurring_init', flag, { isLoose: true }),
+      may('schedule_id', uuid),
+      may('auth', flag, { isLoose: true }),
+      ...['name', 'email', 'birth_date'].map((name) => may(`customer.${name}`, anyText)),
+      ...['country', 'state', 'city', 'district', 'address', 'house_number', 'zip', 'phone'].map((name) =>
+        may(`billing_address.${name}`, name === 'country' ? country : anyText),
+      ),
+      hash,
+    ],
+    signs: ['order.number', 'order.amount', 'order.currency', 'order.description'],
+  },
+  'payment/status': {
+    fields: [
+      may('payment_id', anyText, { alias: 'trans_id' }),
+      may('order_id', orderId),
+      may('size', wholeNumber(1, LIMITS.attemptsMost), { isLoose: true }),
+      hash,
+    ],
+    signs: ['payment_id', 'order_id'],
+    isRead: true,
+  },
+  'payment/card/credit': {
+    fields: [
+      must('operation', oneOf(['credit'])),
+      must('order_id', orderId),
+      must('order_amount', amount('order_currency')),
+      must('order_currency', currency),
+      must('order_description', text(1, LIMITS.descriptionLength)),
+      must('card_token', anyText),
+      may('name', anyText),
+      // The earlier shape, which is not accepted any more.
+      may('order', anyText),
+      hash,
+    ],
+    signs: ['order_id', 'order_amount', 'order_currency', 'order_description'],
+  },
+  'payment/refund': {
+    fields: [must('payment_id', anyText), may('amount', amountOfPayment), hash],
+    signs: ['payment_id', 'amount'],
+  },
+  'payment/capture': {
+    fields: [must('payment_id', anyText), may('amount', amountOfPayment), hash],
+    signs: ['payment_id', 'amount'],
+  },
+  'payment/void': { fields: [must('payment_id', anyText), hash], signs: ['payment_id'] },
+  'payment/recurring': {
+    fields: [
+      must('recurring_init_trans_id', anyText),
+      must('recurring_token', anyText),
+      must('order.number', orderId),
+      must('order.amount', amountOfPayment),
+      must('order.description', text(1, LIMITS.descriptionLength)),
+      may('schedule_id', uuid),
+      hash,
+    ],
+    signs: ['recurring_init_trans_id', 'recurring_token', 'order.number', 'order.amount', 'order.description'],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type CheckoutPath = keyof typeof CHECKOUT_OPERATIONS;

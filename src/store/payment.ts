@@ -17,8 +17,24 @@ export interface PaymentDetails {
   sealed?: string;
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
+  /** What a Checkout session asked for; all its attempts carry the same. */
+  session?: SessionTerms;
   /** The first payment, of which this one is a repetition. */
   recurringOf?: string;
+}
+
+export interface SessionTerms {
+  /** The payment that the session began with, whose link the payer has. */
+  id: string;
+  successUrl: string;
+  cancelUrl?: string;
+  expiryUrl?: string;
+  errorUrl?: string;
+  urlTarget?: string;
+  /** The brands that the merchant wants to offer; empty means all. */
+  methods: string[];
+  /** What the merchant knows already of the fields of brands. */
+  parameters: Record<string, Record<string, string>>;
 }
 
 /** What the payer has to do before the provider can tell an outcome. */

@@ -174,8 +174,8 @@ const CLAIM = `
 const COLLECT = `
   with collected as (
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
-      history_length = history_length + 1
-    where mid = $4 and payment_id = $5 and history_length = $6 and state = 'REDIRECT'
+      history_length = history_length + 1, brand = $7, connector = $8
+    where mid = $4 and payment_id = $5 and history_length = $6 and state in ('REDIRECT', 'PREPARE')
     returning mid, payment_id, history_length, state
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
@@ -204,6 +204,8 @@ export interface PaymentStore {
   history(payment: Payment): Promise<HistoryRow[]>;
   /** One payment by its id alone, whichever account it belongs to. */
   findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
+  /** The newest attempts of an order, newest first. */
+  attempts(key: { mid: string; orderId: string }, most: number): Promise<WholePayment[]>;
   findAll(paymentIds: readonly string[]): Promise<WholePayment[]>;
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
@@ -363,6 +365,8 @@ export function createPaymentStore(
         before.mid,
         before.paymentId,
         before.historyLength,
+        after.brand,
+        after.connector,
       ]);
       return rowCount === 1;
     },
@@ -390,6 +394,17 @@ export function createPaymentStore(
         .where('paymentId', '=', paymentId)
         .executeTakeFirst();
       return row as WholePayment | undefined;
+    },
+    async attempts({ mid, orderId }, most) {
+      const rows = await query
+        .selectFrom('payments')
+        .select([...COLUMNS, 'details'])
+        .where('mid', '=', mid)
+        .where('orderId', '=', orderId)
+        .orderBy('attempt', 'desc')
+        .limit(most)
+        .execute();
+      return rows as WholePayment[];
     },
     async findAll(paymentIds) {
       const rows = await query

@@ -13,6 +13,8 @@ export interface RequestBody {
   value(name: string): string;
   /** Whether the field arrived as a list or an object. */
   isNested(name: string): boolean;
+  /** Whether a value arrived as text, and not as a number or a truth value of JSON. */
+  isText(name: string): boolean;
   /** The positions of a list that arrived as `name[0][…]`, `name[1][…]`. */
   positions(name: string): readonly string[];
   /** Every name and every value, to look for what must not be sent. */
@@ -122,9 +124,12 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
 
 function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
   const problems: Problem[] = [];
-  for (const { name, alias, items } of fields) {
+  for (const { name, alias, items, isLoose } of fields) {
     if (items) continue;
     if (body.isNested(name)) problems.push({ field: name, sentence: SENTENCES.notSingle });
+    else if (!isLoose && !body.isText(name) && body.value(name) !== '') {
+      problems.push({ field: name, sentence: SENTENCES.notText });
+    }
     if (alias !== undefined && body.isNested(alias)) problems.push({ field: alias, sentence: SENTENCES.notSingle });
   }
   return problems;

@@ -1,6 +1,6 @@
 /** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
 import { newSecret } from '../../lib/id.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { BRANDS, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type {
@@ -71,7 +71,9 @@ type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'author
 function payerDeadline({ state, payerUntil, brand, authorised }: Awaiting): number | undefined {
   // Whose amount is reserved has done their part.
   if (payerUntil === null || authorised > 0n) return undefined;
-  const isWaiting = state === 'REDIRECT' || state === '3DS' || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
+  const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
+  const isWaiting =
+    state === 'REDIRECT' || state === '3DS' || isChoosing || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
   return isWaiting ? payerUntil : undefined;
 }
 
@@ -148,7 +150,7 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
 
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
 export function abandon(gateway: Gateway, payment: Payment): Promise<Payment> {
-  const wasSubmitted = payment.nextStep?.kind !== 'fields';
+  const wasSubmitted = payment.nextStep?.kind !== 'fields' && payment.brand !== UNCHOSEN;
   return advance(gateway, payment, {
     event: 'abandoned',
     actor: 'clock',
@@ -221,10 +223,18 @@ export async function noteCollected(
   gateway: Gateway,
   payment: Payment,
   details: PaymentDetails,
+  chosen: Pick<Payment, 'brand' | 'connector'> = payment,
 ): Promise<WholePayment | undefined> {
   const now = gateway.clock.now(payment.mid);
   const after: WholePayment = {
-    ...withDeadline({ ...payment, nextStep: null, dueAt: now + LIMITS.submissionMs, updatedAt: now }),
+    ...withDeadline({
+      ...payment,
+      brand: chosen.brand,
+      connector: chosen.connector,
+      nextStep: null,
+      dueAt: now + LIMITS.submissionMs,
+      updatedAt: now,
+    }),
     details,
     historyLength: payment.historyLength + 1,
   };

@@ -59,6 +59,19 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   return isOver ? abandon(gateway, payment) : inquireNow(gateway, payment, account);
 }
 
+/** The newest attempts of an order, newest first, each brought up to date. */
+export async function findAttempts(
+  gateway: Gateway,
+  account: Account,
+  orderId: string,
+  most: number,
+): Promise<WholePayment[]> {
+  const attempts = await gateway.payments.attempts({ mid: account.mid, orderId }, most);
+  return Promise.all(
+    attempts.map(async (attempt) => ({ ...attempt, ...(await broughtUpToDate(gateway, account, attempt)) })),
+  );
+}
+
 /** For the operator: a payment of whichever account, with everything that happened to it. */
 export async function inspectPayment(
   gateway: Gateway,

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { BRANDS, NOBODY, UNCHOSEN } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -29,6 +29,10 @@ export interface Order {
   /** The schedule that this payment belongs to, and the one that shall repeat it from now on. */
   scheduleId?: string | undefined;
   schedule?: Schedule | undefined;
+  /** Chosen beforehand, when the details speak of it. */
+  paymentId?: string | undefined;
+  /** Until when the payer may finish, where the order says so itself. */
+  payerUntil?: number | undefined;
   /** Whether the payer has to be asked for fields before anything can be submitted. */
   needsFields?: boolean | undefined;
   /** Everything the request said, so that a repeat can be told from another request for the same order. */
@@ -66,6 +70,8 @@ async function claim(gateway: Gateway, payment: WholePayment, { schedule }: Orde
 
 /** Submits a payment, or sends its payer to our page first. */
 function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
+  // The payer chooses how to pay, on our page and in their own time.
+  if (payment.brand === UNCHOSEN) return Promise.resolve(payment);
   if (!order.needsFields) return submit(gateway, payment, account);
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
 }
@@ -90,7 +96,8 @@ async function openAgain(gateway: Gateway, account: Account, payment: WholePayme
 async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payment> {
   const until = Date.now() + LIMITS.duplicateWaitMs;
   let current = payment;
-  for (let ms = 5; current.state === 'PREPARE' && Date.now() < until; ms = Math.min(ms * 2, 100)) {
+  const isRunning = (): boolean => current.state === 'PREPARE' && current.brand !== UNCHOSEN;
+  for (let ms = 5; isRunning() && Date.now() < until; ms = Math.min(ms * 2, 100)) {
     await pause(ms);
     current = (await gateway.payments.find(payment)) ?? current;
   }
@@ -104,12 +111,13 @@ export function composePayment(
   order: Order,
 ): WholePayment {
   const now = gateway.clock.now(account.mid);
-  const brand = BRANDS[order.brand];
+  const brand = order.brand === UNCHOSEN ? undefined : BRANDS[order.brand];
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
   const amount = minorUnits(order.amountText, exponent);
-  if (!brand || typeof amount !== 'bigint') throw new Error('An order reached the core without being checked.');
-  const paymentId = newId();
-  const payerMs = brand.payerTimeMs ?? LIMITS.payerMs;
+  if ((!brand && order.brand !== UNCHOSEN) || typeof amount !== 'bigint')
+    throw new Error('An order reached the core without being checked.');
+  const paymentId = order.paymentId ?? newId();
+  const payerUntil = order.payerUntil ?? now + (brand?.payerTimeMs ?? LIMITS.payerMs);
   return {
     mid: account.mid,
     paymentId,
@@ -117,7 +125,7 @@ export function composePayment(
     attempt: 1,
     protocol: order.protocol,
     brand: order.brand,
-    connector: brand.connector,
+    connector: brand?.connector ?? NOBODY,
     state: 'PREPARE',
     historyLength: 1,
     amountText: order.amountText,
@@ -130,8 +138,8 @@ export function composePayment(
     busy: null,
     inDoubt: false,
     // If this process dies before the outcome is written, the work loop asks the provider then.
-    dueAt: now + LIMITS.submissionMs,
-    payerUntil: brand.isImmediate ? null : now + payerMs,
+    dueAt: brand ? now + LIMITS.submissionMs : payerUntil,
+    payerUntil: brand?.isImmediate && order.payerUntil === undefined ? null : payerUntil,
     asked: 0,
     nextStep: null,
     attention: null,

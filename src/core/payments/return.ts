@@ -4,7 +4,8 @@ import type { Account, WholePayment } from '../context.ts';
 
 /** The merchant's address for a payer who comes back; nothing when the merchant gave none. */
 export function returnAddress(payment: WholePayment, account: Account): string | undefined {
-  const { returnUrl, description } = payment.details;
+  const { description } = payment.details;
+  const returnUrl = addressFor(payment);
   if (returnUrl === undefined || !account.settings.return_parameters) return returnUrl;
   const { paymentId, orderId, amountText, currency } = payment;
   const signed = [paymentId, orderId, amountText, currency, description];
@@ -14,4 +15,11 @@ export function returnAddress(payment: WholePayment, account: Account): string |
   const [address = '', fragment] = returnUrl.split('#', 2);
   const query = `${address.includes('?') ? '&' : '?'}${added}`;
   return address + query + (fragment === undefined ? '' : `#${fragment}`);
+}
+
+/** A session has an address for each end; a sale has one for all of them. */
+function addressFor({ details: { returnUrl, session }, state }: WholePayment): string | undefined {
+  if (!session) return returnUrl;
+  const { successUrl, cancelUrl } = session;
+  return state === 'DECLINED' || state === 'EXPIRED' || state === 'VOID' ? (cancelUrl ?? successUrl) : successUrl;
 }

@@ -1,17 +1,32 @@
 /** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway, Payment } from '../../core/context.ts';
-import { collect, openForPayer, type PayerView, returnOfPayer } from '../../core/payments/collect.ts';
+import { choose, type Method } from '../../core/payments/choose.ts';
+import { openForPayer, type PayerView, returnOfPayer } from '../../core/payments/payer.ts';
 import { returnAddress } from '../../core/payments/return.ts';
 import { readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import { document, type Page, pageHeaders } from '../layout.ts';
-import { endPage, fieldsPage, onwardPage, type RedirectStep, troublePage, unknownPage, waitingPage } from './views.ts';
+import {
+  choicePage,
+  endPage,
+  fieldsPage,
+  onwardPage,
+  type RedirectStep,
+  troublePage,
+  unknownPage,
+  waitingPage,
+} from './views.ts';
 
 interface Linked {
   Params: { link: string };
+  Querystring: { method?: string };
 }
+
+/** The method that the payer named, or the only one there is. */
+const methodOf = (methods: readonly Method[], label: string | undefined): Method | undefined =>
+  methods.length === 1 ? methods[0] : methods.find((method) => method.label === label);
 
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
@@ -42,11 +57,13 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
   const lost = (reply: FastifyReply): FastifyReply => show(reply.code(404), unknownPage);
 
   /** The page that fits the payment as it is now. */
-  const showCurrent = (reply: FastifyReply, view: PayerView): FastifyReply => {
-    const { payment, account, fields } = view;
+  const showCurrent = (reply: FastifyReply, view: PayerView, wanted?: string): FastifyReply => {
+    const { payment, account, methods } = view;
     const now = gateway.clock.now(payment.mid);
     const address = returnAddress(payment, account);
-    if (fields.length > 0) return show(reply, fieldsPage({ ...view, answers: NO_ANSWERS, problems: [], now }));
+    const method = methodOf(methods, wanted);
+    if (method) return show(reply, fieldsPage({ ...view, method, answers: NO_ANSWERS, problems: [], now }));
+    if (methods.length > 0) return show(reply, choicePage(payment, account, methods, now));
     const { nextStep } = payment;
     if (payment.state === 'REDIRECT' && nextStep?.kind === 'redirect') {
       return nextStep.method === 'GET'
@@ -64,27 +81,29 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
 
   app.get<Linked>('/pay/:link', async (request, reply) => {
     const view = await opened(request);
-    return view ? showCurrent(reply, view) : lost(reply);
+    return view ? showCurrent(reply, view, request.query.method) : lost(reply);
   });
 
   app.post<Linked>('/pay/:link', async (request, reply) => {
     const view = await opened(request);
     if (!view) return lost(reply);
-    if (view.fields.length === 0) return reply.redirect(request.url, 303);
     const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
-    const outcome = await collect(gateway, view, answers);
+    const method = methodOf(view.methods, answers.get('method'));
+    if (!method) return reply.redirect(`/pay/${request.params.link}`, 303);
+    const outcome = await choose(gateway, view.payment, view.account, method, answers);
     if ('problems' in outcome) {
       const now = gateway.clock.now(view.payment.mid);
-      return show(reply.code(422), fieldsPage({ ...view, answers, problems: outcome.problems, now }));
+      return show(reply.code(422), fieldsPage({ ...view, method, answers, problems: outcome.problems, now }));
     }
-    return reply.redirect(nextAddress(view, outcome.payment) ?? request.url, 303);
+    return reply.redirect(nextAddress(view, outcome.payment) ?? `/pay/${request.params.link}`, 303);
   });
 
   /** Where a payer goes whose details were taken: on to the provider, back to the shop, or to the page that waits. */
   const nextAddress = (view: PayerView, payment: Payment): string | undefined => {
     const { nextStep, state } = payment;
     if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return addressWith(nextStep);
-    return isOpen(state) ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
+    const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
+    return isOpen(state) || mayTryAgain ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
   };
 
   // Providers send payers back by either method.
@@ -96,6 +115,8 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
       if (!view) return lost(reply);
       request.paymentId = view.payment.paymentId;
       const address = returnAddress(view.payment, view.account);
+      // A declined payer may try again, as long as the session lasts.
+      if (view.methods.length > 0) return showCurrent(reply, view);
       return address === undefined ? showCurrent(reply, view) : reply.redirect(address, 303);
     },
   });

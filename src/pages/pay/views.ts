@@ -1,5 +1,6 @@
 /** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
 import type { Account, NextStep, WholePayment } from '../../core/context.ts';
+import type { Method } from '../../core/payments/choose.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
 import { BRANDS } from '../../rules/brands.ts';
@@ -60,13 +61,14 @@ export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
 export interface FieldsPage {
   payment: WholePayment;
   account: Account;
-  fields: readonly Field[];
+  method: Method;
   answers: ReadonlyMap<string, string>;
   problems: readonly Problem[];
   now: number;
 }
 
-export function fieldsPage({ payment, account, fields, answers, problems, now }: FieldsPage): Page {
+export function fieldsPage({ payment, account, method, answers, problems, now }: FieldsPage): Page {
+  const { fields } = method;
   const problemOf = ({ name }: Field): Problem | undefined => problems.find(({ field }) => field === name);
   const focused = fields.find(problemOf) ?? fields[0];
   const { length } = problems;
@@ -75,13 +77,39 @@ export function fieldsPage({ payment, account, fields, answers, problems, now }:
     merchant: merchantOf(account),
     body: html`${summary(payment)}
 <section class="card">
-<h1>A few details to pay</h1>
+<h1>${fields.length > 0 ? 'A few details to pay' : `Pay with ${method.title}`}</h1>
 ${remaining(payment, now)}
 ${length > 0 && html`<p class="notice" role="alert">Please check ${length === 1 ? 'the marked field' : `the ${length} marked fields`}. Nothing was sent.</p>`}
+${declinedBefore(payment)}
 <form method="post" novalidate>
+${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${fields.map((field) => input(field, answers.get(field.name) ?? '', problemOf(field), field === focused))}
 <button>Continue</button>
 </form>
+</section>`,
+  };
+}
+
+/** Said plainly after a decline, before the payer tries again. */
+const declinedBefore = ({ state, declineReason }: WholePayment): Html | undefined =>
+  state === 'DECLINED'
+    ? html`<p class="notice" role="alert">The payment was declined. No money was taken. ${declineReason}</p>`
+    : undefined;
+
+/** The ways to pay, each one press away. */
+export function choicePage(payment: WholePayment, account: Account, methods: readonly Method[], now: number): Page {
+  return {
+    title: 'How do you want to pay?',
+    merchant: merchantOf(account),
+    body: html`${summary(payment)}
+<section class="card">
+<h1>How do you want to pay?</h1>
+${remaining(payment, now)}
+${declinedBefore(payment)}
+<ul class="choices">
+${methods.map(({ label, title }) => html`<li><a class="choice" href="?method=${encodeURIComponent(label)}">${title}</a></li>`)}
+</ul>
+${payment.details.session?.cancelUrl && html`<a class="quiet" href="${payment.details.session.cancelUrl}">Cancel and go back</a>`}
 </section>`,
   };
 }

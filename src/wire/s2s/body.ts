@@ -22,6 +22,7 @@ function bodyOf(form: Form): S2sBody {
       }
       return nested.has(name);
     },
+    isText: () => true,
     positions: (name) => [...new Set(entriesBelow(form, name).map(([below]) => below.slice(0, below.search(/\[|$/))))],
     texts: () => form.values,
   };

@@ -1,0 +1,172 @@
+/** How a payer may pay on our page: which brands are offered, what each still needs, and what the choice leads to. */
+import { newId } from '../../lib/id.ts';
+import { BRANDS, type Brand, brandValues, fieldsToAsk, NOBODY, offeredMethods, UNCHOSEN } from '../../rules/brands.ts';
+import type { Problem } from '../../rules/errors.ts';
+import { checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
+import { settingsReader } from '../../rules/settings.ts';
+import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { noteCollected } from './advance.ts';
+import { sealSecrets, secretsOf, submit } from './provider.ts';
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** The fields of a payment under the names of a sale: what the merchant sent, and what the payer adds. */
+export function contextOf(
+  gateway: Pick<Gateway, 'environment'>,
+  { details, orderId, amountText, currency }: WholePayment,
+  { settings }: Account,
+  label: string,
+  answers = NONE,
+): FieldContext {
+  const order: Record<string, string> = {
+    order_id: orderId,
+    order_amount: amountText,
+    order_currency: currency,
+    order_description: details.description,
+    identifier: details.identifier ?? '',
+  };
+  const sent = (name: string): string => {
+    if (Object.hasOwn(order, name)) return order[name] as string;
+    if (name.startsWith('payer_')) return details.payer[name.slice('payer_'.length)] ?? '';
+    const inside = /^parameters\[(.+)\]$/.exec(name)?.[1] ?? name;
+    const value = details.parameters?.[inside] ?? details.session?.parameters[label]?.[inside];
+    return typeof value === 'string' ? value : '';
+  };
+  return {
+    value: (name) => answers.get(name) || sent(name),
+    positions: () => [],
+    setting: settingsReader(settings),
+    allowsHttp: gateway.environment === 'sandbox',
+  };
+}
+
+/** What the payer has to fill in for a brand. */
+export function missingFields(brand: Brand, context: FieldContext): Field[] {
+  const required = brand.fields.filter(
+    (field) =>
+      field.need === 'must' && !field.isSetting && isNeeded(field, context) && context.value(field.name) === '',
+  );
+  return [...required.filter(({ default: known }) => known === undefined), ...fieldsToAsk(brand, context)];
+}
+
+/** A way to pay that is offered to a payer. */
+export interface Method {
+  label: string;
+  /** What the account calls it. */
+  title: string;
+  fields: readonly Field[];
+}
+
+/** The ways to pay that the account allows for this payment, with what each still needs. */
+export function methodsFor(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+  const { brands, brand_aliases } = account.settings;
+  const wanted = payment.details.session?.methods ?? [];
+  return Object.entries(BRANDS).flatMap(([label, brand]) => {
+    const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
+    const isAllowed = brands.length === 0 || brands.includes(label);
+    const isWanted = wanted.length === 0 || wanted.includes(label) || wanted.includes(title);
+    const isHere = Object.hasOwn(gateway.connectors, brand.connector) && !brand.isPayout && !brand.needsToken;
+    if (!isAllowed || !isWanted || !isHere) return [];
+    const context = contextOf(gateway, payment, account, label);
+    const fields = missingFields(brand, context);
+    return isPossible(brand, fields, context) ? [{ label, title, fields }] : [];
+  });
+}
+
+/** Whether the rest of the order fits the brand, and the payer can be asked for everything that is missing. */
+function isPossible(brand: Brand, missing: readonly Field[], context: FieldContext): boolean {
+  if (missing.some((field) => field.items || field.name.startsWith('order_'))) return false;
+  const problems: Problem[] = [];
+  checkFields(
+    brand.fields.filter((field) => !missing.includes(field)),
+    context,
+    problems,
+  );
+  return problems.length === 0;
+}
+
+/** Takes the payer's choice and what was filled in for it, and submits the payment; or says what is wrong. */
+export async function choose(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  method: Method,
+  answers: ReadonlyMap<string, string>,
+): Promise<{ problems: Problem[] } | { payment: Payment }> {
+  const brand = BRANDS[method.label] as Brand;
+  const given = new Map(method.fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
+  const problems: Problem[] = method.fields
+    .filter(({ name }) => given.get(name)?.includes('\0'))
+    .map(({ name }) => ({ field: name, sentence: SENTENCES.invalid }));
+  const context = contextOf(gateway, payment, account, method.label, given);
+  checkFields(
+    method.fields.map((field) => ({ ...field, need: 'must' })),
+    context,
+    problems,
+  );
+  if (problems.length > 0) return { problems };
+  const attempt = payment.state === 'DECLINED' ? await nextAttempt(gateway, payment) : payment;
+  const details = detailsWith(gateway, attempt, brand, context);
+  const chosen = { brand: method.label, connector: brand.connector };
+  const collected = await noteCollected(gateway, attempt, details, chosen);
+  // Whoever pressed the button twice gets what the first press came to.
+  if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
+  return { payment: await submit(gateway, collected, account) };
+}
+
+function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, context: FieldContext): PaymentDetails {
+  const { parameters, secrets: added } = brandValues(brand, context);
+  // What the merchant sent sealed stays; the payer's page never sees it.
+  const secrets = { ...secretsOf(gateway, payment), ...added };
+  const methods = offeredMethods(brand, context);
+  const { payer, identifier: _identifier, sealed: _sealed, parameters: _parameters, ...rest } = payment.details;
+  const identifier = context.value('identifier');
+  const person = ['first_name', 'last_name', 'email', 'phone'].flatMap((name): [string, string][] => {
+    const value = context.value(`payer_${name}`);
+    return value === '' ? [] : [[name, value]];
+  });
+  return {
+    ...rest,
+    payer: { ...payer, ...Object.fromEntries(person) },
+    ...(identifier !== '' && { identifier }),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(methods.length > 0 && { methods }),
+    ...(Object.keys(secrets).length > 0 && { sealed: sealSecrets(gateway, payment.paymentId, secrets) }),
+  };
+}
+
+/** What was filled in for one attempt is not carried over to the next; what the merchant sent is. */
+const asSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+  description,
+  payer,
+  ...(session && { session }),
+  ...(customData && { customData }),
+});
+
+/** After a decline the payer may try again within the session: a payment of its own, under the same order. */
+async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<WholePayment> {
+  const now = gateway.clock.now(declined.mid);
+  const attempt: WholePayment = {
+    ...declined,
+    paymentId: newId(),
+    attempt: declined.attempt + 1,
+    brand: UNCHOSEN,
+    connector: NOBODY,
+    state: 'PREPARE',
+    historyLength: 1,
+    dueAt: declined.payerUntil,
+    asked: 0,
+    inDoubt: false,
+    nextStep: null,
+    attention: null,
+    declineReason: null,
+    providerReference: null,
+    createdAt: now,
+    updatedAt: now,
+    details: asSent(declined.details),
+  };
+  if (await gateway.payments.open(attempt)) return attempt;
+  const newest = await gateway.payments.findByOrder(declined);
+  return newest ? { ...declined, ...newest } : attempt;
+}

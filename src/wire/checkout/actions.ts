@@ -1,0 +1,164 @@
+/** What each Checkout request does once it has passed the gates. */
+import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
+import { capture, refund, voidPayment } from '../../core/payments/change.ts';
+import { findAttempts, findPayment, findStatus, findWholePayment } from '../../core/payments/find.ts';
+import { pageOf } from '../../core/payments/links.ts';
+import { openPayment } from '../../core/payments/open.ts';
+import { repetition } from '../../core/payments/repeat.ts';
+import { existingSchedule } from '../../core/schedules.ts';
+import { newId } from '../../lib/id.ts';
+import { isObject } from '../../lib/json.ts';
+import { minorUnits } from '../../lib/money.ts';
+import { BRANDS, UNCHOSEN } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { isYes, SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { CheckoutPath } from '../../rules/operations.ts';
+import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
+import type { CheckoutBody } from './body.ts';
+
+type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;
+
+/** Everything a request says but its hash, since two passwords may sign the same request. */
+function contentOf({ at }: CheckoutBody): string {
+  const { hash: _hash, ...content } = at('') as Record<string, unknown>;
+  return JSON.stringify(content);
+}
+
+/** A list of texts; what is no text in it does not count. */
+const textList = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : [];
+
+/** An object of texts; numbers and truth values are taken as text, everything else does not count. */
+function textRecord(value: unknown): Record<string, string> {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.flatMap(([name, text]) =>
+      ['string', 'number', 'boolean'].includes(typeof text) && !String(text).includes('\0')
+        ? [[name, String(text)]]
+        : [],
+    ),
+  );
+}
+
+const session: Perform = async (gateway, account, body) => {
+  const { value } = body;
+  const schedule =
+    value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
+  const minutes = Number(value('session_expiry') || LIMITS.sessionMinutes);
+  const paymentId = newId();
+  const payment = await openPayment(gateway, account, {
+    protocol: 'checkout',
+    brand: UNCHOSEN,
+    paymentId,
+    orderId: value('order.number'),
+    amountText: value('order.amount'),
+    currency: value('order.currency'),
+    isAuthorisation: isYes(value('auth')),
+    isRecurringInit: isYes(value('recurring_init')),
+    schedule,
+    payerUntil: gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs,
+    details: sessionDetails(paymentId, body),
+    content: contentOf(body),
+  });
+  return { redirect_url: pageOf(gateway, payment.paymentId) };
+};
+
+function sessionDetails(id: string, { value, at }: CheckoutBody): PaymentDetails {
+  const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
+    (value(field) === '' ? {} : { [name]: value(field) }) as { [Key in Name]?: string };
+  const [firstName = '', ...lastNames] = value('customer.name').split(' ');
+  const payer: Record<string, string> = {
+    ...(firstName !== '' && { first_name: firstName }),
+    ...(lastNames.length > 0 && { last_name: lastNames.join(' ') }),
+    ...optional('email', 'customer.email'),
+    ...optional('birth_date', 'customer.birth_date'),
+    ...textRecord(at('billing_address')),
+  };
+  const parameters = isObject(at('parameters')) ? (at('parameters') as Record<string, unknown>) : {};
+  const customData = textRecord(at('custom_data'));
+  return {
+    description: value('order.description'),
+    payer,
+    session: {
+      id,
+      successUrl: value('success_url'),
+      ...optional('cancelUrl', 'cancel_url'),
+      ...optional('expiryUrl', 'expiry_url'),
+      ...optional('errorUrl', 'error_url'),
+      ...optional('urlTarget', 'url_target'),
+      methods: textList(at('methods')),
+      parameters: Object.fromEntries(Object.entries(parameters).map(([brand, given]) => [brand, textRecord(given)])),
+    },
+    ...(Object.keys(customData).length > 0 && { customData }),
+  };
+}
+
+const status: Perform = async (gateway, account, { value }) => {
+  const paymentId = value('payment_id');
+  if (paymentId !== '') {
+    const payment = await findWholePayment(gateway, account, paymentId);
+    if (!payment) throw new Refusal('unknownCheckoutPayment');
+    const now = await findStatus(gateway, account, paymentId);
+    return statusAnswer({ ...payment, ...now });
+  }
+  const size = value('size');
+  const attempts = await findAttempts(gateway, account, value('order_id'), Number(size || 1));
+  const [newest] = attempts;
+  if (!newest) throw new Refusal('unknownOrder');
+  return size === '' ? statusAnswer(newest) : attempts.map(statusAnswer);
+};
+
+/** The payment that a request names; another account's is as unknown as one that never was. */
+async function existing(gateway: Gateway, account: Account, paymentId: string): Promise<Payment> {
+  const payment = await findPayment(gateway, account, paymentId);
+  if (!payment) throw new Refusal('unknownPayment');
+  return payment;
+}
+
+const recurring: Perform = async (gateway, account, body) => {
+  const { value } = body;
+  const first = await findWholePayment(gateway, account, value('recurring_init_trans_id'));
+  if (!first || first.recurringToken === null || first.recurringToken !== value('recurring_token')) {
+    throw new Refusal('unknownRecurringPair');
+  }
+  const schedule =
+    value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
+  if (!BRANDS[first.brand]?.recurs) throw new Refusal('actionNotSupported');
+  const amountText = value('order.amount');
+  if (typeof minorUnits(amountText, CURRENCIES[first.currency]?.exponent ?? 2) !== 'bigint') {
+    throw new Refusal('invalidData', [{ field: 'order.amount', sentence: SENTENCES.invalid }]);
+  }
+  const order = repetition(first, {
+    orderId: value('order.number'),
+    amountText,
+    description: value('order.description'),
+    schedule,
+    content: contentOf(body),
+  });
+  const payment = await openPayment(gateway, account, order);
+  return statusAnswer({ ...payment, details: order.details });
+};
+
+export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
+  session,
+  'payment/status': status,
+  // No card is kept yet, so no token can be known.
+  'payment/card/credit': async () => {
+    throw new Refusal('unknownCardToken');
+  },
+  'payment/refund': async (gateway, account, { value }) => {
+    const payment = await existing(gateway, account, value('payment_id'));
+    return acceptedAnswer(await refund(gateway, account, payment, value('amount'), 'merchant'));
+  },
+  'payment/void': async (gateway, account, { value }) => {
+    const payment = await existing(gateway, account, value('payment_id'));
+    return acceptedAnswer(await voidPayment(gateway, payment, 'merchant'));
+  },
+  'payment/capture': async (gateway, account, { value }) => {
+    const payment = await existing(gateway, account, value('payment_id'));
+    return capturedAnswer(await capture(gateway, payment, value('amount'), 'merchant'));
+  },
+  'payment/recurring': recurring,
+};

@@ -1,0 +1,47 @@
+/** The answers of Checkout, made from a payment. */
+import type { WholePayment } from '../../core/context.ts';
+import type { Operated } from '../../core/payments/operate.ts';
+import { wireDate } from '../../lib/clock.ts';
+import type { StateName } from '../../rules/states.ts';
+
+/** Checkout says the states in lower case, and of a decline it says what happened. */
+export const checkoutStatus = (state: StateName): string => (state === 'DECLINED' ? 'decline' : state.toLowerCase());
+
+export function statusAnswer(payment: WholePayment) {
+  const { payer } = payment.details;
+  const name = [payer.first_name, payer.last_name].filter(Boolean).join(' ');
+  const customer = { ...(name !== '' && { name }), ...(payer.email !== undefined && { email: payer.email }) };
+  return {
+    payment_id: payment.paymentId,
+    date: wireDate(payment.createdAt),
+    status: checkoutStatus(payment.state),
+    ...(payment.declineReason !== null && { reason: payment.declineReason }),
+    ...(payment.recurringToken !== null && { recurring_token: payment.recurringToken }),
+    ...(payment.scheduleId !== null && { schedule_id: payment.scheduleId }),
+    order: {
+      number: payment.orderId,
+      amount: payment.amountText,
+      currency: payment.currency,
+      description: payment.details.description,
+    },
+    customer,
+  };
+}
+
+export const acceptedAnswer = ({ payment, operation }: Operated) => ({
+  payment_id: payment.paymentId,
+  result: 'accepted',
+  operation_id: operation.operationId,
+});
+
+/** How a capture ended, in the words of callbacks. */
+const TRANS_STATUS = { done: 'success', declined: 'fail', sent: 'undefined' } as const;
+
+export const capturedAnswer = ({ payment, operation }: Operated) => ({
+  payment_id: payment.paymentId,
+  status: checkoutStatus(payment.state),
+  trans_status: TRANS_STATUS[operation.state],
+  date: wireDate(operation.finishedAt ?? operation.requestedAt),
+  operation_id: operation.operationId,
+  ...(operation.reason !== null && { reason: operation.reason }),
+});

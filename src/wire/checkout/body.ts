@@ -1,0 +1,45 @@
+/** The JSON body of a Checkout request as the gates look at it: a dot leads into a nested object. */
+import { isObject } from '../../lib/json.ts';
+import type { RequestBody } from '../pipeline.ts';
+
+export type CheckoutBody = RequestBody & {
+  /** What stands at a path, as it was sent. */
+  at(path: string): unknown;
+};
+
+function lookUp(root: unknown, path: string): unknown {
+  if (path === '') return root;
+  let value = root;
+  for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
+}
+
+/** Every text of a body with the path that leads to it. */
+function* textsIn(value: unknown, path: string): Generator<[string, string]> {
+  if (typeof value === 'string') yield [path, value];
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) yield* textsIn(inner, path === '' ? name : `${path}.${name}`);
+  }
+}
+
+/** `names` are other names under which a field may come. */
+export function checkoutBody(json: unknown, names: Readonly<Record<string, string>> = {}): CheckoutBody {
+  const problems = isObject(json) ? [] : [{ field: 'body', sentence: 'The body should be a JSON object.' }];
+  const at = (path: string): unknown => {
+    const value = lookUp(json, path);
+    const other = names[path];
+    return value === undefined && other !== undefined ? lookUp(json, other) : value;
+  };
+  return {
+    at,
+    problems,
+    value(name) {
+      const value = at(name);
+      return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
+    },
+    isNested: (name) => typeof at(name) === 'object' && at(name) !== null,
+    isText: (name) => typeof at(name) === 'string',
+    positions: () => [],
+    texts: () => textsIn(json, ''),
+  };
+}
