@@ -140,7 +140,7 @@ export function createApp(
   app.register(async (face) => checkoutFace(face, gateway, addressOf), { prefix: '/api/v1' });
   app.register(async (face) => openApiFace(face, gateway));
   app.register(async (face) => inboundFace(face, gateway));
-  app.register(async (face) => payFace(face, gateway));
+  app.register(async (face) => payFace(face, gateway, (request) => addressOf(request as FastifyRequest)));
   app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });
   if (gateway.environment === 'sandbox') {
     app.register(async (face) => sandboxFace(face, gateway, isAdminToken), { prefix: '/sandbox/api' });

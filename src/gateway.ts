@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from './connectors/index.ts';
 import { forgetAccounts } from './core/accounts.ts';
 import { readClock } from './core/clock.ts';
+import { createCodes } from './core/codes.ts';
 import type { Gateway } from './core/context.ts';
 import { createMetrics } from './core/metrics.ts';
 import { createClock } from './lib/clock.ts';
 import { createSeal } from './lib/seal.ts';
 import { createAccountStore, type Environment } from './store/accounts.ts';
+import { createCardStore } from './store/cards.ts';
 import { type Changes, listenToChanges } from './store/changes.ts';
 import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
 import { createInstallationStore } from './store/installation.ts';
@@ -43,6 +45,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     log,
     metrics,
     connectors: connectors.byName,
+    threeDs: connectors.threeDs,
+    codes: createCodes(),
     simulator: connectors.simulator,
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
@@ -52,6 +56,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     payments: createPaymentStore(database, metrics.batch, options.batchLimits),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
+    cards: createCardStore(database),
     news: createNewsStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database),

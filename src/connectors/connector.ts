@@ -1,5 +1,8 @@
 /** The contract of a connector: how the gateway speaks to whoever moves the money. */
 
+import type { Secret } from '../lib/secret.ts';
+import type { Authentication } from './three-ds.ts';
+
 /** A sale as a provider needs to know it. */
 export interface Submission {
   /** Our own reference, under which the provider can be asked later. */
@@ -21,9 +24,21 @@ export interface Submission {
   /** Where the payer comes back to, and where news are sent. */
   returnUrl: string;
   notifyUrl: string;
+  /** The card, where one is used, and what its bank said of the payer. */
+  card?: CardData | undefined;
+  authentication?: Authentication | undefined;
   /** The reference of the first payment, when this one repeats it without its payer. */
   recurringOf?: string | undefined;
   setting(name: string): unknown;
+}
+
+/** A card as a provider needs it; only a connector ever sees one. */
+export interface CardData {
+  number: Secret;
+  month: string;
+  year: string;
+  holder: string;
+  cvv?: Secret | undefined;
 }
 
 /** What a provider said the amount is; if that is not ours, or makes no sense, the rest of it is not believed. */

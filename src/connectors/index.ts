@@ -1,6 +1,7 @@
 /** Every connector by its name, as far as this installation has it. */
 import type { Connector } from './connector.ts';
 import { createSimulator, type Simulator } from './simulator.ts';
+import { createThreeDs, type ThreeDs } from './three-ds.ts';
 import { createUpstream, type ProviderAccess } from './upstream.ts';
 import { createVcard, type Faults } from './vcard.ts';
 
@@ -11,18 +12,22 @@ export interface Connectors {
   /** The simulated outside world and the faults it was asked for; in the sandbox only. */
   simulator?: Simulator;
   faults?: Faults;
+  threeDs?: ThreeDs;
   close(): Promise<void>;
 }
 
 /** Without a provider there is the test connector alone, and in production nothing at all. */
 export function createConnectors(isSandbox: boolean, provider: ProviderAccess | undefined): Connectors {
   const upstream = provider && createUpstream(provider);
-  const close = async (): Promise<void> => upstream?.close();
+  const threeDs = provider && createThreeDs(provider);
+  const close = async (): Promise<void> => {
+    await Promise.all([upstream?.close(), threeDs?.close()]);
+  };
   const offered = upstream ? { upstream } : {};
-  if (!isSandbox) return { byName: offered, close };
+  if (!isSandbox) return { byName: offered, ...(threeDs && { threeDs }), close };
   if (!provider) return { byName: { ...offered, vcard: createVcard() }, close };
   const simulator = createSimulator(provider);
   const faults: Faults = { areArmed: false, simulator };
   const vcard = createVcard({ faults, newsSecret: provider.newsSecret });
-  return { byName: { ...offered, vcard }, simulator, faults, close };
+  return { byName: { ...offered, vcard }, simulator, faults, ...(threeDs && { threeDs }), close };
 }

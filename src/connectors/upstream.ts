@@ -3,7 +3,17 @@ import { Pool } from 'undici';
 import { isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { LIMITS } from '../rules/limits.ts';
-import type { Connector, Meaning, Operation, OperationOutcome, Outcome, Submission, Told } from './connector.ts';
+import type {
+  CardData,
+  Connector,
+  Meaning,
+  Operation,
+  OperationOutcome,
+  Outcome,
+  Submission,
+  Told,
+} from './connector.ts';
+import type { Authentication } from './three-ds.ts';
 
 /** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
 export interface ProviderAccess {
@@ -98,16 +108,16 @@ export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(b
 const UNKEEPABLE = /(?<!\\)(?:\\\\)*\\u(0000|d[89a-f])/i;
 const EVENT_ID_LENGTH = 255;
 
-/** Reads news that the secret signed. */
+/** Reads news that the secret signed; `about` is the member that names what they are about. */
 export const newsReader =
-  (secret: string): Connector['readNews'] =>
+  (secret: string, about = 'reference'): Connector['readNews'] =>
   (headers, bytes, now) => {
     const eventId = signedId(headers, bytes, [secret], now, LIMITS.newsToleranceMs);
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      const isNews = isObject(body) && isText(body.reference, 255) && !UNKEEPABLE.test(JSON.stringify(body));
-      return isNews ? { eventId, reference: body.reference as string, body } : undefined;
+      const isNews = isObject(body) && isText(body[about], 255) && !UNKEEPABLE.test(JSON.stringify(body));
+      return isNews ? { eventId, reference: body[about] as string, body } : undefined;
     } catch {
       return undefined;
     }
@@ -162,6 +172,22 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
   };
 }
 
+const cardOf = ({ number, month, year, holder, cvv }: CardData): Json => ({
+  number: number.reveal(),
+  month,
+  year,
+  holder,
+  ...(cvv && { cvv: cvv.reveal() }),
+});
+
+const authenticationOf = ({ transStatus, eci, proof, dsTransId, protocolVersion }: Authentication): Json => ({
+  transStatus,
+  ...(eci !== undefined && { eci }),
+  ...(proof !== undefined && { authenticationValue: proof }),
+  ...(dsTransId !== undefined && { dsTransID: dsTransId }),
+  protocolVersion,
+});
+
 function bodyOf(submission: Submission): Json {
   return {
     reference: submission.reference,
@@ -176,6 +202,8 @@ function bodyOf(submission: Submission): Json {
     payer: submission.payer,
     parameters: submission.parameters(),
     ...(submission.methods.length > 0 && { methods: submission.methods }),
+    ...(submission.card && { card: cardOf(submission.card) }),
+    ...(submission.authentication && { authentication: authenticationOf(submission.authentication) }),
     ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
     return_url: submission.returnUrl,
     notify_url: submission.notifyUrl,

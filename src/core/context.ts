@@ -2,10 +2,13 @@
 import type { Logger } from 'pino';
 import type { Connector } from '../connectors/connector.ts';
 import type { Simulator } from '../connectors/simulator.ts';
+import type { ThreeDs } from '../connectors/three-ds.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Seal } from '../lib/seal.ts';
+import type { Secret } from '../lib/secret.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { CardStore } from '../store/cards.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NewsStore } from '../store/news.ts';
 import type { OperationStore } from '../store/operations.ts';
@@ -26,6 +29,12 @@ export type {
 } from '../store/payments.ts';
 export type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
+/** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
+export interface Codes {
+  keep(paymentId: string, code: Secret | undefined): void;
+  take(paymentId: string): Secret | undefined;
+}
+
 export interface Gateway {
   environment: Environment;
   clock: Clock;
@@ -33,6 +42,9 @@ export interface Gateway {
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
+  /** The 3DS directory, where there is one, and the security codes of payers who are at their bank. */
+  threeDs: ThreeDs | undefined;
+  codes: Codes;
   /** The simulated outside world, where there is one. */
   simulator: Simulator | undefined;
   /** Faults were asked for: the test connector has to look for them. */
@@ -43,6 +55,7 @@ export interface Gateway {
   payments: PaymentStore;
   operations: OperationStore;
   schedules: ScheduleStore;
+  cards: CardStore;
   news: NewsStore;
   accounts: AccountStore;
   installation: InstallationStore;

@@ -260,6 +260,15 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
 export const UNCHOSEN = 'unchosen';
 export const NOBODY = 'none';
 
+/** Cards are typed on our own page and nowhere else, so no sale of a merchant names them. */
+export const CARD = 'card';
+const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
+  [CARD]: { connector: 'upstream', recurs: true, fields: [], about: 'A card that the payer types on our page.' },
+};
+
+/** The row of a brand, whichever way it is paid. */
+export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
+
 /** The fields whose values do not count towards the usual size of a body. */
 export const LONG_FIELDS: ReadonlySet<string> = new Set(
   Object.values(BRANDS).flatMap(({ fields }) => fields.filter((field) => field.lengthMost).map(({ name }) => name)),

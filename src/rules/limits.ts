@@ -45,6 +45,10 @@ export const LIMITS = {
   attemptsMost: 100,
   /** The payer has this long to finish on another page. */
   payerMs: HOUR,
+  /** The payer has this long at the page of the card's bank. */
+  challengeMs: 10 * MINUTE,
+  /** The security code of a card waits at most this long for the payer to come back from there. */
+  codeKeptMs: 15 * MINUTE,
   /** The payer of a bank transfer has this long. */
   transferMs: 5 * MINUTE,
   /** A QR code is shown for this long. */

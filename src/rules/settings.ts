@@ -2,7 +2,7 @@
 import { parseRange } from '../lib/address.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
-import { BRANDS } from './brands.ts';
+import { BRANDS, CARD } from './brands.ts';
 
 interface Row<Value> {
   /** What the account has when nobody set anything. */
@@ -27,7 +27,7 @@ const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
 const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.length <= 200 && value.every((one) => isText(one, 255) && accepts(one));
 
-const isBrand = (label: string): boolean => Object.hasOwn(BRANDS, label);
+const isBrand = (label: string): boolean => label === CARD || Object.hasOwn(BRANDS, label);
 
 const flag = kind('true or false', (value) => typeof value === 'boolean');
 const text = (most: number) => kind(`a text of ${most} characters or less`, (value) => isText(value, most));

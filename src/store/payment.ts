@@ -17,6 +17,8 @@ export interface PaymentDetails {
   sealed?: string;
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
+  /** The card that was used, as far as it may be known. */
+  card?: { id: string; masked: string; network: string };
   /** What a Checkout session asked for; all its attempts carry the same. */
   session?: SessionTerms;
   /** The first payment, of which this one is a repetition. */
@@ -43,6 +45,8 @@ export type NextStep =
   | { kind: 'fields' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
+  /** The card's bank wants to see the payer. */
+  | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number }
   /** In the order in which the payer needs them. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
@@ -109,7 +113,7 @@ export type Changes = Partial<
 
 /** The provider call that brought an event, as the history keeps it. */
 export interface CallRecord {
-  verb: 'submit' | 'query' | 'news' | OperationVerb;
+  verb: 'submit' | 'query' | 'news' | 'authenticate' | OperationVerb;
   connector: string;
   outcome: string;
   tookMs: number;
@@ -126,6 +130,7 @@ export interface Move {
     | 'asked'
     | 'doubted'
     | 'attended'
+    | 'authenticated'
     | `noted ${PaymentEvent}`
     | `requested ${OperationVerb}`
     | `refused ${OperationVerb}`

@@ -15,9 +15,27 @@ export interface Schema {
     settings: ColumnType<unknown, string, string>;
     createdAt: ColumnType<number, string, string>;
   };
+  cards: {
+    mid: string;
+    cardId: string;
+    token: string;
+    keyVersion: number;
+    sealed: Buffer;
+    fingerprint: string;
+    masked: string;
+    network: string;
+    paymentId: string;
+    createdAt: ColumnType<number, string, string>;
+  };
   clockOffsets: {
     mid: string | null;
     offsetMs: bigint;
+  };
+  dataKeys: {
+    mid: string;
+    version: number;
+    sealed: Buffer;
+    createdAt: ColumnType<number, string, string>;
   };
   history: {
     mid: string;

@@ -1,6 +1,6 @@
 /** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
 import { newSecret } from '../../lib/id.ts';
-import { BRANDS, UNCHOSEN } from '../../rules/brands.ts';
+import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type {
@@ -41,7 +41,7 @@ const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
 };
 
 const withRecurringToken = (payment: Payment): Changes =>
-  payment.isRecurringInit && payment.recurringToken === null && BRANDS[payment.brand]?.recurs
+  payment.isRecurringInit && payment.recurringToken === null && brandOf(payment.brand)?.recurs
     ? { recurringToken: newSecret() }
     : {};
 
@@ -65,16 +65,18 @@ const GIVEN_UP: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL
 const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
   GIVEN_UP.includes(state) && (event === 'settled' || (event === 'authorised' && authorised === 0n));
 
-type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised'>;
+type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised'> &
+  Partial<Pick<Payment, 'nextStep'>>;
 
 /** Until when a payment waits for its payer; nothing when it does not. */
-function payerDeadline({ state, payerUntil, brand, authorised }: Awaiting): number | undefined {
+function payerDeadline({ state, payerUntil, brand, authorised, nextStep }: Awaiting): number | undefined {
   // Whose amount is reserved has done their part.
   if (payerUntil === null || authorised > 0n) return undefined;
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
   const isWaiting =
-    state === 'REDIRECT' || state === '3DS' || isChoosing || (state === 'PENDING' && BRANDS[brand]?.payerTimeMs);
-  return isWaiting ? payerUntil : undefined;
+    state === 'REDIRECT' || state === '3DS' || isChoosing || (state === 'PENDING' && brandOf(brand)?.payerTimeMs);
+  if (!isWaiting) return undefined;
+  return nextStep?.kind === 'challenge' ? Math.min(nextStep.until, payerUntil) : payerUntil;
 }
 
 /** Whether the payer did not finish in time; such a payment has ended, even if nobody has looked since. */
@@ -129,7 +131,7 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
   const { actor, call, event } = happening;
   const compose = (before: Payment, now: number): Move => {
     const to = nextState(before.state, event);
-    const moved = withHistory(before, event === 'abandoned' ? Math.min(now, before.payerUntil ?? now) : now);
+    const moved = withHistory(before, event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now);
     if (to !== undefined) {
       const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
       return { before, after, event, actor, call };
@@ -212,6 +214,17 @@ export function noteDoubt(gateway: Gateway, payment: Payment, actor: Actor, call
     { event: 'doubted', actor, call },
     { attention: 'wrong_amount', ...(isOutcomeUnknown && { asked, dueAt }) },
   );
+}
+
+/** The bank knows the payer; nothing when somebody else was told before, who goes on then. */
+export async function noteAuthenticated(
+  gateway: Gateway,
+  payment: Payment,
+  call: CallRecord,
+): Promise<Payment | undefined> {
+  const changed = { nextStep: null, dueAt: gateway.clock.now(payment.mid) + LIMITS.submissionMs };
+  const after = await note(gateway, payment, { event: 'authenticated', actor: 'provider', call }, changed);
+  return after === payment ? undefined : after;
 }
 
 /** An operator has looked at a payment and dealt with it. */

@@ -1,6 +1,6 @@
 /** Captures, voids and refunds: who may do what to which payment, and which refusal wins. */
 import { minorUnits } from '../../lib/money.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -50,7 +50,7 @@ export const refund = (
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
     if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
-    const refunds = BRANDS[current.brand]?.isPayout ? 'none' : gateway.connectors[current.connector]?.can.refunds;
+    const refunds = brandOf(current.brand)?.isPayout ? 'none' : gateway.connectors[current.connector]?.can.refunds;
     if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
     if (refunds !== 'api') throw new Refusal('actionNotSupported');
     if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');

@@ -1,12 +1,24 @@
 /** How a payer may pay on our page: which brands are offered, what each still needs, and what the choice leads to. */
 import { newId } from '../../lib/id.ts';
-import { BRANDS, type Brand, brandValues, fieldsToAsk, NOBODY, offeredMethods, UNCHOSEN } from '../../rules/brands.ts';
+import {
+  BRANDS,
+  type Brand,
+  brandOf,
+  brandValues,
+  CARD,
+  fieldsToAsk,
+  NOBODY,
+  offeredMethods,
+  UNCHOSEN,
+} from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
+import { type Card, cardProblems, keepCard } from '../vault.ts';
 import { noteCollected } from './advance.ts';
+import { type Browser, payByCard } from './authenticate.ts';
 import { sealSecrets, secretsOf, submit } from './provider.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -58,8 +70,18 @@ export interface Method {
   fields: readonly Field[];
 }
 
-/** The ways to pay that the account allows for this payment, with what each still needs. */
+/** The ways to pay that the account allows for this payment, cards first. */
 export function methodsFor(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+  const { brands } = account.settings;
+  const wanted = payment.details.session?.methods ?? [];
+  const isListed = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
+  const hasCards = isListed(brands) && isListed(wanted) && Object.hasOwn(gateway.connectors, 'upstream');
+  const card: Method = { label: CARD, title: 'Card', fields: [] };
+  return [...(hasCards ? [card] : []), ...otherMethods(gateway, payment, account)];
+}
+
+/** The brands that fit, with what each still needs. */
+function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
   const wanted = payment.details.session?.methods ?? [];
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
@@ -94,7 +116,7 @@ export async function choose(
   method: Method,
   answers: ReadonlyMap<string, string>,
 ): Promise<{ problems: Problem[] } | { payment: Payment }> {
-  const brand = BRANDS[method.label] as Brand;
+  const brand = brandOf(method.label) as Brand;
   const given = new Map(method.fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
   const problems: Problem[] = method.fields
     .filter(({ name }) => given.get(name)?.includes('\0'))
@@ -106,14 +128,36 @@ export async function choose(
     problems,
   );
   if (problems.length > 0) return { problems };
-  const attempt = payment.state === 'DECLINED' ? await nextAttempt(gateway, payment) : payment;
+  const attempt = await attemptOf(gateway, payment);
   const details = detailsWith(gateway, attempt, brand, context);
-  const chosen = { brand: method.label, connector: brand.connector };
-  const collected = await noteCollected(gateway, attempt, details, chosen);
+  const collected = await noteCollected(gateway, attempt, details, { brand: method.label, connector: brand.connector });
   // Whoever pressed the button twice gets what the first press came to.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
 }
+
+/** Takes a card that the payer typed: it goes into the vault, its bank is asked, and the payment is submitted. */
+export async function chooseCard(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  card: Card,
+  browser: Browser,
+): Promise<{ problems: Problem[] } | { payment: Payment }> {
+  const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid)));
+  if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
+  const attempt = await attemptOf(gateway, payment);
+  const kept = await keepCard(gateway, attempt, card);
+  const { connector } = brandOf(CARD) as Brand;
+  const details = { ...attempt.details, card: kept };
+  const collected = await noteCollected(gateway, attempt, details, { brand: CARD, connector });
+  if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
+  return { payment: await payByCard(gateway, collected, account, card, browser) };
+}
+
+/** The payment to go on with: after a decline, a new one under the same order. */
+const attemptOf = (gateway: Gateway, payment: WholePayment): WholePayment | Promise<WholePayment> =>
+  payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 
 function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, context: FieldContext): PaymentDetails {
   const { parameters, secrets: added } = brandValues(brand, context);

@@ -1,6 +1,7 @@
 /** Finds payments of an account; another account's payment is as unknown as a random id. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../lib/id.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NewsRow } from '../../store/news.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   OperationRow,
   Payment,
   PaymentFilter,
+  PaymentKey,
   PaymentStatus,
   WholePayment,
 } from '../../store/payments.ts';
@@ -53,10 +55,22 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   // A payment whose payer nobody waits for has nothing to be asked about.
   if (status.payerUntil === null || !isOpen(status.state)) return status;
   const isOver = isOutOfTime(gateway, { ...status, mid: account.mid });
-  if (!isOver && !BRANDS[status.brand]?.isAskedOnStatus) return status;
+  if (!isOver && !brandOf(status.brand)?.isAskedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
   return isOver ? abandon(gateway, payment) : inquireNow(gateway, payment, account);
+}
+
+const SOON_MS = 3000;
+
+/** A payment after its challenge: the bank's result may be on its way, so it gets a moment. */
+export async function settledSoon(gateway: Gateway, key: PaymentKey): Promise<Payment | undefined> {
+  const until = Date.now() + SOON_MS;
+  for (;;) {
+    const payment = await gateway.payments.find(key);
+    if (payment?.state !== '3DS' || Date.now() >= until) return payment;
+    await pause(50);
+  }
 }
 
 /** The newest attempts of an order, newest first, each brought up to date. */

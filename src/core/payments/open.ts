@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
-import { BRANDS, NOBODY, UNCHOSEN } from '../../rules/brands.ts';
+import { brandOf, NOBODY, UNCHOSEN } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -111,7 +111,7 @@ export function composePayment(
   order: Order,
 ): WholePayment {
   const now = gateway.clock.now(account.mid);
-  const brand = order.brand === UNCHOSEN ? undefined : BRANDS[order.brand];
+  const brand = order.brand === UNCHOSEN ? undefined : brandOf(order.brand);
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
   const amount = minorUnits(order.amountText, exponent);
   if ((!brand && order.brand !== UNCHOSEN) || typeof amount !== 'bigint')

@@ -1,5 +1,5 @@
 /** A payment as its payer meets it: behind which link, with which choices left, and what became of it. */
-import { BRANDS, type Brand, fieldsToAsk, UNCHOSEN } from '../../rules/brands.ts';
+import { type Brand, brandOf, fieldsToAsk, UNCHOSEN } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
@@ -37,7 +37,7 @@ async function newestAttempt(gateway: Gateway, linked: WholePayment): Promise<Wh
 function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { state, brand, nextStep, details, payerUntil } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
-    const row = BRANDS[brand] as Brand;
+    const row = brandOf(brand) as Brand;
     return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextOf(gateway, payment, account, brand)) }];
   }
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;

@@ -1,7 +1,7 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
 import type { Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
 import { boundTo } from '../../lib/seal.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
@@ -23,12 +23,17 @@ type Answer =
   | { kind: 'doubtful'; call: CallRecord }
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
+/** The card of a submission, opened for it, and what its bank said of the payer. */
+type ByCard = Pick<Submission, 'card' | 'authentication'>;
+const NO_CARD: ByCard = {};
+
 async function callProvider(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   verb: 'submit' | 'query',
   patienceMs: number,
+  byCard = NO_CARD,
 ): Promise<Answer> {
   const connector = gateway.connectors[payment.connector];
   const started = performance.now();
@@ -41,7 +46,7 @@ async function callProvider(
   try {
     if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
     if (verb === 'query' && !connector.can.answersQueries) return { kind: 'nothing', call: record('cannot be asked') };
-    const answer = connector[verb](submission(gateway, payment, account));
+    const answer = connector[verb](submission(gateway, payment, account, byCard));
     const outcome = answer instanceof Promise ? await inTime(answer, patienceMs) : answer;
     return judge(payment, outcome, record);
   } catch (error) {
@@ -70,9 +75,14 @@ async function inTime<Value>(call: Promise<Value>, patienceMs: number): Promise<
   return Promise.race([call, late]).finally(() => clearTimeout(timer));
 }
 
-function submission(gateway: Gateway, payment: WholePayment, { name, settings }: Account): Submission {
+function submission(
+  gateway: Gateway,
+  payment: WholePayment,
+  { name, settings }: Account,
+  { card, authentication }: ByCard,
+): Submission {
   const { details } = payment;
-  const brand = BRANDS[payment.brand];
+  const brand = brandOf(payment.brand);
   return {
     reference: payment.paymentId,
     brand: payment.brand,
@@ -89,6 +99,8 @@ function submission(gateway: Gateway, payment: WholePayment, { name, settings }:
     methods: details.methods ?? [],
     returnUrl: `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
     notifyUrl: `${gateway.inboundUrl}/inbound/${payment.connector}`,
+    card,
+    authentication,
     recurringOf: details.recurringOf,
     setting: settingsReader(settings),
   };
@@ -109,8 +121,13 @@ export const sealSecrets = (gateway: Pick<Gateway, 'seal'>, paymentId: string, s
   gateway.seal.seal(JSON.stringify(secrets), sealedWith(paymentId)).toString('base64');
 
 /** Submits a payment whose intent is durable, and writes what came of it. */
-export async function submit(gateway: Gateway, payment: WholePayment, account: Account): Promise<Payment> {
-  const answer = await callProvider(gateway, payment, account, 'submit', LIMITS.providerMs);
+export async function submit(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  byCard?: ByCard,
+): Promise<Payment> {
+  const answer = await callProvider(gateway, payment, account, 'submit', LIMITS.providerMs, byCard);
   if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, answer.call);
   return advance(gateway, payment, {
     event: 'unanswered',
@@ -211,7 +228,7 @@ function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefin
   }
   if (outcome.kind !== 'accepted') return undefined;
   const { code, instructions } = outcome;
-  const shownMs = BRANDS[payment.brand]?.codeTimeMs ?? LIMITS.payerMs;
+  const shownMs = brandOf(payment.brand)?.codeTimeMs ?? LIMITS.payerMs;
   if (code !== undefined) return { kind: 'code', text: code, until: payment.createdAt + shownMs };
   return instructions && { kind: 'transfer', instructions: Object.entries(instructions) };
 }

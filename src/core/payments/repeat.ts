@@ -9,7 +9,7 @@ export type Repetition = Pick<Order, 'orderId'> &
   };
 
 export function repetition(first: WholePayment, { description, ...own }: Repetition): Order {
-  const { identifier, returnUrl, termUrl3ds, callbackUrl, payer, customData, parameters } = first.details;
+  const { identifier, returnUrl, termUrl3ds, callbackUrl, payer, customData, parameters, card } = first.details;
   return {
     protocol: first.protocol,
     brand: first.brand,
@@ -29,6 +29,7 @@ export function repetition(first: WholePayment, { description, ...own }: Repetit
       ...(callbackUrl !== undefined && { callbackUrl }),
       ...(customData !== undefined && { customData }),
       ...(parameters !== undefined && { parameters }),
+      ...(card !== undefined && { card }),
     },
   };
 }

@@ -1,16 +1,24 @@
 /** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway, Payment } from '../../core/context.ts';
-import { choose, type Method } from '../../core/payments/choose.ts';
+import type { Browser } from '../../core/payments/authenticate.ts';
+import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
+import { settledSoon } from '../../core/payments/find.ts';
 import { openForPayer, type PayerView, returnOfPayer } from '../../core/payments/payer.ts';
 import { returnAddress } from '../../core/payments/return.ts';
+import type { Card } from '../../core/vault.ts';
 import { readUrlEncoded } from '../../lib/form.ts';
+import { Secret } from '../../lib/secret.ts';
+import { CARD } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import { document, type Page, pageHeaders } from '../layout.ts';
 import {
+  cardPage,
+  challengePage,
   choicePage,
   endPage,
+  type FieldsPage,
   fieldsPage,
   onwardPage,
   type RedirectStep,
@@ -38,7 +46,34 @@ function addressWith({ url, params }: RedirectStep): string {
   return address.href;
 }
 
-export function payFace(app: FastifyInstance, gateway: Gateway): void {
+/** A card as the form brings it. */
+function cardOf(answers: ReadonlyMap<string, string>): Card {
+  const text = (name: string): string => answers.get(name)?.trim() ?? '';
+  const [month = '', year = ''] = text('card_expiry').split(/\s*\/\s*/);
+  return {
+    number: new Secret(text('card_number').replace(/[\s-]/g, '')),
+    month: month.padStart(2, '0'),
+    year: year.length === 2 ? `20${year}` : year,
+    holder: text('card_holder'),
+    cvv: new Secret(text('card_cvv')),
+  };
+}
+
+const browserOf = ({ headers }: FastifyRequest<Linked>, ip: string): Browser => ({
+  ip,
+  language: headers['accept-language']?.split(/[,;]/)[0] ?? 'en',
+  userAgent: headers['user-agent'] ?? '',
+  accept: headers.accept ?? '',
+});
+
+/** Cards have a form of their own. */
+const formPage = (page: FieldsPage): Page => (page.method.label === CARD ? cardPage(page) : fieldsPage(page));
+
+export function payFace(
+  app: FastifyInstance,
+  gateway: Gateway,
+  addressOf: (request: FastifyRequest<Linked>) => string,
+): void {
   const headers = pageHeaders(gateway.environment === 'sandbox');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
@@ -62,7 +97,7 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     const now = gateway.clock.now(payment.mid);
     const address = returnAddress(payment, account);
     const method = methodOf(methods, wanted);
-    if (method) return show(reply, fieldsPage({ ...view, method, answers: NO_ANSWERS, problems: [], now }));
+    if (method) return show(reply, formPage({ ...view, method, answers: NO_ANSWERS, problems: [], now }));
     if (methods.length > 0) return show(reply, choicePage(payment, account, methods, now));
     const { nextStep } = payment;
     if (payment.state === 'REDIRECT' && nextStep?.kind === 'redirect') {
@@ -70,6 +105,7 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
         ? reply.redirect(addressWith(nextStep), 303)
         : show(reply, onwardPage(view, nextStep));
     }
+    if (payment.state === '3DS' && nextStep?.kind === 'challenge') return show(reply, challengePage(view, nextStep));
     return show(reply, endPage(payment, account, address) ?? waitingPage(payment, account, now, address));
   };
 
@@ -90,10 +126,13 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
     const method = methodOf(view.methods, answers.get('method'));
     if (!method) return reply.redirect(`/pay/${request.params.link}`, 303);
-    const outcome = await choose(gateway, view.payment, view.account, method, answers);
+    const outcome =
+      method.label === CARD
+        ? await chooseCard(gateway, view.payment, view.account, cardOf(answers), browserOf(request, addressOf(request)))
+        : await choose(gateway, view.payment, view.account, method, answers);
     if ('problems' in outcome) {
       const now = gateway.clock.now(view.payment.mid);
-      return show(reply.code(422), fieldsPage({ ...view, method, answers, problems: outcome.problems, now }));
+      return show(reply.code(422), formPage({ ...view, method, answers, problems: outcome.problems, now }));
     }
     return reply.redirect(nextAddress(view, outcome.payment) ?? `/pay/${request.params.link}`, 303);
   });
@@ -105,6 +144,15 @@ export function payFace(app: FastifyInstance, gateway: Gateway): void {
     const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
     return isOpen(state) || mayTryAgain ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
   };
+
+  // The payer is back from the bank. What the browser brings is not believed: the bank tells us itself.
+  app.post<Linked>('/3ds/:link', async (request, reply) => {
+    const view = await opened(request);
+    if (!view) return lost(reply);
+    const { paymentId, mid } = view.payment;
+    const payment = await settledSoon(gateway, { paymentId, mid });
+    return reply.redirect((payment && nextAddress(view, payment)) ?? `/pay/${request.params.link}`, 303);
+  });
 
   // Providers send payers back by either method.
   app.route<Linked>({

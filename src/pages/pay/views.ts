@@ -1,9 +1,10 @@
 /** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
 import type { Account, NextStep, WholePayment } from '../../core/context.ts';
 import type { Method } from '../../core/payments/choose.ts';
+import { creqOf } from '../../lib/creq.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
-import { BRANDS } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { type Field, SENTENCES } from '../../rules/fields.ts';
@@ -114,6 +115,73 @@ ${payment.details.session?.cancelUrl && html`<a class="quiet" href="${payment.de
   };
 }
 
+/** What a card form asks for, as browsers fill it in by themselves. */
+const CARD_INPUTS: readonly Input[] = [
+  { name: 'card_number', label: 'Card number', autocomplete: 'cc-number', inputmode: 'numeric' },
+  { name: 'card_expiry', label: 'Expiry (MM/YY)', autocomplete: 'cc-exp', inputmode: 'numeric' },
+  { name: 'card_cvv', label: 'Security code', autocomplete: 'cc-csc', inputmode: 'numeric' },
+  { name: 'card_holder', label: 'Name on the card', autocomplete: 'cc-name', inputmode: 'text' },
+];
+
+interface Input {
+  name: string;
+  label: string;
+  autocomplete: string;
+  inputmode: string;
+}
+
+/** The number and the code are never written back into a page. */
+const SHOWN_AGAIN: readonly string[] = ['card_expiry', 'card_holder'];
+
+export function cardPage({ payment, account, method, answers, problems, now }: FieldsPage): Page {
+  const { length } = problems;
+  const input = ({ name, label, autocomplete, inputmode }: Input): Html => {
+    const problem = problems.find(({ field }) => field === name);
+    const value = SHOWN_AGAIN.includes(name) ? (answers.get(name) ?? '') : '';
+    return html`<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" value="${value}" required autocomplete="${autocomplete}" inputmode="${inputmode}"
+${problem && html`aria-invalid="true" aria-describedby="${name}-error"`}>
+${problem && html`<p class="error" id="${name}-error">${problem.sentence}</p>`}`;
+  };
+  return {
+    title: length > 0 ? 'Please check your card' : 'Pay by card',
+    merchant: merchantOf(account),
+    body: html`${summary(payment)}
+<section class="card">
+<h1>Pay by card</h1>
+${remaining(payment, now)}
+${declinedBefore(payment)}
+${length > 0 && html`<p class="notice" role="alert">Please check ${length === 1 ? 'the marked field' : `the ${length} marked fields`}. Nothing was paid.</p>`}
+<form method="post" novalidate>
+<input type="hidden" name="method" value="${method.label}">
+${CARD_INPUTS.map(input)}
+<button>Pay ${shownAmount(payment)}</button>
+</form>
+</section>`,
+  };
+}
+
+/** The card's bank wants to see the payer; without scripts they go there by a press. */
+export function challengePage(
+  { payment, account }: Pick<FieldsPage, 'payment' | 'account'>,
+  { acsUrl, acsTransId, version }: Extract<NextStep, { kind: 'challenge' }>,
+): Page {
+  return {
+    title: 'Confirm with your bank',
+    merchant: merchantOf(account),
+    body: html`${summary(payment)}
+<section class="card">
+<h1>Confirm with your bank</h1>
+<p>Your bank wants to make sure that it is you who pays. You come back here afterwards.</p>
+<form method="post" action="${acsUrl}">
+<input type="hidden" name="creq" value="${creqOf(payment.paymentId, acsTransId, version)}">
+<input type="hidden" name="threeDSSessionData" value="">
+<button>Go to my bank</button>
+</form>
+</section>`,
+  };
+}
+
 /** Providers that want a form post get one; without scripts the payer sends it on. */
 export function onwardPage({ payment, account }: Pick<FieldsPage, 'payment' | 'account'>, step: RedirectStep): Page {
   return {
@@ -146,7 +214,7 @@ ${
 <dl class="stack">${steps.map(([name, text]) => html`<dt>${capital(name.replaceAll('_', ' '))}</dt><dd>${text}</dd>`)}</dl>`
     : html`<p>Finish the payment in the app or on the page of your provider. This page follows by itself.</p>`
 }
-${BRANDS[payment.brand]?.payerTimeMs && remaining(payment, now)}
+${brandOf(payment.brand)?.payerTimeMs && remaining(payment, now)}
 ${address && html`<a class="quiet" href="${address}">Back to ${merchantOf(account)}</a>`}
 </section>`,
   };

@@ -9,7 +9,7 @@ import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { minorUnits } from '../../lib/money.ts';
-import { BRANDS, UNCHOSEN } from '../../rules/brands.ts';
+import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
@@ -125,7 +125,7 @@ const recurring: Perform = async (gateway, account, body) => {
   }
   const schedule =
     value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
-  if (!BRANDS[first.brand]?.recurs) throw new Refusal('actionNotSupported');
+  if (!brandOf(first.brand)?.recurs) throw new Refusal('actionNotSupported');
   const amountText = value('order.amount');
   if (typeof minorUnits(amountText, CURRENCIES[first.currency]?.exponent ?? 2) !== 'bigint') {
     throw new Refusal('invalidData', [{ field: 'order.amount', sentence: SENTENCES.invalid }]);

@@ -43,6 +43,7 @@ function redirection(payment: Payment, gateway: Gateway): Answer {
   if (step === null || !isOpen(state)) return {};
   switch (step.kind) {
     case 'fields':
+    case 'challenge':
       return { redirect_url: pageOf(gateway, payment.paymentId), redirect_method: 'GET', redirect_params: {} };
     case 'redirect':
       return { redirect_url: step.url, redirect_method: step.method, redirect_params: step.params };

@@ -1,0 +1,118 @@
+/** The payer's bank is asked who is paying: before a card is submitted, and again when a challenge has ended. */
+import type { Authentication, AuthenticationResult } from '../../connectors/three-ds.ts';
+import { isUuid } from '../../lib/id.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
+import { findAccount } from '../accounts.ts';
+import type { Account, Gateway } from '../context.ts';
+import { type Card, openCard } from '../vault.ts';
+import { advance, noteAuthenticated } from './advance.ts';
+import { linkOf } from './links.ts';
+import { submit } from './provider.ts';
+
+/** What is known of the payer's browser. */
+export interface Browser {
+  ip: string;
+  language: string;
+  userAgent: string;
+  accept: string;
+}
+
+/** With these the card is submitted; with all others it is declined. */
+const PROCEED: readonly string[] = ['Y', 'A', 'I', 'U'];
+/** After a challenge only a payer who passed it goes on. */
+const PASSED: readonly string[] = ['Y', 'A'];
+
+const call = (outcome: string, tookMs: number): CallRecord => ({
+  verb: 'authenticate',
+  connector: '3ds',
+  outcome,
+  tookMs,
+});
+
+/** Authenticates the payer of a card and submits it, or sends the payer to the bank first. */
+export async function payByCard(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  card: Card,
+  browser: Browser,
+): Promise<Payment> {
+  const started = performance.now();
+  const took = (): number => Math.round(performance.now() - started);
+  const answer = await ask(gateway, payment, account, card, browser);
+  if (answer === undefined || answer.kind === 'notEnrolled') return submit(gateway, payment, account, { card });
+  const { authentication } = answer;
+  if (answer.kind === 'challenge') {
+    gateway.codes.keep(payment.paymentId, card.cvv);
+    return advance(gateway, payment, {
+      event: 'challenged',
+      actor: 'provider',
+      call: call('C', took()),
+      nextStep: {
+        kind: 'challenge',
+        acsUrl: answer.acsUrl,
+        acsTransId: answer.acsTransId,
+        version: authentication.protocolVersion,
+        until: gateway.clock.now(payment.mid) + LIMITS.challengeMs,
+      },
+    });
+  }
+  if (PROCEED.includes(authentication.transStatus)) return submit(gateway, payment, account, { card, authentication });
+  return decline(gateway, payment, authentication, call(authentication.transStatus, took()));
+}
+
+/** A directory that does not answer authenticates nobody; the payment goes on without a shift of liability. */
+async function ask(gateway: Gateway, payment: WholePayment, account: Account, card: Card, browser: Browser) {
+  const currency = CURRENCIES[payment.currency];
+  if (!gateway.threeDs || !currency) return undefined;
+  try {
+    return await gateway.threeDs.authenticate({
+      transId: payment.paymentId,
+      number: card.number.reveal(),
+      expiry: card.year.slice(2) + card.month,
+      amount: payment.amount,
+      currency: currency.numeric,
+      exponent: currency.exponent,
+      at: Date.now(),
+      merchantName: account.settings['branding.name'] || account.name,
+      serverUrl: `${gateway.inboundUrl}/inbound/3ds`,
+      requestorUrl: gateway.publicUrl,
+      notificationUrl: `${gateway.publicUrl}/3ds/${linkOf(gateway, payment.paymentId)}`,
+      browser,
+    });
+  } catch (error) {
+    gateway.log.warn({ err: error, payment_id: payment.paymentId }, 'the 3DS directory did not answer');
+    return undefined;
+  }
+}
+
+const decline = (gateway: Gateway, payment: Payment, { transStatus }: Authentication, record: CallRecord) =>
+  advance(gateway, payment, {
+    event: 'declined',
+    actor: 'provider',
+    call: record,
+    declineReason:
+      transStatus === 'R' ? 'The bank rejected the payment.' : 'The bank could not confirm that it is you who pays.',
+  });
+
+/** Applies the result of a challenge; whichever copy of it comes first counts, and once. */
+export async function applyResult(gateway: Gateway, { transId, authentication }: AuthenticationResult): Promise<void> {
+  const payment = isUuid(transId) ? await gateway.payments.findAnywhere(transId) : undefined;
+  const account = payment && (await findAccount(gateway, payment.mid));
+  if (!payment || !account) return;
+  const record = call(authentication.transStatus, 0);
+  const isPassed = PASSED.includes(authentication.transStatus);
+  const isWaiting = payment.state === '3DS' && payment.nextStep?.kind === 'challenge';
+  if (!isPassed) {
+    if (isWaiting) await decline(gateway, payment, authentication, record);
+    return;
+  }
+  const authenticated = isWaiting ? await noteAuthenticated(gateway, payment, record) : undefined;
+  if (!authenticated || !payment.details.card) return;
+  const card = await openCard(gateway, payment.mid, payment.details.card.id);
+  const cvv = gateway.codes.take(payment.paymentId);
+  const whole = { ...authenticated, details: payment.details };
+  await submit(gateway, whole, account, { card: { ...card, cvv }, authentication });
+}
