@@ -1,7 +1,6 @@
 /** The contract of a connector: how the gateway speaks to whoever moves the money. */
 
 import type { Secret } from '../lib/secret.ts';
-import type { Authentication } from './three-ds.ts';
 
 /** A sale as a provider needs to know it. */
 export interface Submission {
@@ -30,6 +29,15 @@ export interface Submission {
   /** The reference of the first payment, when this one repeats it without its payer. */
   recurringOf?: string | undefined;
   setting(name: string): unknown;
+}
+
+/** What a bank said of a payer; the proof goes to the provider and is kept nowhere. */
+export interface Authentication {
+  transStatus: string;
+  eci?: string | undefined;
+  proof?: string | undefined;
+  dsTransId?: string | undefined;
+  protocolVersion: string;
 }
 
 /** A card as a provider needs it; only a connector ever sees one. */

@@ -2,6 +2,7 @@
 import { Pool } from 'undici';
 import { isObject, isText } from '../lib/json.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { Authentication } from './connector.ts';
 import { newsReader, type ProviderAccess } from './upstream.ts';
 
 export const PROTOCOL_VERSION = '2.2.0';
@@ -23,15 +24,6 @@ export interface AuthenticationRequest {
   requestorUrl: string;
   notificationUrl: string;
   browser: { ip: string; language: string; userAgent: string; accept: string };
-}
-
-/** What a bank said of a payer; the proof goes to the provider and is kept nowhere. */
-export interface Authentication {
-  transStatus: string;
-  eci?: string | undefined;
-  proof?: string | undefined;
-  dsTransId?: string | undefined;
-  protocolVersion: string;
 }
 
 export type AuthenticationAnswer =

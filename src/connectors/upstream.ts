@@ -4,6 +4,7 @@ import { isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type {
+  Authentication,
   CardData,
   Connector,
   Meaning,
@@ -13,7 +14,6 @@ import type {
   Submission,
   Told,
 } from './connector.ts';
-import type { Authentication } from './three-ds.ts';
 
 /** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
 export interface ProviderAccess {

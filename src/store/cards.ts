@@ -1,4 +1,5 @@
 /** The vault's rows: sealed cards, and the sealed keys that open them. */
+import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface CardRow {
@@ -32,8 +33,6 @@ const COLUMNS = [
   'paymentId',
   'createdAt',
 ] as const satisfies (keyof CardRow)[];
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 export interface CardStore {
   insert(card: CardRow): Promise<void>;

@@ -1,5 +1,6 @@
 /** The news that providers send: each event kept once, and found again until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
+import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface NewsRow {
@@ -17,8 +18,6 @@ export type NewsKey = Pick<NewsRow, 'connector' | 'eventId'>;
 
 const COLUMNS =
   'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.tries, n.received_at as "receivedAt"';
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 export interface NewsStore {
   /** Keeps an event, due at once; false when it is there already. */

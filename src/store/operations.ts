@@ -1,5 +1,6 @@
 /** Operations on payments: read for the operator, and found again when their outcome is still to come. */
 import { LIMITS } from '../rules/limits.ts';
+import { claimStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { OperationRow, Payment } from './payment.ts';
 
@@ -17,19 +18,7 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof OperationRow)[];
 
-const CLAIM = `
-  update operations o set due_at = due.now + $2 * interval '1 ms'
-  from (
-    select d.mid, d.operation_id, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
-    from operations d left join clock_offsets c on c.mid = d.mid
-    where d.due_at <= $3::timestamptz
-      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
-    order by d.due_at limit $4 for update of d skip locked
-  ) due
-  where o.mid = due.mid and o.operation_id = due.operation_id
-  returning ${COLUMNS.map((name) => `o.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${name}"`).join(', ')}`;
-
-const iso = (ms: number): string => new Date(ms).toISOString();
+const CLAIM = claimStatement('operations', 'operation_id', COLUMNS);
 
 export interface OperationStore {
   /** Everything that was done to a payment, oldest first. */

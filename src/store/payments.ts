@@ -5,6 +5,7 @@ import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
+import { claimStatement, columns, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
@@ -78,9 +79,7 @@ const STATUS_COLUMNS = [
 
 export type PaymentStatus = Pick<Payment, (typeof STATUS_COLUMNS)[number]>;
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const select = (names: readonly string[]): string => names.map((name) => `p.${snake(name)} as "${name}"`).join(', ');
-const SELECTED = select(COLUMNS);
+const SELECTED = columns('p', COLUMNS);
 
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
@@ -144,8 +143,8 @@ const WRITE = `
   union all
   select payment_id, ordinal::int from moved`;
 
-const find = (columns: readonly string[]): string => `
-  select i.ordinal::int, ${select(columns)}
+const find = (names: readonly string[]): string => `
+  select i.ordinal::int, ${columns('p', names)}
   from unnest($1::uuid[], $2::uuid[]) with ordinality as i(mid, payment_id, ordinal)
   join payments p on p.mid = i.mid and p.payment_id = i.payment_id`;
 
@@ -158,17 +157,7 @@ const FIND_BY_ORDER = `
     order by p.attempt desc limit 1
   ) p`;
 
-const CLAIM = `
-  update payments p set due_at = due.now + $2 * interval '1 ms'
-  from (
-    select d.mid, d.payment_id, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
-    from payments d left join clock_offsets c on c.mid = d.mid
-    where d.due_at <= $3::timestamptz
-      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
-    order by d.due_at limit $4 for update of d skip locked
-  ) due
-  where p.mid = due.mid and p.payment_id = due.payment_id
-  returning ${SELECTED}, p.details`;
+const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details']);
 
 /** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */
 const COLLECT = `
@@ -180,8 +169,6 @@ const COLLECT = `
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 export type PaymentKey = Pick<Payment, 'mid' | 'paymentId'>;
 
@@ -334,8 +321,8 @@ export function createPaymentStore(
     return found;
   };
 
-  const findBatched = <Row extends pg.QueryResultRow>(name: string, columns: readonly string[]) => {
-    const text = find(columns);
+  const findBatched = <Row extends pg.QueryResultRow>(name: string, names: readonly string[]) => {
+    const text = find(names);
     return batched<PaymentKey, Row | undefined>(name, async (items) =>
       inOrder(
         items,

@@ -1,6 +1,7 @@
 /** Schedules, and the subscriptions that they charge: each subscription is its own job. */
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain } from './arrays.ts';
+import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface Schedule {
@@ -73,23 +74,10 @@ const SUBSCRIPTION_COLUMNS = [
   'createdAt',
 ] as const satisfies (keyof Subscription)[];
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
-const CLAIM = `
-  update subscriptions s set due_at = due.now + $2 * interval '1 ms'
-  from (
-    select d.mid, d.subscription_id, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
-    from subscriptions d left join clock_offsets c on c.mid = d.mid
-    where d.due_at <= $3::timestamptz
-      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
-    order by d.due_at limit $4 for update of d skip locked
-  ) due
-  where s.mid = due.mid and s.subscription_id = due.subscription_id
-  returning ${SUBSCRIPTION_COLUMNS.map((name) => `s.${snake(name)} as "${name}"`).join(', ')}`;
+const CLAIM = claimStatement('subscriptions', 'subscription_id', SUBSCRIPTION_COLUMNS);
 
 const FIND_FOR = `
-  select distinct ${SCHEDULE_COLUMNS.map((name) => `s.${snake(name)} as "${name}"`).join(', ')}
+  select distinct ${columns('s', SCHEDULE_COLUMNS)}
   from unnest($1::uuid[], $2::uuid[]) as i(mid, schedule_id)
   join schedules s on s.mid = i.mid and s.schedule_id = i.schedule_id and s.deleted_at is null`;
 
@@ -125,12 +113,12 @@ export interface ScheduleStore {
 }
 
 export function createScheduleStore({ pool, query }: Database): ScheduleStore {
-  const dated = <Row extends { createdAt: number }>(row: Row) => ({ ...row, createdAt: iso(row.createdAt) as string });
+  const dated = <Row extends { createdAt: number }>(row: Row) => ({ ...row, createdAt: iso(row.createdAt) });
   return {
     async insert(schedule) {
       const { numInsertedOrUpdatedRows } = await query
         .insertInto('schedules')
-        .values({ ...dated(schedule), deletedAt: iso(schedule.deletedAt) })
+        .values({ ...dated(schedule), deletedAt: isoOrNull(schedule.deletedAt) })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       return numInsertedOrUpdatedRows === 1n;
@@ -177,7 +165,7 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       const { anchorAt, nextAt, dueAt, ...row } = subscription;
       await query
         .insertInto('subscriptions')
-        .values({ ...dated(row), anchorAt: iso(anchorAt) as string, nextAt: iso(nextAt), dueAt: iso(dueAt) })
+        .values({ ...dated(row), anchorAt: iso(anchorAt), nextAt: isoOrNull(nextAt), dueAt: isoOrNull(dueAt) })
         .execute();
     },
     async unsubscribe({ mid, subscriptionId }) {

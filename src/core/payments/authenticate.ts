@@ -1,5 +1,6 @@
 /** The payer's bank is asked who is paying: before a card is submitted, and again when a challenge has ended. */
-import type { Authentication, AuthenticationResult } from '../../connectors/three-ds.ts';
+import type { Authentication } from '../../connectors/connector.ts';
+import type { AuthenticationResult } from '../../connectors/three-ds.ts';
 import { isUuid } from '../../lib/id.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';

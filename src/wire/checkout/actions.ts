@@ -4,15 +4,13 @@ import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findAttempts, findPayment, findStatus, findWholePayment } from '../../core/payments/find.ts';
 import { pageOf } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
-import { repetition } from '../../core/payments/repeat.ts';
+import { recur } from '../../core/payments/recur.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
-import { minorUnits } from '../../lib/money.ts';
-import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { UNCHOSEN } from '../../rules/brands.ts';
 import { Refusal } from '../../rules/errors.ts';
-import { isYes, SENTENCES } from '../../rules/fields.ts';
+import { isYes } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
@@ -119,26 +117,19 @@ async function existing(gateway: Gateway, account: Account, paymentId: string): 
 
 const recurring: Perform = async (gateway, account, body) => {
   const { value } = body;
-  const first = await findWholePayment(gateway, account, value('recurring_init_trans_id'));
-  if (!first || first.recurringToken === null || first.recurringToken !== value('recurring_token')) {
-    throw new Refusal('unknownRecurringPair');
-  }
-  const schedule =
-    value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
-  if (!brandOf(first.brand)?.recurs) throw new Refusal('actionNotSupported');
-  const amountText = value('order.amount');
-  if (typeof minorUnits(amountText, CURRENCIES[first.currency]?.exponent ?? 2) !== 'bigint') {
-    throw new Refusal('invalidData', [{ field: 'order.amount', sentence: SENTENCES.invalid }]);
-  }
-  const order = repetition(first, {
+  const payment = await recur(gateway, account, {
+    firstId: value('recurring_init_trans_id'),
+    token: value('recurring_token'),
     orderId: value('order.number'),
-    amountText,
+    amountText: value('order.amount'),
+    amountField: 'order.amount',
+    currency: '',
     description: value('order.description'),
-    schedule,
+    isAuthorisation: false,
+    scheduleId: value('schedule_id'),
     content: contentOf(body),
   });
-  const payment = await openPayment(gateway, account, order);
-  return statusAnswer({ ...payment, details: order.details });
+  return statusAnswer(payment);
 };
 
 export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {

@@ -1,6 +1,7 @@
 /** The operator’s calls for the OpenAPI document: accounts, payments, the clock, and the strings of the sandbox. */
 import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import {
@@ -157,21 +158,11 @@ const details = described(
 
 const anyObject: Json = { type: 'object' };
 
-const MODES = [
-  'timeout_before',
-  'timeout_after',
-  'error_500',
-  'duplicate_news',
-  'late_success',
-  'wrong_amount',
-  'none',
-];
-
 const fault = object({
   id: integer,
   mid: orNull(uuid),
   brand: orNull(text),
-  mode: choice(MODES),
+  mode: choice(FAULT_MODES),
   left: described(integer, 'How many calls it is still good for.'),
 });
 
@@ -363,7 +354,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
     post: call('sandbox', 'rehearse', 'Tells the simulated provider or bank of a payment what to say now.', {
       requestBody: jsonBody({
         oneOf: [
-          wish('provider_status', choice(['executed', 'rejected', 'pending'])),
+          wish('provider_status', choice(PROVIDER_STATUSES)),
           wish('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
           wish('chargeback', { const: true }),
         ],
@@ -384,7 +375,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
     post: call('sandbox', 'setFault', 'Makes the next provider calls misbehave; `none` takes faults back.', {
       requestBody: jsonBody(
         object(
-          { mode: choice(MODES) },
+          { mode: choice(FAULT_MODES) },
           {
             mid: orNull(uuid),
             brand: orNull(choice(Object.keys(BRANDS))),

@@ -1,14 +1,12 @@
 /** What each action of `/post` does once a request has passed the gates. */
 import type { Account, Gateway, Payment, PaymentDetails, Schedule, ScheduleTerms } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
-import { findPayment, findStatus, findStatusByOrder, findWholePayment } from '../../core/payments/find.ts';
+import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
-import { repetition } from '../../core/payments/repeat.ts';
+import { recur } from '../../core/payments/recur.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
 import { entriesBelow } from '../../lib/form.ts';
-import { minorUnits } from '../../lib/money.ts';
 import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
 import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
@@ -155,27 +153,19 @@ const on = (
 const recurringSale: Action = {
   async perform(gateway, account, body) {
     const { value } = body;
-    const first = await findWholePayment(gateway, account, value('recurring_first_trans_id'));
-    if (!first || first.recurringToken === null || first.recurringToken !== value('recurring_token')) {
-      throw new Refusal('unknownRecurringPair');
-    }
-    const schedule = await scheduleOf(gateway, account, value('schedule_id'));
-    if (!BRANDS[first.brand]?.recurs) throw new Refusal('actionNotSupported');
-    const currency = value('order_currency') || first.currency;
-    const amountText = value('order_amount');
-    if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
-      throw new Refusal('invalidData', [{ field: 'order_amount', sentence: SENTENCES.invalid }]);
-    }
-    const order = repetition(first, {
+    const payment = await recur(gateway, account, {
+      firstId: value('recurring_first_trans_id'),
+      token: value('recurring_token'),
       orderId: value('order_id'),
-      amountText,
-      currency,
+      amountText: value('order_amount'),
+      amountField: 'order_amount',
+      currency: value('order_currency'),
       description: value('order_description'),
       isAuthorisation: value('auth') === 'Y',
-      schedule,
+      scheduleId: value('schedule_id'),
       content: contentOf(body),
     });
-    return saleAnswer('RECURRING_SALE', await openPayment(gateway, account, order), gateway);
+    return saleAnswer('RECURRING_SALE', payment, gateway);
   },
 };
 

@@ -7,30 +7,23 @@ import { isObject, isText } from '../../lib/json.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
 
-const PROVIDER_STATUSES = ['executed', 'rejected', 'pending'];
-const FAULT_MODES = [
-  'timeout_before',
-  'timeout_after',
-  'error_500',
-  'duplicate_news',
-  'late_success',
-  'wrong_amount',
-  'none',
-];
+const isOneOf = (choices: readonly string[], value: unknown): boolean => choices.includes(value as string);
+
 const COUNT_MOST = 10_000;
 
 /** What each member of a body has to be. */
 const WISHES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  provider_status: (value) => PROVIDER_STATUSES.includes(value as string),
+  provider_status: (value) => isOneOf(PROVIDER_STATUSES, value),
   bank_callback: (value) => typeof value === 'string' && /^[A-Z]{4}$/.test(value),
   chargeback: (value) => value === true,
 };
 const FAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
   mid: (value) => typeof value === 'string' && isUuid(value),
   brand: (value) => isText(value, 64) && Object.hasOwn(BRANDS, value),
-  mode: (value) => FAULT_MODES.includes(value as string),
+  mode: (value) => isOneOf(FAULT_MODES, value),
   count: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= COUNT_MOST,
 };
 

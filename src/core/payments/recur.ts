@@ -1,0 +1,52 @@
+/** A merchant repeats a payment: the first one and its token have to belong together. */
+import { minorUnits } from '../../lib/money.ts';
+import { brandOf } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import type { WholePayment } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { existingSchedule } from '../schedules.ts';
+import { findWholePayment } from './find.ts';
+import { openPayment } from './open.ts';
+import { repetition } from './repeat.ts';
+
+export interface RecurringOrder {
+  firstId: string;
+  token: string;
+  orderId: string;
+  amountText: string;
+  /** What the request calls the amount. */
+  amountField: string;
+  /** Empty for the currency of the first payment. */
+  currency: string;
+  description: string;
+  isAuthorisation: boolean;
+  /** A schedule that shall repeat the payment from now on, or empty. */
+  scheduleId: string;
+  content: string;
+}
+
+export async function recur(gateway: Gateway, account: Account, order: RecurringOrder): Promise<WholePayment> {
+  const first = await findWholePayment(gateway, account, order.firstId);
+  if (!first || first.recurringToken === null || first.recurringToken !== order.token) {
+    throw new Refusal('unknownRecurringPair');
+  }
+  const schedule = order.scheduleId === '' ? undefined : await existingSchedule(gateway, account, order.scheduleId);
+  if (!brandOf(first.brand)?.recurs) throw new Refusal('actionNotSupported');
+  const currency = order.currency || first.currency;
+  const { orderId, amountText, description, isAuthorisation, content } = order;
+  if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
+    throw new Refusal('invalidData', [{ field: order.amountField, sentence: SENTENCES.invalid }]);
+  }
+  const repeated = repetition(first, {
+    orderId,
+    amountText,
+    currency,
+    description,
+    isAuthorisation,
+    schedule,
+    content,
+  });
+  return { ...(await openPayment(gateway, account, repeated)), details: repeated.details };
+}
