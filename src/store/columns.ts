@@ -13,13 +13,13 @@ export const isoOrNull = (ms: number | null): string | null => (ms === null ? nu
  * Takes rows that are due by the clock of their account, for as long as a lease lasts. Its parameters: the time now,
  * the lease in milliseconds, the time that the clock furthest ahead shows, and the most rows.
  */
-export const claimStatement = (table: string, id: string, names: readonly string[]): string => `
+export const claimStatement = (table: string, id: string, names: readonly string[], condition = 'true'): string => `
   update ${table} t set due_at = due.now + $2 * interval '1 ms'
   from (
     select d.mid, d.${id}, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
     from ${table} d left join clock_offsets c on c.mid = d.mid
     where d.due_at <= $3::timestamptz
-      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms'
+      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' and ${condition}
     order by d.due_at limit $4 for update of d skip locked
   ) due
   where t.mid = due.mid and t.${id} = due.${id}

@@ -28,7 +28,7 @@ const NEXT_DUE = `
   select ceil(extract(epoch from min(due_at) - $1::timestamptz) * 1000)::text as ms from (
     select d.due_at - coalesce(c.offset_ms, 0) * interval '1 ms' as due_at
     from (
-      select mid, due_at from payments where due_at is not null
+      select mid, due_at from payments where due_at is not null and busy is null
       union all select mid, due_at from operations where due_at is not null
       union all select mid, due_at from subscriptions where due_at is not null
       union all select null, due_at from news where due_at is not null

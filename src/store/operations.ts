@@ -23,6 +23,7 @@ const CLAIM = claimStatement('operations', 'operation_id', COLUMNS);
 export interface OperationStore {
   /** Everything that was done to a payment, oldest first. */
   of(payment: Pick<Payment, 'mid' | 'paymentId'>): Promise<OperationRow[]>;
+  find(key: Pick<OperationRow, 'mid' | 'operationId'>): Promise<OperationRow | undefined>;
   /** Takes operations that are due, for as long as the lease lasts. */
   claimDue(now: number, latestNow: number, most: number): Promise<OperationRow[]>;
 }
@@ -38,6 +39,15 @@ export function createOperationStore({ pool, query }: Database): OperationStore 
         .orderBy('operationId')
         .execute();
       return rows as OperationRow[];
+    },
+    async find({ mid, operationId }) {
+      const row = await query
+        .selectFrom('operations')
+        .select(COLUMNS)
+        .where('mid', '=', mid)
+        .where('operationId', '=', operationId)
+        .executeTakeFirst();
+      return row as OperationRow | undefined;
     },
     async claimDue(now, latestNow, most) {
       const { rows } = await pool.query<OperationRow>(CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);

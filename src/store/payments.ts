@@ -157,7 +157,8 @@ const FIND_BY_ORDER = `
     order by p.attempt desc limit 1
   ) p`;
 
-const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details']);
+// While an operation is under way it decides; time comes after it.
+const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null');
 
 /** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */
 const COLLECT = `

@@ -67,7 +67,8 @@ describe.each(STATE_NAMES)('in %s', (state) => {
       actor: 'provider',
     });
     const isGivenUp = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'].includes(state);
-    const isNewMoney = event === 'settled' || (event === 'authorised' && before.authorised === 0n);
+    const isNewMoney =
+      event === 'settled' || event === 'captured' || (event === 'authorised' && before.authorised === 0n);
     const attention = isGivenUp && isNewMoney ? 'late_success' : null;
     if (!to) {
       const same = { historyLength: 0, updatedAt: 0 };

@@ -100,7 +100,8 @@ export function operationsOf(shop: TestGateway) {
   /** The payer says yes on the provider’s page or in their app. */
   const approve = async (id: string): Promise<void> => {
     const { payer_page } = await atProvider(`/control/payments/${id}`);
-    await fetch(payer_page, { method: 'POST', body: new URLSearchParams({ decision: 'approve' }), redirect: 'manual' });
+    const decision = new URLSearchParams({ decision: 'approve' });
+    await (await fetch(payer_page, { method: 'POST', body: decision, redirect: 'manual' })).arrayBuffer();
   };
 
   return {

@@ -62,8 +62,9 @@ function changes(payment: Payment, happening: Happening): Changes {
 const GIVEN_UP: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'];
 
 /** News of money that moved, or was reserved for the first time, although the payment had been given up. */
-const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
-  GIVEN_UP.includes(state) && (event === 'settled' || (event === 'authorised' && authorised === 0n));
+export const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
+  GIVEN_UP.includes(state) &&
+  (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
 
 type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised'> &
   Partial<Pick<Payment, 'nextStep'>>;
@@ -97,16 +98,17 @@ const TRIES_MOST = 100;
 
 /**
  * Writes a move that is composed from the payment as it is; when that has changed meanwhile, it is composed anew.
- * Whoever composes may refuse by throwing: then nothing was written.
+ * Whoever composes may refuse by throwing, or find that there is nothing to write: then nothing was written.
  */
-export async function write(
+export async function write<Written extends Move | undefined>(
   gateway: Gateway,
   payment: Payment,
-  compose: (current: Payment, now: number) => Move | Promise<Move>,
-): Promise<Move> {
+  compose: (current: Payment, now: number) => Written | Promise<Written>,
+): Promise<Written> {
   let current = payment;
   for (let tries = 0; tries < TRIES_MOST; tries++) {
     const move = await compose(current, gateway.clock.now(current.mid));
+    if (!move) return move;
     if (await gateway.payments.move(move)) {
       if (move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
       return move;
@@ -139,15 +141,32 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
     const after: Payment = isLateSuccess(before, event) ? { ...moved, attention: 'late_success', dueAt: null } : moved;
     return { before, after, event: `noted ${event}`, actor, call };
   };
-  const { before, after } = await write(gateway, payment, async (current, now) => {
+  let current = payment;
+  const move = await write(gateway, payment, async (found, now) => {
     // What comes after the payer's time is late, whether or not the work loop has been here.
-    const isLate = event !== 'abandoned' && isOutOfTime(gateway, current);
-    return compose(isLate ? await abandon(gateway, current) : current, now);
+    const isLate = event !== 'abandoned' && isOutOfTime(gateway, found);
+    current = isLate ? await abandon(gateway, found) : found;
+    // Time ends nothing that an operation is under way for: its outcome decides first.
+    if (current.busy !== null && BY_TIME.includes(event)) return undefined;
+    const composed = compose(current, now);
+    if (event !== 'settled' || current.busy !== 'capture') return composed;
+    // It is the capture under way that settled it, so what it takes is what was captured.
+    const captured = await amountUnderWay(gateway, current);
+    return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   });
-  if (isLateSuccess(before, event)) {
-    gateway.log.warn({ payment_id: before.paymentId, event }, 'late success: money moved after the end');
+  if (!move) return current;
+  if (isLateSuccess(move.before, event)) {
+    gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
   }
-  return after;
+  return move.after;
+}
+
+const BY_TIME: readonly PaymentEvent[] = ['expired', 'abandoned'];
+
+/** What the capture takes that is under way. */
+async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigint | undefined> {
+  const operations = await gateway.operations.of(payment);
+  return operations.find(({ verb, state }) => verb === 'capture' && state === 'sent')?.amount;
 }
 
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */

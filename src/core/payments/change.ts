@@ -50,9 +50,9 @@ export const refund = (
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
     if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
-    const refunds = brandOf(current.brand)?.isPayout ? 'none' : gateway.connectors[current.connector]?.can.refunds;
+    const refunds = gateway.connectors[current.connector]?.can.refunds;
     if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
-    if (refunds !== 'api') throw new Refusal('actionNotSupported');
+    if (refunds !== 'api' || brandOf(current.brand)?.isPayout) throw new Refusal('actionNotSupported');
     if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');
     if (amount > refundable) throw new Refusal('refundTooMuch');
     return { verb: 'refund', amount };

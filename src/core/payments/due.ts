@@ -46,8 +46,6 @@ async function workDueOperation(gateway: Gateway, operation: OperationRow): Prom
 async function workDuePayment(gateway: Gateway, payment: WholePayment, account: Account | undefined): Promise<void> {
   try {
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
-    // Whatever is under way decides first; its outcome says when to look again.
-    if (payment.busy !== null) return;
     if (isOutOfTime(gateway, payment)) await abandon(gateway, payment);
     else if (payment.state === 'PREPARE' && (await workNewsOf(gateway, payment.paymentId))) return;
     else if (payment.authorised > 0n) await advance(gateway, payment, { event: 'expired', actor: 'clock' });

@@ -3,9 +3,9 @@ import type { OperationOutcome, Operation as ProviderOperation } from '../../con
 import { newId } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { nextState, type PaymentEvent } from '../../rules/states.ts';
-import type { Actor, CallRecord, Changes, OperationRow, OperationVerb, Payment } from '../../store/payments.ts';
+import type { Actor, CallRecord, Changes, Move, OperationRow, OperationVerb, Payment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
-import { nextPause, withHistory, write } from './advance.ts';
+import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
 export interface Plan {
@@ -102,7 +102,7 @@ async function callProvider(
     outcome,
     tookMs: Math.round(performance.now() - started),
   });
-  try {
+  const ask = async (): Promise<OperationOutcome> => {
     if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
     const order: ProviderOperation = {
       verb: RULES[operation.verb].provider,
@@ -110,30 +110,33 @@ async function callProvider(
       operation: operation.operationId,
       amount: operation.amount,
     };
-    let answer = connector[verb](order);
-    let outcome = answer instanceof Promise ? await answer : answer;
-    if (outcome.kind === 'notFound' && verb === 'queryOperation' && connector.can.repeatsSafely) {
-      answer = connector.operate(order);
-      outcome = await answer;
-    }
-    return await finish(gateway, payment, operation, outcome, record(outcome.kind));
-  } catch (error) {
+    const outcome = await connector[verb](order);
+    const isLost = outcome.kind === 'notFound' && verb === 'queryOperation' && connector.can.repeatsSafely;
+    return isLost ? connector.operate(order) : outcome;
+  };
+  const isNew = verb === 'operate';
+  const outcome = await ask().catch((error) => {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb: operation.verb }, 'provider did not answer');
-    return finish(gateway, payment, operation, { kind: 'unknown' }, record('no answer'));
-  }
+    return undefined;
+  });
+  const known: OperationOutcome = outcome ?? { kind: 'unknown' };
+  return finish(gateway, payment, operation, known, record(outcome?.kind ?? 'no answer'), isNew);
 }
 
-/** Writes what came of an operation, together with what it means for the payment. */
+/** Writes what came of an operation, together with what it means for the payment; once, however often it is told. */
 async function finish(
   gateway: Gateway,
   payment: Payment,
   operation: OperationRow,
   outcome: OperationOutcome,
   call: CallRecord,
+  isNew: boolean,
 ): Promise<Operated> {
   const { verb, amount } = operation;
   const { release, event: eventOf, effect } = RULES[verb];
-  const move = await write(gateway, payment, (before, now) => {
+  let current = payment;
+  let stored = operation;
+  const compose = (before: Payment, now: number): Move => {
     const moved = withHistory(before, now);
     const actor = 'provider';
     if (outcome.kind === 'done') {
@@ -141,22 +144,35 @@ async function finish(
       const event = eventOf(before, amount);
       const to = nextState(before.state, event);
       const free = { ...moved, ...release(before, amount) };
-      // Other news came first; what was held is free all the same.
-      if (to === undefined) return { before, after: free, event: `noted ${event}`, actor, call, operation: done };
+      if (to === undefined) {
+        // Other news came first: what was held is free all the same, and what was paid back counts.
+        const counted = verb === 'refund' ? { ...free, ...effect(before, amount) } : free;
+        const after: Payment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
+        return { before, after, event: `noted ${event}`, actor, call, operation: done };
+      }
       return { before, after: { ...free, ...effect(before, amount), state: to }, event, actor, call, operation: done };
     }
     if (outcome.kind === 'declined') {
       const { reason } = outcome;
       const refused: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
-      const free = { ...moved, ...release(before, amount) };
-      return { before, after: free, event: `refused ${verb}`, actor, call, operation: refused };
+      // The provider settled it by itself and refuses the part: then everything was taken.
+      const isWhole = verb === 'capture' && before.state === 'SETTLED';
+      const after = { ...moved, ...release(before, amount), ...(isWhole && { captured: before.authorised }) };
+      return { before, after, event: `refused ${verb}`, actor, call, operation: refused };
     }
-    const waiting: OperationRow = {
-      ...operation,
-      asked: operation.asked + 1,
-      dueAt: now + nextPause(LIMITS.askAgainMs, operation.asked),
-    };
-    return { before, after: moved, event: `unanswered ${verb}`, actor, call, operation: waiting };
+    const asked = operation.asked + 1;
+    const waiting = { ...operation, asked, dueAt: now + nextPause(LIMITS.askAgainMs, operation.asked) };
+    const after: Payment = asked > LIMITS.askAgainMs.length ? { ...moved, attention: 'unresolved' } : moved;
+    return { before, after, event: `unanswered ${verb}`, actor, call, operation: waiting };
+  };
+  const move = await write(gateway, payment, async (before, now) => {
+    current = before;
+    // Nobody else can have finished it as long as nothing was written since the intent.
+    const isUntouched = isNew && before.historyLength === payment.historyLength;
+    if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
+    return stored.state === 'sent' ? compose(before, now) : undefined;
   });
-  return { payment: move.after, operation: move.operation as OperationRow };
+  return move
+    ? { payment: move.after, operation: move.operation as OperationRow }
+    : { payment: current, operation: stored };
 }

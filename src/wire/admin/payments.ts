@@ -93,7 +93,10 @@ const OPERATOR_ACTIONS: Readonly<
 
 /** An amount is a text, or is left out for everything. */
 function readAmountBody(body: unknown): string {
-  const { amount = '' } = body === undefined ? {} : objectBody(body);
+  const { amount = '', ...rest } = body === undefined ? {} : objectBody(body);
+  const [unknown] = Object.keys(rest);
+  // A slip of the pen must not refund everything.
+  if (unknown !== undefined) throw invalid(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
   if (typeof amount === 'string') return amount;
   throw invalid('amount', SENTENCES.invalid);
 }

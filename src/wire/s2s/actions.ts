@@ -213,7 +213,11 @@ export const S2S_ACTIONS: Record<S2sAction, Action> = {
   GET_TRANS_STATUS: status,
   GET_TRANS_STATUS_BY_ORDER: statusByOrder,
   CAPTURE: on('unknownTransaction', async (gateway, _account, payment, { value }) =>
-    operationAnswer('CAPTURE', await capture(gateway, payment, value('amount'), 'merchant')),
+    operationAnswer(
+      'CAPTURE',
+      await capture(gateway, payment, value('amount'), 'merchant'),
+      value('amount') || undefined,
+    ),
   ),
   VOID: on('unknownPayment', async (gateway, _account, payment) =>
     operationAnswer('VOID', await voidPayment(gateway, payment, 'merchant')),

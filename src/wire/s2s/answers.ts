@@ -3,8 +3,6 @@ import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/c
 import { pageOf } from '../../core/payments/links.ts';
 import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
-import { amountText } from '../../lib/money.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
 export interface Answer {
@@ -63,13 +61,13 @@ const RESULTS: Readonly<Record<OperationRow['state'], string>> = {
   sent: 'UNDEFINED',
 };
 
-/** What a capture or void came to; the amount is the one of the operation. */
-export function operationAnswer(action: 'CAPTURE' | 'VOID', { payment, operation }: Operated): Answer {
-  const money = {
-    amount: amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2),
-    descriptor: payment.descriptor,
-    currency: payment.currency,
-  };
+/** What a capture or void came to; an amount is told as it was written. */
+export function operationAnswer(
+  action: 'CAPTURE' | 'VOID',
+  { payment, operation }: Operated,
+  amount = payment.amountText,
+): Answer {
+  const money = { amount, descriptor: payment.descriptor, currency: payment.currency };
   return {
     action,
     result: RESULTS[operation.state],

@@ -1,0 +1,890 @@
+/** Capture, void and refund in plain words: what is answered, what the payment becomes, what moved at the provider. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connector, Operation, OperationOutcome } from '../../src/connectors/connector.ts';
+import { createVcard } from '../../src/connectors/vcard.ts';
+import { findAccount } from '../../src/core/accounts.ts';
+import type { Account, Payment } from '../../src/core/context.ts';
+import { refund } from '../../src/core/payments/change.ts';
+import { receiveNews } from '../../src/core/payments/news.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
+import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type OperationAction, operationsOf, type RefusalName, refused, said } from '../support/operations.ts';
+
+/** A shop with the simulated outside world, and one whose provider does what the test says. */
+let shop: TestGateway;
+let scripted: TestGateway;
+let at: ReturnType<typeof operationsOf>;
+let atScripted: ReturnType<typeof operationsOf>;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+  scripted = await startTestGateway({ connectors: { vcard: provider, upstream: { ...provider, submit: accept } } });
+  at = operationsOf(shop);
+  atScripted = operationsOf(scripted);
+});
+afterAll(async () => {
+  await shop.close();
+  await scripted.close();
+});
+
+type Do = (operation: Operation) => OperationOutcome | Promise<OperationOutcome>;
+
+/** What the provider of the scripted shop does with the operations of each payment; the rest is done at once. */
+const scripts = new Map<string, { operate?: Do; query?: Do }>();
+const DONE: OperationOutcome = { kind: 'done' };
+const NO_MONEY: OperationOutcome = { kind: 'declined', reason: 'Not enough money.' };
+const provider: Connector = {
+  ...createVcard(),
+  operate: (operation) => scripts.get(operation.reference)?.operate?.(operation) ?? DONE,
+  queryOperation: (operation) => scripts.get(operation.reference)?.query?.(operation) ?? DONE,
+};
+const accept: Connector['submit'] = () => ({ kind: 'accepted' });
+const deadLine = async (): Promise<never> => {
+  throw new Error('The line is dead.');
+};
+
+const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
+const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+const DAY = 86_400;
+
+/** The answers of the three actions, all fields and no others. */
+const captured = (id: string, amount: string, more: Answer['body'] = {}) => ({
+  status: 200,
+  body: {
+    action: 'CAPTURE',
+    result: 'SUCCESS',
+    status: 'SETTLED',
+    amount,
+    order_id: expect.any(String),
+    trans_id: id,
+    trans_date: DATE,
+    descriptor: 'Test Shop',
+    currency: 'USD',
+    operation_id: UUID,
+    ...more,
+  },
+});
+const voided = (id: string, more: Answer['body'] = {}) => ({
+  status: 200,
+  body: {
+    action: 'VOID',
+    result: 'SUCCESS',
+    status: 'VOID',
+    order_id: expect.any(String),
+    trans_id: id,
+    trans_date: DATE,
+    operation_id: UUID,
+    ...more,
+  },
+});
+const accepted = (id: string) => ({
+  status: 200,
+  body: { action: 'CREDITVOID', result: 'ACCEPTED', order_id: expect.any(String), trans_id: id, operation_id: UUID },
+});
+
+const FREE = { reserved: 0, busy: null };
+
+describe.each([
+  { brand: 'vcard', hasProvider: false },
+  { brand: 'pin-a', hasProvider: true },
+  { brand: 'upi-b', hasProvider: true },
+  { brand: 'doc-a', hasProvider: true },
+])('$brand', ({ brand, hasProvider }) => {
+  /** What moved at the provider, if there is one. */
+  const moved = async (id: string, ...movements: string[]): Promise<void> =>
+    expect(await at.movements(id)).toEqual(hasProvider ? movements : []);
+
+  test('CAPTURE of everything: SETTLED, and never again', async () => {
+    const id = await at.authorised(brand);
+    expect(await said(at.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
+    expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', amount: '10.00' });
+    expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '10.00' });
+    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await at.held(id)).toEqual(FREE);
+    await moved(id, 'capture in 1000');
+  });
+
+  test('CAPTURE of a part: SETTLED with that part, and the rest is gone', async () => {
+    const id = await at.authorised(brand);
+    expect(await said(at.send('CAPTURE', id, { amount: '4.00' }))).toEqual(captured(id, '4.00'));
+    expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '4.00' });
+    expect(await said(at.send('CAPTURE', id, { amount: '1.00' }))).toEqual(refused('captureNotPending'));
+    expect(await said(at.send('CREDITVOID', id, { amount: '4.01' }))).toEqual(refused('refundTooMuch'));
+    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', captured: '4.00', refunded: '4.00' });
+    await moved(id, 'capture in 400', 'refund out 400');
+  });
+
+  test('CAPTURE of more than is reserved: refused, and nothing has happened', async () => {
+    const id = await at.authorised(brand);
+    expect(await said(at.send('CAPTURE', id, { amount: '10.01' }))).toEqual(refused('captureTooMuch'));
+    expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', captured: '0.00', operations: [] });
+    expect(await said(at.send('CAPTURE', id, { amount: '10.00' }))).toEqual(captured(id, '10.00'));
+    await moved(id, 'capture in 1000');
+  });
+
+  test('VOID of a reserved amount: VOID, and nothing more can be done', async () => {
+    const id = await at.authorised(brand);
+    expect(await said(at.send('VOID', id))).toEqual(voided(id));
+    expect((await shop.status(id)).body).toMatchObject({ status: 'VOID' });
+    expect(await said(at.send('VOID', id))).toEqual(refused('notSupported'));
+    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await at.held(id)).toEqual(FREE);
+    await moved(id);
+  });
+
+  test('CREDITVOID of a reserved amount: REVERSAL', async () => {
+    const id = await at.authorised(brand);
+    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect((await shop.status(id)).body).toMatchObject({ status: 'REVERSAL' });
+    expect(await at.inspect(id)).toMatchObject({ captured: '0.00', refunded: '0.00' });
+    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await at.held(id)).toEqual(FREE);
+    await moved(id);
+  });
+
+  test('CREDITVOID of everything: REFUND', async () => {
+    const id = await at.settled(brand);
+    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect((await shop.status(id)).body).toMatchObject({ status: 'REFUND', amount: '10.00' });
+    expect(await at.inspect(id)).toMatchObject({ captured: '10.00', refunded: '10.00' });
+    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await at.held(id)).toEqual(FREE);
+    await moved(id, 'sale in 1000', 'refund out 1000');
+  });
+
+  test('CREDITVOID in parts: SETTLED until the last part, each an operation of its own', async () => {
+    const id = await at.settled(brand);
+    const ids: string[] = [];
+    for (const [amount, status, refunded] of [
+      ['3.00', 'SETTLED', '3.00'],
+      ['3.00', 'SETTLED', '6.00'],
+      ['4.00', 'REFUND', '10.00'],
+    ] as const) {
+      expect(await said(at.send('CREDITVOID', id, { amount: '10.01' }))).toEqual(refused('refundTooMuch'));
+      const { body } = await at.send('CREDITVOID', id, { amount });
+      ids.push(body.operation_id);
+      expect((await shop.status(id)).body).toMatchObject({ status });
+      expect(await at.inspect(id)).toMatchObject({ refunded });
+    }
+    expect(new Set([...ids, id]).size).toBe(4);
+    expect(await at.held(id)).toEqual(FREE);
+    await moved(id, 'sale in 1000', 'refund out 300', 'refund out 300', 'refund out 400');
+  });
+
+  test('CREDITVOID without an amount pays back what is left', async () => {
+    const id = await at.settled(brand);
+    await at.send('CREDITVOID', id, { amount: '7.50' });
+    expect(await said(at.send('CREDITVOID', id, { amount: '2.51' }))).toEqual(refused('refundTooMuch'));
+    expect(await said(at.send('CREDITVOID', id, { amount: '' }))).toEqual(accepted(id));
+    expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+    await moved(id, 'sale in 1000', 'refund out 750', 'refund out 250');
+  });
+});
+
+describe('a payment that waits for its payer', () => {
+  test('upi-b, VOID: over on both sides, and the payer comes too late', async () => {
+    const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
+    expect(await said(at.send('VOID', id))).toEqual(voided(id));
+    expect(await at.atProvider(`/control/payments/${id}`)).toMatchObject({ status: 'voided' });
+    await at.approve(id);
+    await shop.advanceClock(60, shop.merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ status: 'VOID', attention: null });
+    expect(await at.movements(id)).toEqual([]);
+  });
+  test('upi-b, CREDITVOID: refused, because nothing is reserved', async () => {
+    const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
+    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+  });
+  test('upi-b, over at the provider already: the VOID is refused, and the payment is free again', async () => {
+    const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    const decline_reason = 'The payment can no longer be voided.';
+    expect(await said(at.send('VOID', id))).toEqual(
+      voided(id, { result: 'DECLINED', status: 'PENDING', decline_reason }),
+    );
+    expect(await at.held(id)).toEqual(FREE);
+  });
+  test('upi-b, a VOID that got lost and a payer who approves meanwhile: SETTLED, and the VOID is refused', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await at.sale('upi-b', merchant, {}, 'PENDING');
+    await at.fault('timeout_before', { mid: merchant.mid });
+    expect(await said(at.send('VOID', id, {}, merchant))).toEqual(
+      voided(id, { result: 'UNDEFINED', status: 'PENDING' }),
+    );
+    await at.approve(id);
+    await at.becomes(id, 'SETTLED');
+    await shop.advanceClock(60, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      captured: '10.00',
+      operations: [{ operation: 'void', state: 'declined' }],
+    });
+    expect(await at.held(id)).toEqual(FREE);
+    expect(await at.movements(id)).toEqual(['sale in 1000']);
+  });
+  test('doc-a on the provider’s page is not PENDING yet: no action is possible', async () => {
+    const id = await at.sale('doc-a', shop.merchant, {}, 'REDIRECT');
+    expect(await said(at.send('VOID', id))).toEqual(refused('notSupported'));
+    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+  });
+});
+
+describe('what is possible in which state', () => {
+  const WAYS: Record<string, (merchant: Merchant) => Promise<string>> = {
+    SETTLED: (merchant) => at.settled('vcard', {}, merchant),
+    DECLINED: (merchant) => at.sale('vcard', merchant, { identifier: 'decline@example.com' }, 'DECLINED'),
+    async VOID(merchant) {
+      const id = await at.authorised('vcard', {}, merchant);
+      await at.send('VOID', id, {}, merchant);
+      return id;
+    },
+    async REVERSAL(merchant) {
+      const id = await at.authorised('vcard', {}, merchant);
+      await at.send('CREDITVOID', id, {}, merchant);
+      return id;
+    },
+    async REFUND(merchant) {
+      const id = await at.settled('vcard', {}, merchant);
+      await at.send('CREDITVOID', id, {}, merchant);
+      return id;
+    },
+    async CHARGEBACK(merchant) {
+      const id = await at.settled('pin-a', {}, merchant);
+      await at.tell(id, { chargeback: true });
+      return id;
+    },
+    async EXPIRED(merchant) {
+      const id = await at.authorised('vcard', {}, merchant);
+      await shop.advanceClock(8 * DAY, merchant.mid);
+      return id;
+    },
+  };
+  test.each(Object.keys(WAYS))('%s: no CAPTURE, no VOID, and CREDITVOID only if it is SETTLED', async (state) => {
+    const merchant = await shop.newMerchant();
+    const id = await (WAYS[state] as (merchant: Merchant) => Promise<string>)(merchant);
+    await at.becomes(id, state);
+    const before = await at.inspect(id);
+    expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+    expect(await said(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
+    if (state !== 'SETTLED') {
+      expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
+    }
+    expect(await at.inspect(id)).toEqual(before);
+  });
+});
+
+describe('amounts', () => {
+  test.each([
+    { currency: 'JPY', order: '1000', part: '400.00', answered: '400.00', left: '600' },
+    { currency: 'JPY', order: '1000.00', part: '400.00', answered: '400.00', left: '600.00' },
+    { currency: 'KWD', order: '10.000', part: '4.125', answered: '4.125', left: '5.875' },
+    { currency: 'KWD', order: '10.00', part: '4.125', answered: '4.125', left: '5.875' },
+  ])('$currency: $part of $order', async ({ currency, order, part, answered, left }) => {
+    const sold = { order_currency: currency, order_amount: order };
+    const id = await at.authorised('pin-a', sold);
+    expect(await said(at.send('CAPTURE', id, { amount: part }))).toEqual(captured(id, answered, { currency }));
+    const paid = await at.settled('pin-a', sold);
+    await at.send('CREDITVOID', paid, { amount: part });
+    expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', refunded: answered });
+    expect(await said(at.send('CREDITVOID', paid, { amount: left }))).toEqual(accepted(paid));
+    expect((await shop.status(paid)).body).toMatchObject({ status: 'REFUND', amount: order });
+    const minor = currency === 'JPY' ? ['1000', '400', '600'] : ['10000', '4125', '5875'];
+    expect(await at.movements(paid)).toEqual([
+      `sale in ${minor[0]}`,
+      `refund out ${minor[1]}`,
+      `refund out ${minor[2]}`,
+    ]);
+  });
+
+  test.each([
+    ['JPY', '1000', '400'],
+    ['JPY', '1000', '400.00'],
+    ['KWD', '10.000', '4.50'],
+    ['KWD', '10.000', '4.500'],
+  ])('%s: a capture of %s that was sent as %s is answered as it was sent', async (currency, order, amount) => {
+    const id = await at.authorised('vcard', { order_currency: currency, order_amount: order });
+    expect((await at.send('CAPTURE', id, { amount })).body).toMatchObject({ result: 'SUCCESS', amount });
+  });
+
+  const ZERO = 'This value should be greater than 0.';
+  test.each([
+    ['USD', '1e3', INVALID],
+    ['USD', '+1.00', INVALID],
+    ['USD', '-1.00', INVALID],
+    ['USD', '1,00', INVALID],
+    ['USD', ' 1.00', INVALID],
+    ['USD', '1.0', INVALID],
+    ['USD', '1', INVALID],
+    ['USD', '1.000', INVALID],
+    ['USD', '.50', INVALID],
+    ['USD', '1.', INVALID],
+    ['USD', '٣.00', INVALID],
+    ['USD', '1000000000000.00', INVALID],
+    ['USD', '0.00', ZERO],
+    ['JPY', '1.50', INVALID],
+    ['JPY', '1.000', INVALID],
+    ['JPY', '0', ZERO],
+    ['KWD', '1', INVALID],
+    ['KWD', '1.2345', INVALID],
+    ['KWD', '0.000', ZERO],
+  ])('%s %j is refused, and nothing has happened', async (currency, amount, sentence) => {
+    const sold = { order_currency: currency, order_amount: '10.00' };
+    const id = await at.authorised('vcard', sold);
+    const paid = await at.settled('vcard', sold);
+    const wrong = refused('invalidData', `amount: ${sentence}`);
+    expect(await said(at.send('CAPTURE', id, { amount }))).toEqual(wrong);
+    expect(await said(at.send('CREDITVOID', id, { amount }))).toEqual(wrong);
+    expect(await said(at.send('CREDITVOID', paid, { amount }))).toEqual(wrong);
+    expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', operations: [] });
+    expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', operations: [] });
+  });
+
+  test.each(['CAPTURE', 'CREDITVOID'] as const)('%s: a list is no amount', async (action) => {
+    const id = await at.authorised();
+    expect(await said(at.send(action, id, { 'amount[]': '1.00' }))).toEqual(
+      refused('invalidData', `amount: ${NOT_SINGLE}`),
+    );
+  });
+
+  test('VOID is always of everything: an amount is as unknown to it as any other field', async () => {
+    const id = await at.authorised();
+    expect(await said(at.send('VOID', id, { amount: '1.00' }))).toEqual(voided(id));
+  });
+});
+
+describe('whose payment it is', () => {
+  const NOBODY = '01990000-0000-7000-8000-000000000000';
+  test.each([
+    ['CAPTURE', 'unknownTransaction'],
+    ['VOID', 'unknownPayment'],
+    ['CREDITVOID', 'unknownPayment'],
+  ] as const)('%s: another account’s id is as unknown as a random one', async (action, error) => {
+    const [id, paid, stranger] = [await at.authorised(), await at.settled(), await shop.newMerchant()];
+    for (const unknown of [id, paid, NOBODY, 'x', `${id}0`]) {
+      expect(await said(at.send(action, unknown, {}, stranger)), unknown).toEqual(refused(error));
+    }
+    expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', operations: [] });
+    expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', operations: [] });
+    expect(await said(at.send(action, '', {}, stranger))).toEqual(refused('invalidData', `trans_id: ${BLANK}`));
+  });
+});
+
+describe('who may refund', () => {
+  /** Lets the providers of the scripted shop take refunds in another way for a while. */
+  async function withRefunds<Result>(refunds: Connector['can']['refunds'], work: () => Promise<Result>) {
+    const { connectors } = scripted.gateway;
+    const changed = Object.entries(connectors).map(([name, one]) => [name, { ...one, can: { ...one.can, refunds } }]);
+    scripted.gateway.connectors = Object.fromEntries(changed);
+    try {
+      return await work();
+    } finally {
+      scripted.gateway.connectors = connectors;
+    }
+  }
+
+  test('an account that may not: Refund is not allowed, also to a part', async () => {
+    const merchant = await shop.newMerchant({ refunds_allowed: false });
+    for (const brand of ['vcard', 'pin-a']) {
+      const id = await at.settled(brand, {}, merchant);
+      for (const fields of [{}, { amount: '1.00' }]) {
+        expect(await said(at.send('CREDITVOID', id, fields, merchant))).toEqual(refused('refundNotAllowed'));
+      }
+      expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '0.00', operations: [] });
+    }
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refunds_allowed: true });
+    const id = await at.settled('vcard', {}, merchant);
+    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(accepted(id));
+  });
+
+  test.each([
+    ['portal', 'onlyInPortal'],
+    ['none', 'notSupported'],
+  ] as [Connector['can']['refunds'], RefusalName][])('a connector with refunds %s', async (refunds, error) => {
+    const id = await atScripted.settled();
+    const reserved = await atScripted.authorised();
+    await withRefunds(refunds, async () => {
+      expect(await said(atScripted.send('CREDITVOID', id))).toEqual(refused(error));
+      expect(await atScripted.inspect(id)).toMatchObject({ status: 'SETTLED', operations: [] });
+      expect(await said(atScripted.send('CAPTURE', reserved))).toEqual(captured(reserved, '10.00'));
+    });
+    expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
+  });
+
+  test.each(['payout-a', 'p2p-b'])('%s: what was paid out is not refunded', async (brand) => {
+    const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
+    const id = await at.sale(brand, merchant, {}, 'PENDING');
+    await at.becomes(id, 'SETTLED');
+    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('notSupported'));
+    expect(await said(at.send('CREDITVOID', id, { amount: '1.00' }, merchant))).toEqual(refused('notSupported'));
+    expect(await at.movements(id)).toEqual(['payout out 1000']);
+  });
+});
+
+describe('a provider that refuses', () => {
+  /** A payment of the scripted shop, whose provider does this with its operations from now on. */
+  async function refusing(kind: 'authorised' | 'settled'): Promise<string> {
+    const id = await atScripted[kind]();
+    scripts.set(id, { operate: () => NO_MONEY });
+    return id;
+  }
+
+  test('CAPTURE: DECLINED with the reason, the payment stays PENDING, and a second one may succeed', async () => {
+    const id = await refusing('authorised');
+    const no = { result: 'DECLINED', status: 'PENDING', decline_reason: 'Not enough money.' };
+    expect(await said(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00', no));
+    expect((await scripted.status(id)).body).toMatchObject({ status: 'PENDING' });
+    expect(await atScripted.inspect(id)).toMatchObject({ captured: '0.00', decline_reason: null });
+    expect(await atScripted.held(id)).toEqual(FREE);
+    scripts.delete(id);
+    expect(await said(atScripted.send('CAPTURE', id, { amount: '6.00' }))).toEqual(captured(id, '6.00'));
+    expect(await atScripted.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '6.00' });
+  });
+
+  test('VOID: DECLINED with the reason, the payment stays PENDING, and a CAPTURE may follow', async () => {
+    const id = await refusing('authorised');
+    const no = { result: 'DECLINED', status: 'PENDING', decline_reason: 'Not enough money.' };
+    expect(await said(atScripted.send('VOID', id))).toEqual(voided(id, no));
+    scripts.delete(id);
+    expect(await said(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
+  });
+
+  test('CREDITVOID of a reserved amount: accepted, and the payment stays PENDING', async () => {
+    const id = await refusing('authorised');
+    expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect((await scripted.status(id)).body).toMatchObject({ status: 'PENDING' });
+    expect(await atScripted.held(id)).toEqual(FREE);
+  });
+
+  test('CREDITVOID: accepted, the payment stays SETTLED, and the amount is free for the next one', async () => {
+    const id = await refusing('settled');
+    expect(await said(atScripted.send('CREDITVOID', id, { amount: '6.00' }))).toEqual(accepted(id));
+    expect((await scripted.status(id)).body).toMatchObject({ status: 'SETTLED' });
+    expect(await atScripted.inspect(id)).toMatchObject({ refunded: '0.00', operations: [{ state: 'declined' }] });
+    expect(await atScripted.held(id)).toEqual(FREE);
+    scripts.delete(id);
+    expect(await said(atScripted.send('CREDITVOID', id, { amount: '10.00' }))).toEqual(accepted(id));
+    expect(await atScripted.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+  });
+
+  test('pin-a: a reservation that is gone at the provider is not captured', async () => {
+    const id = await at.authorised('pin-a');
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    const decline_reason = 'Only an authorised payment can be captured.';
+    expect(await said(at.send('CAPTURE', id))).toEqual(
+      captured(id, '10.00', { result: 'DECLINED', status: 'PENDING', decline_reason }),
+    );
+    expect(await at.movements(id)).toEqual([]);
+  });
+});
+
+describe('a line that goes dead', () => {
+  const UNDEFINED = { result: 'UNDEFINED', status: 'PENDING' };
+  const CASES = [
+    {
+      words: 'CAPTURE of a part',
+      action: 'CAPTURE',
+      fields: { amount: '4.00' },
+      answers: (id: string) => captured(id, '4.00', UNDEFINED),
+      meanwhile: { status: 'PENDING', captured: '0.00' },
+      ends: { status: 'SETTLED', captured: '4.00', refunded: '0.00' },
+      movements: ['capture in 400'],
+    },
+    {
+      words: 'VOID',
+      action: 'VOID',
+      fields: {},
+      answers: (id: string) => voided(id, UNDEFINED),
+      meanwhile: { status: 'PENDING' },
+      ends: { status: 'VOID', captured: '0.00' },
+      movements: [],
+    },
+    {
+      words: 'CREDITVOID of a reserved amount',
+      action: 'CREDITVOID',
+      fields: {},
+      answers: accepted,
+      meanwhile: { status: 'PENDING' },
+      ends: { status: 'REVERSAL', captured: '0.00' },
+      movements: [],
+    },
+    {
+      words: 'CREDITVOID of a part',
+      action: 'CREDITVOID',
+      isPaid: true,
+      fields: { amount: '4.00' },
+      answers: accepted,
+      meanwhile: { status: 'SETTLED', refunded: '0.00' },
+      ends: { status: 'SETTLED', captured: '10.00', refunded: '4.00' },
+      movements: ['sale in 1000', 'refund out 400'],
+    },
+    {
+      words: 'CREDITVOID of everything',
+      action: 'CREDITVOID',
+      isPaid: true,
+      fields: {},
+      answers: accepted,
+      meanwhile: { status: 'SETTLED', refunded: '0.00' },
+      ends: { status: 'REFUND', captured: '10.00', refunded: '10.00' },
+      movements: ['sale in 1000', 'refund out 1000'],
+    },
+  ] satisfies (Record<string, unknown> & { action: OperationAction })[];
+  const rows = ['timeout_before', 'timeout_after', 'error_500'].flatMap((mode) =>
+    CASES.map((one) => ({ isPaid: false, ...one, mode })),
+  );
+
+  test.each(rows)('$mode, $words: unknown, then $ends.status, and once on both sides', async (row) => {
+    const merchant = await shop.newMerchant();
+    const id = await at[row.isPaid ? 'settled' : 'authorised']('pin-a', {}, merchant);
+    await at.fault(row.mode, { mid: merchant.mid });
+    expect(await said(at.send(row.action, id, row.fields, merchant))).toEqual(row.answers(id));
+    expect(await at.inspect(id)).toMatchObject({
+      ...row.meanwhile,
+      operations: [{ state: 'sent', finished_at: null, reason: null }],
+    });
+
+    // Nobody gets in between.
+    if (!row.isPaid) {
+      expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+      expect(await said(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
+    }
+    expect((await at.send('CREDITVOID', id, { amount: '10.00' }, merchant)).status).toBe(400);
+
+    await shop.advanceClock(4, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject(row.meanwhile);
+    await shop.advanceClock(1, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ ...row.ends, operations: [{ state: 'done' }] });
+    expect(await at.held(id)).toEqual(FREE);
+    await shop.advanceClock(8 * DAY, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject(row.ends);
+    expect(await at.movements(id)).toEqual(row.movements);
+    expect((await at.atProvider(`/control/payments/${id}`)).operations).toHaveLength(1);
+  });
+
+  test('for longer: asked with growing pauses, and never given up by guess', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await at.settled('pin-a', {}, merchant);
+    await at.fault('error_500', { mid: merchant.mid, count: 1000 });
+    await at.send('CREDITVOID', id, { amount: '4.00' }, merchant);
+    for (const [asked, seconds] of [5, 15, 30, 60, 300].entries()) {
+      await shop.advanceClock(seconds - 2, merchant.mid);
+      expect(await at.inspect(id)).toMatchObject({ operations: [{ state: 'sent' }] });
+      expect((await at.events(id)).filter((event) => event === 'unanswered refund')).toHaveLength(asked + 1);
+      await shop.advanceClock(2, merchant.mid);
+    }
+    await at.fault('none', { mid: merchant.mid });
+    await shop.advanceClock(900, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ refunded: '4.00', operations: [{ state: 'done' }] });
+    expect(await at.movements(id)).toEqual(['sale in 1000', 'refund out 400']);
+  });
+
+  test('what is reserved for a refund under way is not there for another', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await at.settled('pin-a', {}, merchant);
+    await at.fault('timeout_after', { mid: merchant.mid });
+    await at.send('CREDITVOID', id, { amount: '6.00' }, merchant);
+    expect(await at.held(id)).toEqual({ reserved: 600, busy: null });
+    expect(await said(at.send('CREDITVOID', id, { amount: '4.01' }, merchant))).toEqual(refused('refundTooMuch'));
+    expect(await said(at.send('CREDITVOID', id, { amount: '4.00' }, merchant))).toEqual(accepted(id));
+    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundTooMuch'));
+    expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '4.00' });
+    await shop.advanceClock(5, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+    expect(await at.movements(id)).toEqual(['sale in 1000', 'refund out 600', 'refund out 400']);
+  });
+});
+
+describe('an outcome that is told twice counts once', () => {
+  /** An operation whose answer comes only when the test says so, while the work loop asks about it. */
+  async function slow(kind: 'authorised' | 'settled', query: OperationOutcome) {
+    const merchant = await scripted.newMerchant();
+    const id = await atScripted[kind]('vcard', {}, merchant);
+    const { promise, resolve } = Promise.withResolvers<OperationOutcome>();
+    const called = Promise.withResolvers<void>();
+    scripts.set(id, {
+      operate() {
+        called.resolve();
+        return promise;
+      },
+      query: () => query,
+    });
+    return { id, merchant, answer: resolve, called: called.promise };
+  }
+
+  test.each([
+    ['CAPTURE', 'authorised', { amount: '4.00' }, { status: 'SETTLED', captured: '4.00' }],
+    ['VOID', 'authorised', {}, { status: 'VOID', captured: '0.00' }],
+    ['CREDITVOID', 'authorised', {}, { status: 'REVERSAL', captured: '0.00' }],
+    ['CREDITVOID', 'settled', { amount: '4.00' }, { status: 'SETTLED', refunded: '4.00' }],
+    ['CREDITVOID', 'settled', {}, { status: 'REFUND', refunded: '10.00' }],
+  ] as const)('%s of what is %s %o: found out by the clock, then answered', async (action, kind, fields, ends) => {
+    const { id, merchant, answer, called } = await slow(kind, DONE);
+    const request = atScripted.send(action, id, fields, merchant);
+    await called;
+    await scripted.advanceClock(31, merchant.mid);
+    expect(await atScripted.inspect(id)).toMatchObject({ ...ends, operations: [{ state: 'done' }] });
+    answer(DONE);
+    expect((await request).status).toBe(200);
+    expect(await atScripted.inspect(id)).toMatchObject({ ...ends, operations: [{ state: 'done' }] });
+    expect(await atScripted.held(id)).toEqual(FREE);
+  });
+
+  test.each([
+    ['done', DONE, { status: 'SETTLED', refunded: '3.00' }],
+    ['declined', NO_MONEY, { status: 'SETTLED', refunded: '0.00' }],
+  ] as const)('a refund that is %s twice takes nothing from another that is under way', async (_, outcome, ends) => {
+    const { id, merchant, answer, called } = await slow('settled', outcome);
+    const first = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
+    await called;
+    await scripted.advanceClock(31, merchant.mid);
+    expect(await atScripted.inspect(id)).toMatchObject(ends);
+    // Another refund of the same amount is reserved when the answer of the first one comes late.
+    scripts.set(id, { operate: deadLine, query: deadLine });
+    await atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
+    answer(outcome);
+    await first;
+    expect(await atScripted.inspect(id)).toMatchObject(ends);
+    expect(await atScripted.held(id)).toEqual({ reserved: 300, busy: null });
+  });
+
+  test('found out to be done, then answered as unknown: it stays done', async () => {
+    const { id, merchant, answer, called } = await slow('settled', DONE);
+    const request = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
+    await called;
+    await scripted.advanceClock(31, merchant.mid);
+    answer({ kind: 'unknown' });
+    await request;
+    expect(await atScripted.inspect(id)).toMatchObject({ refunded: '3.00', operations: [{ state: 'done' }] });
+    await scripted.advanceClock(60, merchant.mid);
+    expect(await atScripted.inspect(id)).toMatchObject({ refunded: '3.00', operations: [{ state: 'done' }] });
+  });
+});
+
+test('our own database took the outcome of a refund, but its answer was lost: the refund counts once', async () => {
+  const merchant = await scripted.newMerchant();
+  const id = await atScripted.settled('vcard', {}, merchant);
+  const { gateway } = scripted;
+  const account = (await findAccount(gateway, merchant.mid)) as Account;
+  const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as Payment;
+  let isLost = false;
+  const move: typeof gateway.payments.move = async (one) => {
+    const isDone = await gateway.payments.move(one);
+    if (isLost || one.event !== 'partlyRefunded') return isDone;
+    isLost = true;
+    throw new Error('Connection terminated unexpectedly');
+  };
+  const shaky = { ...gateway, payments: { ...gateway.payments, move } };
+  await refund(shaky, account, payment, '3.00', 'merchant').catch(() => undefined);
+  expect(isLost).toBe(true);
+  await scripted.advanceClock(3600, merchant.mid);
+  expect(await atScripted.inspect(id)).toMatchObject({ refunded: '3.00', operations: [{ state: 'done' }] });
+  expect(await atScripted.held(id)).toEqual(FREE);
+});
+
+describe('other news while an operation is under way', () => {
+  test('pin-a: a part was captured and the answer lost; news that it is settled do not make it the whole', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await at.authorised('pin-a', {}, merchant);
+    await at.fault('timeout_after', { mid: merchant.mid });
+    await at.send('CAPTURE', id, { amount: '4.00' }, merchant);
+    expect(await at.movements(id)).toEqual(['capture in 400']);
+    await at.tell(id, { provider_status: 'executed' });
+    await shop.advanceClock(60, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      captured: '4.00',
+      operations: [{ state: 'done' }],
+    });
+    expect(await at.held(id)).toEqual(FREE);
+    expect(await at.movements(id)).toEqual(['capture in 400']);
+  });
+
+  test('pin-a: the provider settles it by itself and refuses the capture: SETTLED once, with the whole', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await at.authorised('pin-a', {}, merchant);
+    await at.fault('timeout_before', { mid: merchant.mid });
+    await at.send('CAPTURE', id, { amount: '4.00' }, merchant);
+    await at.tell(id, { provider_status: 'executed' });
+    await shop.advanceClock(60, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      captured: '10.00',
+      operations: [{ state: 'declined' }],
+    });
+    expect(await at.held(id)).toEqual(FREE);
+    expect(await at.movements(id)).toEqual(['sale in 1000']);
+  });
+
+  test('declined by news, and the capture was done all the same: an operator has to look', async () => {
+    const merchant = await scripted.newMerchant();
+    const id = await atScripted.authorised('vcard', {}, merchant);
+    scripts.set(id, { operate: deadLine });
+    await atScripted.send('CAPTURE', id, {}, merchant);
+    await receiveNews(scripted.gateway, 'vcard', {
+      eventId: `declined-${id}`,
+      reference: id,
+      body: { type: 'payment', reference: id, status: 'declined', amount: '1000', currency: 'USD' },
+    });
+    expect(await atScripted.inspect(id)).toMatchObject({ status: 'DECLINED' });
+    await scripted.advanceClock(5, merchant.mid);
+    expect(await atScripted.inspect(id)).toMatchObject({
+      status: 'DECLINED',
+      attention: 'late_success',
+      operations: [{ state: 'done' }],
+    });
+    expect(await atScripted.held(id)).toEqual(FREE);
+  });
+
+  test.each([
+    {
+      words: 'it never arrived',
+      mode: 'timeout_before',
+      refunded: '0.00',
+      operation: 'declined',
+      movements: ['sale in 1000', 'chargeback out 1000'],
+    },
+    {
+      words: 'its answer was lost',
+      mode: 'timeout_after',
+      refunded: '4.00',
+      operation: 'done',
+      movements: ['sale in 1000', 'refund out 400', 'chargeback out 600'],
+    },
+  ])('a chargeback while a refund is under way, and $words: both books agree', async (row) => {
+    const merchant = await shop.newMerchant();
+    const id = await at.settled('pin-a', {}, merchant);
+    await at.fault(row.mode, { mid: merchant.mid });
+    await at.send('CREDITVOID', id, { amount: '4.00' }, merchant);
+    await at.tell(id, { chargeback: true });
+    await at.becomes(id, 'CHARGEBACK');
+    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
+    await shop.advanceClock(60, merchant.mid);
+    expect(await at.held(id)).toEqual(FREE);
+    expect(await at.movements(id)).toEqual(row.movements);
+    expect(await at.inspect(id)).toMatchObject({
+      status: 'CHARGEBACK',
+      captured: '10.00',
+      operations: [{ operation: 'refund', state: row.operation }],
+      refunded: row.refunded,
+    });
+  });
+});
+
+describe('an authorisation that nobody captures', () => {
+  test.each([
+    ['seven days', {}, 7],
+    ['as many days as the account has set', { authorisation_days: 2 }, 2],
+  ])('expires after %s', async (_, settings, days) => {
+    const merchant = await shop.newMerchant(settings);
+    for (const brand of ['vcard', 'pin-a']) {
+      const id = await at.authorised(brand, {}, merchant);
+      await shop.advanceClock(days * DAY - 60, merchant.mid);
+      expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'PENDING' });
+      await shop.advanceClock(60, merchant.mid);
+      expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'EXPIRED' });
+      expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+      expect(await at.movements(id)).toEqual([]);
+    }
+  });
+
+  test('does not expire once it was captured, voided or given back', async () => {
+    const merchant = await shop.newMerchant();
+    const ends = { CAPTURE: 'SETTLED', VOID: 'VOID', CREDITVOID: 'REVERSAL' };
+    const ids = new Map<string, string>();
+    for (const [action, end] of Object.entries(ends)) {
+      const id = await at.authorised('pin-a', {}, merchant);
+      await at.send(action as OperationAction, id, {}, merchant);
+      ids.set(id, end);
+    }
+    await shop.advanceClock(30 * DAY, merchant.mid);
+    for (const [id, end] of ids) {
+      expect(await at.inspect(id)).toMatchObject({ status: end });
+      expect(await at.events(id)).not.toContain('noted expired');
+    }
+  });
+
+  /** A capture whose outcome is still unknown when the authorisation runs out. */
+  async function capturedAtTheLastMoment(mode: string) {
+    const merchant = await shop.newMerchant({ authorisation_days: 1 });
+    const id = await at.authorised('pin-a', {}, merchant);
+    await shop.advanceClock(DAY - 10, merchant.mid);
+    await at.fault(mode, { mid: merchant.mid });
+    await at.fault('error_500', { mid: merchant.mid, count: 1000 });
+    expect((await at.send('CAPTURE', id, {}, merchant)).body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
+    await shop.advanceClock(45, merchant.mid);
+    expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'PENDING' });
+    return { id, merchant };
+  }
+
+  test.each(['timeout_before', 'timeout_after'])('does not expire while a capture is under way: %s', async (mode) => {
+    const { id, merchant } = await capturedAtTheLastMoment(mode);
+    await at.fault('none', { mid: merchant.mid });
+    await shop.advanceClock(60, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await at.movements(id)).toEqual(['capture in 1000']);
+    await shop.advanceClock(DAY, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED' });
+  });
+
+  test('expires when the capture that was under way is refused', async () => {
+    const { id, merchant } = await capturedAtTheLastMoment('timeout_before');
+    await at.fault('none', { mid: merchant.mid });
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    await shop.advanceClock(120, merchant.mid);
+    expect(await at.inspect(id)).toMatchObject({
+      status: 'EXPIRED',
+      captured: '0.00',
+      operations: [{ operation: 'capture', state: 'declined' }],
+    });
+    expect(await at.movements(id)).toEqual([]);
+  });
+});
+
+test('the operator sees every operation with its outcome, and every step in the history', async () => {
+  const merchant = await shop.newMerchant();
+  const id = await at.authorised('pin-a', {}, merchant);
+  expect(await at.inspect(id)).toMatchObject({ operations: [] });
+  const first = await at.send('CAPTURE', id, { amount: '8.00' }, merchant);
+  const second = await at.send('CREDITVOID', id, { amount: '3.00' }, merchant);
+  await at.fault('timeout_after', { mid: merchant.mid });
+  const third = await at.send('CREDITVOID', id, { amount: '1.00' }, merchant);
+  const row = (operation: string, { body }: Answer, amount: string, state: string) => ({
+    operation_id: body.operation_id,
+    operation,
+    state,
+    amount,
+    reason: null,
+    requested_at: DATE,
+    finished_at: state === 'sent' ? null : DATE,
+  });
+  const { operations, history, provider_calls } = await at.inspect(id);
+  expect(operations).toEqual([
+    row('capture', first, '8.00', 'done'),
+    row('refund', second, '3.00', 'done'),
+    row('refund', third, '1.00', 'sent'),
+  ]);
+  const step = (event: string, from: string | null, to: string, actor: string) => ({ event, from, to, actor });
+  expect(history.map(({ event, from, to, actor }: ReturnType<typeof step>) => ({ event, from, to, actor }))).toEqual([
+    step('opened', null, 'PREPARE', 'merchant'),
+    step('authorised', 'PREPARE', 'PENDING', 'provider'),
+    step('requested capture', 'PENDING', 'PENDING', 'merchant'),
+    step('captured', 'PENDING', 'SETTLED', 'provider'),
+    step('requested refund', 'SETTLED', 'SETTLED', 'merchant'),
+    step('partlyRefunded', 'SETTLED', 'SETTLED', 'provider'),
+    step('requested refund', 'SETTLED', 'SETTLED', 'merchant'),
+    step('unanswered refund', 'SETTLED', 'SETTLED', 'provider'),
+  ]);
+  expect(provider_calls.map(({ verb, outcome }: Record<string, string>) => `${verb}: ${outcome}`)).toEqual([
+    'submit: authorised',
+    'capture: done',
+    'refund: done',
+    'refund: no answer',
+  ]);
+});
+
+test('after all of this every invariant holds in both shops', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  expect((await verifyAt(scripted.connection)).violations).toEqual([]);
+});

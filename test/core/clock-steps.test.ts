@@ -1,0 +1,370 @@
+/** Letting time pass: everything on the way happens at its own date, in its order, and what follows from it too. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { createVcard } from '../../src/connectors/vcard.ts';
+import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import {
+  type Answer,
+  type Fields,
+  type Merchant,
+  sign,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+type Script = (submission: Submission) => Outcome;
+const usual = createVcard();
+/** What the test brand’s provider does with the payments of an account. */
+const scripts = new Map<string, { submit?: Script; query?: Script }>();
+const provider: Connector = {
+  ...usual,
+  submit: (submission) => (scripts.get(submission.mid)?.submit ?? usual.submit)(submission),
+  query: (submission) => (scripts.get(submission.mid)?.query ?? usual.query)(submission),
+};
+/** A bank that takes every transfer and never hears of the payer again. */
+const bank: Connector = {
+  ...usual,
+  submit: () => ({ kind: 'accepted', instructions: { account: '1' } }),
+  query: () => ({ kind: 'accepted' }),
+};
+const SILENT: Script = () => ({ kind: 'unknown' });
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ connectors: { vcard: provider, upstream: bank } });
+});
+afterAll(() => shop.close());
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+type Item = Answer['body'];
+const seconds = (date: string): number => Date.parse(`${date}Z`) / 1000;
+const inspect = async (id: string): Promise<Item> => (await shop.admin('GET', `/payments/${id}`)).body;
+const clock = async (mid = ''): Promise<Item> => (await shop.admin('GET', `/clock?mid=${mid}`)).body;
+
+/** A schedule of an account and a first payment on it; the charges of it so far, oldest first. */
+async function subscribe(merchant: Merchant, terms: Fields, sale: Fields = {}) {
+  const { body } = await shop.post({
+    action: 'CREATE_SCHEDULE',
+    client_key: merchant.client_key,
+    ...{ name: 'Plan', interval_length: '1', interval_unit: 'day', payments_count: '15', ...terms },
+    hash: sign(merchant.password),
+  });
+  const { schedule_id } = body;
+  const first = (await shop.sale({ schedule_id, recurring_init: 'Y', ...sale }, merchant)).body;
+  const charges = async (): Promise<Item[]> =>
+    (await shop.admin('GET', `/payments?schedule_id=${schedule_id}&limit=500`)).body.items
+      .reverse()
+      .filter(({ payment_id }: Item) => payment_id !== first.trans_id);
+  return {
+    first,
+    charges,
+    /** How long after the first payment each charge was made. */
+    pauses: async (): Promise<number[]> =>
+      (await charges()).map(({ created_at }) => seconds(created_at) - seconds(first.trans_date)),
+  };
+}
+
+/** Work takes its time, so what happens at a date is written a little after it, and never before. */
+function expectMoments(found: number[], expected: number[]): void {
+  const words = `${found} should be ${expected}`;
+  expect(found.length, words).toBe(expected.length);
+  for (const [index, moment] of expected.entries()) {
+    expect(found[index], words).toBeGreaterThanOrEqual(moment);
+    expect(found[index], words).toBeLessThan(moment + 15);
+  }
+}
+
+/** What happened to a payment after it was opened, and how long after that. */
+async function expectHistory(id: string, expected: [event: string, after: number][]): Promise<void> {
+  const { history, created_at } = await inspect(id);
+  const later = history.slice(1);
+  expect(later.map(({ event }: Item) => event)).toEqual(expected.map(([event]) => event));
+  expectMoments(
+    later.map(({ at }: Item) => seconds(at) - seconds(created_at)),
+    expected.map(([, after]) => after),
+  );
+}
+
+/** How long after its opening a payment without an answer is asked about. */
+const ASKED: [string, number][] = [
+  ['unanswered', 0],
+  ['asked', 5],
+  ['asked', 10],
+  ['asked', 25],
+  ['asked', 55],
+  ['asked', 115],
+  ['asked', 415],
+  ['asked', 1315],
+  ['asked', 4915],
+  ['asked', 26_515],
+  ['asked', 112_915],
+  ['asked', 199_315],
+];
+
+describe('one long move', () => {
+  test('every kind of thing happens at its own date', async () => {
+    const merchant = await shop.newMerchant();
+    const silent = await shop.newMerchant();
+    scripts.set(silent.mid, { submit: SILENT, query: SILENT });
+    const weekly = await subscribe(merchant, { interval_unit: 'week' });
+    const authorised = (await shop.sale({ auth: 'Y' }, merchant)).body;
+    const transfer = (
+      await shop.sale({ brand: 'transfer-a', order_currency: 'ARS', bank_cuil: '20-12345678-6' }, merchant)
+    ).body;
+    expect(transfer, JSON.stringify(transfer)).toHaveProperty('trans_id');
+    const unanswered = (await shop.sale({}, silent)).body;
+    const abandoned = preparedPayment(shop, { mid: merchant.mid });
+    await shop.gateway.payments.open(abandoned);
+
+    await shop.advanceClock(3 * DAY);
+    await expectHistory(unanswered.trans_id, ASKED);
+    scripts.delete(silent.mid);
+    await shop.advanceClock(27 * DAY);
+
+    expectMoments(await weekly.pauses(), [7 * DAY, 14 * DAY, 21 * DAY, 28 * DAY]);
+    await expectHistory(authorised.trans_id, [
+      ['authorised', 0],
+      ['expired', 7 * DAY],
+    ]);
+    await expectHistory(abandoned.paymentId, [['settled', 30]]);
+    await expectHistory(unanswered.trans_id, [...ASKED, ['settled', 285_715]]);
+    const { history, created_at } = await inspect(transfer.trans_id);
+    const ended = history.find(({ event }: Item) => event === 'abandoned');
+    expectMoments([seconds(ended.at) - seconds(created_at)], [5 * MINUTE]);
+  });
+
+  test('every history is in the order of time, and so are the payments that came by themselves', async () => {
+    const merchant = await shop.newMerchant();
+    const plans = [
+      await subscribe(merchant, { interval_length: '3' }),
+      await subscribe(merchant, { interval_length: '5' }),
+      await subscribe(merchant, { interval_unit: 'week' }),
+    ];
+    await shop.advanceClock(30.5 * DAY, merchant.mid);
+    const counts = await Promise.all(plans.map(async ({ charges }) => (await charges()).length));
+    expect(counts).toEqual([10, 6, 4]);
+    const { body } = await shop.admin('GET', `/payments?mid=${merchant.mid}&limit=100`);
+    const dates = body.items.reverse().map(({ created_at }: Item) => created_at);
+    expect(dates).toEqual([...dates].sort());
+    expect(
+      await shop.rows(`select h.payment_id from history h join history before
+        on before.mid = h.mid and before.payment_id = h.payment_id and before.seq = h.seq - 1 where h.at < before.at`),
+    ).toEqual([]);
+  });
+
+  test('is the same as many short ones', async () => {
+    const parts: [words: string, moves: number[]][] = [
+      ['at once', [12.5 * DAY]],
+      ['day by day', [...Array(12).fill(DAY), DAY / 2]],
+      ['in pieces that fit nothing', [...Array(12).fill(90_000), 0]],
+    ];
+    for (const [words, moves] of parts) {
+      const merchant = await shop.newMerchant();
+      const { pauses } = await subscribe(merchant, { interval_length: '2' });
+      const authorised = (await shop.sale({ auth: 'Y' }, merchant)).body;
+      for (const move of moves) await shop.advanceClock(move, merchant.mid);
+      expect(
+        (await pauses()).map((pause) => Math.floor(pause / HOUR)),
+        words,
+      ).toEqual([48, 96, 144, 192, 240, 288]);
+      const { history } = await inspect(authorised.trans_id);
+      const expired = seconds(history.at(-1).at) - seconds(authorised.trans_date);
+      expect([history.at(-1).event, Math.floor(expired / HOUR)], words).toEqual(['expired', 168]);
+    }
+  });
+
+  test('the clock shows exactly as much more as was asked for, wherever it stopped on the way', async () => {
+    const merchant = await shop.newMerchant();
+    await subscribe(merchant, {});
+    await shop.sale({ auth: 'Y' }, merchant);
+    for (const move of [0, 1, 0.5, 12.345, HOUR, 10 * DAY, 400.001]) {
+      const before = await clock(merchant.mid);
+      const { status, body } = await shop.admin('POST', '/clock', { advance_seconds: move, mid: merchant.mid });
+      expect(status).toBe(200);
+      expect(body.offset_seconds - before.offset_seconds).toBeCloseTo(move, 3);
+      expect(await clock(merchant.mid)).toMatchObject({ offset_seconds: body.offset_seconds, mid: merchant.mid });
+    }
+  });
+
+  test('two moves at the same time add up, and nothing happens twice', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges } = await subscribe(merchant, {});
+    const before = await clock(merchant.mid);
+    await Promise.all([shop.advanceClock(5.25 * DAY, merchant.mid), shop.advanceClock(5.25 * DAY, merchant.mid)]);
+    expect((await clock(merchant.mid)).offset_seconds - before.offset_seconds).toBeCloseTo(10.5 * DAY, 3);
+    const made = await charges();
+    expect(made.length).toBeLessThanOrEqual(10);
+    expect(new Set(made.map(({ order_id }) => order_id)).size).toBe(made.length);
+    for (const { status } of made) expect(status).toBe('SETTLED');
+  });
+});
+
+describe('whose clock it is', () => {
+  test('of one account: the other’s things stay until its own clock is moved', async () => {
+    const [one, other] = [await shop.newMerchant(), await shop.newMerchant()];
+    const [mine, theirs] = [await subscribe(one, {}), await subscribe(other, {})];
+    const held = (await shop.sale({ auth: 'Y' }, other)).body;
+    const before = await clock();
+    await shop.advanceClock(10.5 * DAY, one.mid);
+    expect(await mine.charges()).toHaveLength(10);
+    expect(await theirs.charges()).toEqual([]);
+    await expectHistory(held.trans_id, [['authorised', 0]]);
+    expect((await clock()).offset_seconds).toBe(before.offset_seconds);
+    await shop.advanceClock(8.5 * DAY, other.mid);
+    expectMoments(
+      await theirs.pauses(),
+      Array.from({ length: 8 }, (_, n) => (n + 1) * DAY),
+    );
+    await expectHistory(held.trans_id, [
+      ['authorised', 0],
+      ['expired', 7 * DAY],
+    ]);
+    expect(await mine.charges()).toHaveLength(10);
+  });
+
+  test('of everybody: each account’s things happen at their dates', async () => {
+    const accounts = await Promise.all(Array.from({ length: 4 }, () => shop.newMerchant()));
+    const plans = await Promise.all(accounts.map((account) => subscribe(account, { interval_length: '2' })));
+    await shop.advanceClock(9 * DAY);
+    for (const { pauses } of plans) expectMoments(await pauses(), [2 * DAY, 4 * DAY, 6 * DAY, 8 * DAY]);
+  });
+
+  test('of everybody, with accounts whose clocks run ahead: each by its own clock', async () => {
+    const [ahead, further, usual] = [await shop.newMerchant(), await shop.newMerchant(), await shop.newMerchant()];
+    await shop.advanceClock(20 * DAY, ahead.mid);
+    await shop.advanceClock(400 * DAY, further.mid);
+    const plans = [];
+    for (const merchant of [ahead, further, usual]) plans.push(await subscribe(merchant, { interval_length: '3' }));
+    const [first = '', second = '', third = ''] = plans.map((plan) => plan.first.trans_date);
+    expectMoments([seconds(first) - seconds(third), seconds(second) - seconds(third)], [20 * DAY - 5, 400 * DAY - 5]);
+    await shop.advanceClock(10 * DAY);
+    for (const { pauses } of plans) expectMoments(await pauses(), [3 * DAY, 6 * DAY, 9 * DAY]);
+    await shop.advanceClock(3 * DAY, ahead.mid);
+    await shop.advanceClock(3 * DAY);
+    expectMoments(
+      await (plans[0] as (typeof plans)[0]).pauses(),
+      [3, 6, 9, 12, 15].map((n) => n * DAY),
+    );
+    expectMoments(
+      await (plans[1] as (typeof plans)[0]).pauses(),
+      [3, 6, 9, 12].map((n) => n * DAY),
+    );
+  });
+
+  test('an account that was ahead is overtaken by nobody: what it did stays done', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges } = await subscribe(merchant, { payments_count: '3' });
+    await shop.advanceClock(30 * DAY, merchant.mid);
+    const made = await charges();
+    expect(made).toHaveLength(3);
+    await shop.advanceClock(30 * DAY);
+    expect(await charges()).toEqual(made);
+  });
+
+  test('another gateway over the same database sees the moved clock, too', async () => {
+    const merchant = await shop.newMerchant();
+    const other = await shop.anotherGateway();
+    const { charges } = await subscribe(merchant, {});
+    await shop.advanceClock(4.5 * DAY, merchant.mid);
+    await expect.poll(() => other.clock.offset(merchant.mid)).toBe(shop.gateway.clock.offset(merchant.mid));
+    await workEverythingDue(other);
+    expect(await charges()).toHaveLength(4);
+  });
+});
+
+describe('zero seconds', () => {
+  test('nothing is due: nothing happens, and the clock stays', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges } = await subscribe(merchant, {});
+    const before = await clock(merchant.mid);
+    await shop.advanceClock(0, merchant.mid);
+    await shop.advanceClock(0);
+    expect(await charges()).toEqual([]);
+    expect((await clock(merchant.mid)).offset_seconds).toBe(before.offset_seconds);
+  });
+
+  test('what is due already happens', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges } = await subscribe(merchant, {});
+    await shop.gateway.installation.moveClock(merchant.mid, 1.5 * DAY * 1000);
+    await readClock(shop.gateway);
+    expect(await charges()).toEqual([]);
+    await shop.advanceClock(0);
+    expect(await charges()).toHaveLength(1);
+  });
+});
+
+describe('what follows from something that happened on the way', () => {
+  test('a charge whose answer got lost is asked about seconds later, and the dates after it come', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges, pauses } = await subscribe(merchant, { interval_length: '2' });
+    let lost = 0;
+    scripts.set(merchant.mid, {
+      submit: (submission) => (lost++ === 0 ? SILENT : provider.query)(submission) as Outcome,
+    });
+    await shop.advanceClock(7 * DAY, merchant.mid);
+    expectMoments(await pauses(), [2 * DAY, 4 * DAY, 6 * DAY]);
+    const [first, ...others] = (await charges()).map(({ payment_id }) => payment_id);
+    await expectHistory(first, [
+      ['unanswered', 0],
+      ['settled', 5],
+    ]);
+    for (const id of others) await expectHistory(id, [['settled', 0]]);
+  });
+
+  test('a charge that is declined is tried again after its pauses, and given up', async () => {
+    const merchant = await shop.newMerchant();
+    const { charges, pauses } = await subscribe(merchant, { interval_unit: 'week' });
+    scripts.set(merchant.mid, { submit: () => ({ kind: 'declined', reason: 'Not enough money.' }) });
+    await shop.advanceClock(15 * DAY + HOUR, merchant.mid);
+    expectMoments(await pauses(), [7 * DAY, 8 * DAY, 11 * DAY, 14 * DAY, 15 * DAY]);
+    expect((await charges()).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2]);
+  });
+
+  test('a first payment whose answer got lost is found, and then charged on its dates', async () => {
+    const merchant = await shop.newMerchant();
+    scripts.set(merchant.mid, { submit: SILENT });
+    const { first, charges, pauses } = await subscribe(merchant, {});
+    expect(first).toMatchObject({ status: 'PENDING', result: 'UNDEFINED' });
+    scripts.delete(merchant.mid);
+    await shop.advanceClock(3.5 * DAY, merchant.mid);
+    await expectHistory(first.trans_id, [
+      ['unanswered', 0],
+      ['settled', 5],
+    ]);
+    expectMoments(await pauses(), [DAY, 2 * DAY, 3 * DAY]);
+    for (const { status } of await charges()) expect(status).toBe('SETTLED');
+  });
+
+  test('a first payment that expires on the way is charged until then, and not afterwards', async () => {
+    const merchant = await shop.newMerchant({ authorisation_days: 5 });
+    const { first, pauses } = await subscribe(merchant, { interval_length: '2' }, { auth: 'Y' });
+    await shop.advanceClock(20 * DAY, merchant.mid);
+    await expectHistory(first.trans_id, [
+      ['authorised', 0],
+      ['expired', 5 * DAY],
+    ]);
+    expectMoments(await pauses(), [2 * DAY, 4 * DAY]);
+  });
+
+  test('an authorisation that is found out about on the way expires on the way', async () => {
+    const merchant = await shop.newMerchant();
+    scripts.set(merchant.mid, { submit: SILENT });
+    const { body } = await shop.sale({ auth: 'Y' }, merchant);
+    await shop.advanceClock(8 * DAY, merchant.mid);
+    await expectHistory(body.trans_id, [
+      ['unanswered', 0],
+      ['authorised', 5],
+      ['expired', 7 * DAY + 5],
+    ]);
+  });
+});
+
+test('after all of this every invariant of the database holds', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});

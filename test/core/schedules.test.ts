@@ -1,0 +1,704 @@
+/** Charges that come by themselves: on their dates, once each, whoever works on them and whatever dies meanwhile. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { createVcard } from '../../src/connectors/vcard.ts';
+import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import type { Gateway } from '../../src/core/context.ts';
+import { advance } from '../../src/core/payments/advance.ts';
+import { workDueSubscriptions } from '../../src/core/schedules.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { type Answer, type Fields, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+type Verb = 'submit' | 'query';
+type Script = (submission: Submission) => Outcome | Promise<Outcome>;
+
+const usual = createVcard();
+/** What the provider does with the payments of an account; whose account is not here has the usual provider. */
+const scripts = new Map<string, Partial<Record<Verb, Script>>>();
+const calls: { verb: Verb; mid: string; reference: string; recurringOf: string | undefined }[] = [];
+
+const play =
+  (verb: Verb): Script =>
+  (submission) => {
+    const { mid, reference, recurringOf } = submission;
+    calls.push({ verb, mid, reference, recurringOf });
+    return (scripts.get(mid)?.[verb] ?? usual[verb])(submission);
+  };
+const provider: Connector = { ...usual, submit: play('submit'), query: play('query') };
+
+const DECLINED: Script = () => ({ kind: 'declined', reason: 'Not enough money.' });
+const SETTLED: Script = () => ({ kind: 'settled' });
+const UNKNOWN: Script = () => ({ kind: 'unknown' });
+const DEAD_LINE: Script = () => {
+  throw new Error('The line is dead.');
+};
+
+let shop: TestGateway;
+beforeAll(async () => {
+  shop = await startTestGateway({ connectors: { vcard: provider } });
+});
+afterAll(() => shop.close());
+
+const DAY = 86_400;
+const [RETRY_1, RETRY_2] = LIMITS.scheduleRetryMs.map((ms) => ms / 1000) as [number, number];
+
+type Item = Answer['body'];
+const ms = (date: string): number => Date.parse(`${date}Z`);
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** An account of its own whose clock shows this time, and a schedule of it; every day, if nothing else is said. */
+async function merchantWith(terms: Fields = {}, time = '2027-03-01T12:00:00') {
+  const merchant = await shop.newMerchant();
+  const { mid, client_key, password } = merchant;
+  const now = (): number => shop.gateway.clock.now(mid);
+  const pass = (seconds: number): Promise<void> => shop.advanceClock(seconds, mid);
+  await pass((ms(time) - now()) / 1000);
+
+  const ask = async (action: string, fields: Fields, ...signed: string[]): Promise<Item> => {
+    const { status, body } = await shop.post({ action, client_key, ...fields, hash: sign(password, ...signed) });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body;
+  };
+  const plan = { name: 'Plan', interval_length: '1', interval_unit: 'day', payments_count: '1200', ...terms };
+  const { schedule_id } = await ask('CREATE_SCHEDULE', plan);
+
+  /** All payments of the schedule, oldest first. */
+  const payments = async (): Promise<Item[]> =>
+    (await shop.admin('GET', `/payments?schedule_id=${schedule_id}&limit=500`)).body.items.reverse();
+  const shown = async (): Promise<Item> => (await shop.admin('GET', `/schedules?mid=${mid}`)).body.items[0];
+  return {
+    merchant,
+    mid,
+    schedule_id,
+    now,
+    pass,
+    ask,
+    payments,
+    sell: async (fields: Fields = {}): Promise<Item> => {
+      const { body } = await shop.sale({ recurring_init: 'Y', schedule_id, ...fields }, merchant);
+      expect(body, JSON.stringify(body)).toHaveProperty('trans_id');
+      return body;
+    },
+    update: (fields: Fields) => ask('UPDATE_SCHEDULE', { schedule_id, ...fields }, schedule_id),
+    remove: () => ask('DELETE_SCHEDULE', { schedule_id }, schedule_id),
+    script: (verbs: Partial<Record<Verb, Script>>) => scripts.set(mid, verbs),
+    shown,
+    subscription: async (): Promise<Item> => (await shown()).subscriptions[0],
+    /** Moves the clock while nobody works. */
+    jump: async (seconds: number, gateways: Gateway[] = [shop.gateway]): Promise<void> => {
+      await shop.gateway.installation.moveClock(mid, seconds * 1000);
+      for (const gateway of gateways) await readClock(gateway);
+    },
+    submits: (of: string): number => calls.filter((c) => c.verb === 'submit' && c.recurringOf === of).length,
+  };
+}
+
+/** The same, with one first payment. */
+async function subscribed(terms?: Fields, time?: string, sale?: Fields) {
+  const account = await merchantWith(terms, time);
+  const first = await account.sell(sale);
+  return {
+    ...account,
+    first,
+    charges: async (): Promise<Item[]> => (await account.payments()).filter((p) => p.payment_id !== first.trans_id),
+  };
+}
+
+/** The days of payments; each came within seconds of the time of day at which the first one was made. */
+function daysOf(payments: Item[], first: Item): string[] {
+  const timeOfDay = (date: string): number => ms(`1970-01-01 ${date.slice(11)}`) / 1000;
+  for (const { created_at } of payments) {
+    const late = timeOfDay(created_at) - timeOfDay(first.trans_date);
+    expect(late).toBeGreaterThanOrEqual(0);
+    expect(late).toBeLessThan(20);
+  }
+  return payments.map(({ created_at }) => created_at.slice(0, 10));
+}
+
+describe('on their dates', () => {
+  test('every month for three years, from the last day of a year', async () => {
+    const { first, charges, pass, subscription } = await subscribed(
+      { interval_unit: 'month', payments_count: '36' },
+      '2027-12-31T12:00:00',
+    );
+    await pass(1100 * DAY);
+    const year = (february: string): string[] =>
+      `01-31 ${february} 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31`.split(' ');
+    expect(daysOf(await charges(), first)).toEqual([
+      ...year('02-29').map((day) => `2028-${day}`),
+      ...year('02-28').map((day) => `2029-${day}`),
+      ...year('02-28').map((day) => `2030-${day}`),
+    ]);
+    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 36, failed: 0, next_charge_at: null });
+    await pass(3660 * DAY);
+    expect(await charges()).toHaveLength(36);
+  });
+
+  test.each<[words: string, terms: Fields, first: string, days: string]>([
+    ['every day', {}, '2028-02-27', '2028-02-28 2028-02-29 2028-03-01 2028-03-02'],
+    ['every third day', { interval_length: '3' }, '2027-12-27', '2027-12-30 2028-01-02 2028-01-05'],
+    ['every week', { interval_unit: 'week' }, '2027-12-20', '2027-12-27 2028-01-03 2028-01-10'],
+    ['every other week', { interval_unit: 'week', interval_length: '2' }, '2028-02-01', '2028-02-15 2028-02-29'],
+    ['every year', { interval_unit: 'month', interval_length: '12' }, '2028-02-29', '2029-02-28 2030-02-28 2031-02-28'],
+    ['on day 31', { interval_unit: 'month', day_of_month: '31' }, '2027-01-15', '2027-02-28 2027-03-31 2027-04-30'],
+    ['on day 1', { interval_unit: 'month', day_of_month: '1' }, '2027-01-15', '2027-02-01 2027-03-01 2027-04-01'],
+    ['every day, one delay', { delays: '1' }, '2027-01-01', '2027-01-03 2027-01-04'],
+    ['every third day, two delays', { interval_length: '3', delays: '2' }, '2027-01-01', '2027-01-10 2027-01-13'],
+    ['every month, one delay', { interval_unit: 'month', delays: '1' }, '2027-12-31', '2028-02-29 2028-03-31'],
+    ['once, after ten delays', { payments_count: '1', delays: '10' }, '2027-01-01', '2027-01-12'],
+  ])('%s', async (_, terms, day, days) => {
+    const expected = days.split(' ');
+    const account = await subscribed({ payments_count: String(expected.length), ...terms }, `${day}T12:00:00`);
+    await account.pass(4 * 366 * DAY);
+    expect(daysOf(await account.charges(), account.first)).toEqual(expected);
+    expect(await account.subscription()).toMatchObject({ state: 'finished', occurrences: expected.length });
+  });
+
+  test.each([1, 2, 5])('payments_count=%i means as many charges besides the first payment', async (count) => {
+    const { charges, pass } = await subscribed({ payments_count: String(count) });
+    await pass((count - 0.5) * DAY);
+    expect(await charges()).toHaveLength(count - 1);
+    await pass(30 * DAY);
+    expect(await charges()).toHaveLength(count);
+  });
+
+  test('not a moment before the date', async () => {
+    const { charges, pass } = await subscribed();
+    await pass(DAY - 20);
+    expect(await charges()).toEqual([]);
+    await pass(20);
+    expect(await charges()).toHaveLength(1);
+  });
+});
+
+describe('each charge is a payment of its own', () => {
+  test('with its own order, paid once, of the same amount, for the same payer, and not a first one itself', async () => {
+    const sale = { order_amount: '1.500', order_currency: 'KWD', payer_email: 'ada@shop.example' };
+    const { first, charges, pass, submits, merchant, mid, schedule_id } = await subscribed({}, undefined, sale);
+    await pass(5.5 * DAY);
+    const made = await charges();
+    expect(new Set([first.order_id, ...made.map(({ order_id }) => order_id)]).size).toBe(6);
+    expect(submits(first.trans_id)).toBe(5);
+    for (const { payment_id } of made) {
+      expect((await shop.admin('GET', `/payments/${payment_id}`)).body).toMatchObject({
+        mid,
+        schedule_id,
+        status: 'SETTLED',
+        attempt: 1,
+        protocol: 's2s',
+        brand: 'vcard',
+        amount: '1.500',
+        currency: 'KWD',
+        captured: '1.500',
+        details: { recurringOf: first.trans_id, payer: { email: 'ada@shop.example' }, description: 'A test order' },
+        provider_calls: [{ verb: 'submit', outcome: 'settled' }],
+      });
+      expect((await shop.status(payment_id, merchant)).body).not.toHaveProperty('recurring_token');
+    }
+  });
+
+  test.each([251, 252, 253, 254, 255])('also of an order_id with %i characters', async (length) => {
+    const order_id = newOrderId().padEnd(length, 'x');
+    const { charges, pass } = await subscribed({ payments_count: '11' }, undefined, { order_id });
+    await pass(20 * DAY);
+    const orders = (await charges()).map((charge) => charge.order_id);
+    expect(new Set([order_id, ...orders]).size).toBe(12);
+    for (const order of orders) expect(order.length).toBeLessThanOrEqual(255);
+  });
+
+  test('an order of the merchant’s own that is called like one of ours does not stand for the charge', async () => {
+    const probe = await subscribed();
+    await probe.pass(DAY);
+    const [charged] = await probe.charges();
+    const account = await merchantWith();
+    const order_id = newOrderId();
+    const lookalike = charged.order_id.replace(probe.first.order_id, order_id);
+    await shop.sale({ order_id: lookalike, order_amount: '0.01' }, account.merchant);
+    await account.sell({ order_id });
+    await account.pass(DAY);
+    expect((await account.payments()).map(({ amount }) => amount)).toEqual(['10.00', '10.00']);
+  });
+
+  test('an order that is tried again after its first payment was voided is charged again, too', async () => {
+    const { sell, pass, payments, ask } = await merchantWith();
+    const order_id = newOrderId();
+    const voided = await sell({ order_id, auth: 'Y' });
+    await pass(1.5 * DAY);
+    expect(await payments()).toHaveLength(2);
+    await ask('VOID', { trans_id: voided.trans_id }, voided.trans_id);
+    await sell({ order_id });
+    await pass(1.5 * DAY);
+    expect((await payments()).map(({ status }) => status)).toEqual(['VOID', 'SETTLED', 'SETTLED', 'SETTLED']);
+  });
+});
+
+describe('a charge that is declined', () => {
+  const monthly = { interval_unit: 'month' };
+
+  test('is tried again after each pause, then given up; the next one comes on its date', async () => {
+    const account = await subscribed(monthly, '2027-01-31T12:00:00');
+    const { first, charges, pass, subscription, script } = account;
+    script({ submit: DECLINED });
+    await pass(28.5 * DAY);
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 1, failed: 0 });
+    await pass(RETRY_1);
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 2, failed: 0 });
+    const before = shop.logs.filter((line) => line.includes('scheduled charge given up')).length;
+    await pass(RETRY_2);
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 1, declines: 0, failed: 1 });
+    expect((await subscription()).next_charge_at).toBe(`2027-03-31 ${first.trans_date.slice(11)}`);
+    const givenUp = shop.logs.filter((line) => line.includes('scheduled charge given up')).slice(before);
+    expect(givenUp.map((line) => JSON.parse(line))).toMatchObject([
+      { mid: account.mid, schedule_id: account.schedule_id, payment_id: first.trans_id, occurrence: 1 },
+    ]);
+
+    const tries = await charges();
+    const february = ms('2027-02-28 12:00:00') / 1000;
+    const days = [february, february + RETRY_1, february + RETRY_1 + RETRY_2].map((at) =>
+      dateOf(at * 1000).slice(0, 10),
+    );
+    expect(daysOf(tries, first)).toEqual(days);
+    expect(tries.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 'DECLINED'],
+      [2, 'DECLINED'],
+      [3, 'DECLINED'],
+    ]);
+    expect(new Set(tries.map(({ order_id }) => order_id)).size).toBe(1);
+
+    script({});
+    await pass(31 * DAY);
+    const next = (await charges()).slice(3);
+    expect(daysOf(next, first)).toEqual(['2027-03-31']);
+    expect(next[0]).toMatchObject({ status: 'SETTLED', attempt: 1 });
+    expect(next[0].order_id).not.toBe(tries[0].order_id);
+  });
+
+  test('and then paid at the second try: nothing has failed, and the dates stay', async () => {
+    const { first, charges, pass, subscription, script } = await subscribed(monthly, '2027-01-31T12:00:00');
+    script({ submit: DECLINED });
+    await pass(28.5 * DAY);
+    script({});
+    await pass(60 * DAY);
+    expect((await charges()).map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 'DECLINED'],
+      [2, 'SETTLED'],
+      [1, 'SETTLED'],
+    ]);
+    const retried = dateOf(ms('2027-02-28 12:00:00') + RETRY_1 * 1000).slice(0, 10);
+    expect(daysOf(await charges(), first)).toEqual(['2027-02-28', retried, '2027-03-31']);
+    expect(await subscription()).toMatchObject({ occurrences: 2, declines: 0, failed: 0 });
+  });
+
+  test('counts as one of payments_count also when it is given up', async () => {
+    const { charges, pass, subscription, script } = await subscribed({ ...monthly, payments_count: '2' });
+    script({ submit: DECLINED });
+    await pass(200 * DAY);
+    expect(await charges()).toHaveLength(2 * (1 + LIMITS.scheduleRetryMs.length));
+    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 2, failed: 2, next_charge_at: null });
+  });
+
+  test('every day: while one is tried again no other is due, and no two come together', async () => {
+    const { first, charges, pass, script } = await subscribed();
+    script({ submit: DECLINED });
+    await pass(DAY + RETRY_1 + RETRY_2 + 3600);
+    script({});
+    await pass(2 * DAY);
+    const made = await charges();
+    expect(made.map(({ status }) => status)).toEqual(['DECLINED', 'DECLINED', 'DECLINED', 'SETTLED', 'SETTLED']);
+    const days = daysOf(made, first);
+    expect(new Set(days).size).toBe(days.length);
+  });
+
+  test('for the account moved the identifier to those that decline', async () => {
+    const { mid, charges, pass } = await subscribed();
+    const moved = { 'vcard.success': ['other@example.com'], 'vcard.decline': ['success@example.com'] };
+    await shop.admin('PATCH', `/accounts/${mid}`, moved);
+    await pass(DAY);
+    expect(await charges()).toMatchObject([{ status: 'DECLINED', decline_reason: expect.any(String) }]);
+  });
+});
+
+describe('nothing more is charged', () => {
+  type Account = Awaited<ReturnType<typeof subscribed>>;
+  test.each<[words: string, sale: Fields, end: (account: Account) => Promise<unknown>, state: string]>([
+    ['when the schedule was deleted', {}, ({ remove }) => remove(), 'SETTLED'],
+    [
+      'when the first payment was voided',
+      { auth: 'Y' },
+      ({ ask, first: { trans_id } }) => ask('VOID', { trans_id }, trans_id),
+      'VOID',
+    ],
+    [
+      'when the first payment was reversed',
+      { auth: 'Y' },
+      ({ ask, first: { trans_id } }) => ask('CREDITVOID', { trans_id }, trans_id),
+      'REVERSAL',
+    ],
+    ['when the first payment expired', { auth: 'Y' }, ({ pass }) => pass(5.75 * DAY), 'EXPIRED'],
+    [
+      'when the first payment was charged back',
+      {},
+      async ({ first }) => {
+        const payment = await shop.gateway.payments.findAnywhere(first.trans_id);
+        if (payment) await advance(shop.gateway, payment, { event: 'chargedBack', actor: 'provider' });
+      },
+      'CHARGEBACK',
+    ],
+  ])('%s', async (_, sale, end, state) => {
+    const account = await subscribed({}, undefined, sale);
+    await account.pass(1.5 * DAY);
+    expect(await account.charges()).toHaveLength(1);
+    await end(account);
+    const before = (await account.charges()).length;
+    await account.pass(20 * DAY);
+    expect(await account.charges()).toHaveLength(before);
+    expect((await shop.admin('GET', `/payments/${account.first.trans_id}`)).body.status).toBe(state);
+    expect(await account.subscription()).toMatchObject({ state: 'ended', occurrences: before, next_charge_at: null });
+  });
+
+  test('when the first payment was declined', async () => {
+    const { charges, pass, subscription } = await subscribed({}, undefined, { identifier: 'decline@example.com' });
+    await pass(20 * DAY);
+    expect(await charges()).toEqual([]);
+    expect(await subscription()).toMatchObject({ state: 'ended', occurrences: 0, next_charge_at: null });
+  });
+
+  test('when the schedule is deleted while a declined charge waits for its next try', async () => {
+    const { charges, pass, remove, script, subscription } = await subscribed();
+    script({ submit: DECLINED });
+    await pass(1.5 * DAY);
+    await remove();
+    await pass(20 * DAY);
+    expect(await charges()).toHaveLength(1);
+    expect((await subscription()).state).toBe('ended');
+  });
+});
+
+describe('a schedule that is changed between two charges', () => {
+  test.each<[words: string, before: Fields, change: Fields, days: string]>([
+    ['a longer interval', {}, { interval_length: '3' }, '2027-03-02 2027-03-03 2027-03-06 2027-03-09'],
+    ['another unit', {}, { interval_unit: 'week' }, '2027-03-02 2027-03-03 2027-03-10 2027-03-17'],
+    ['more charges', { payments_count: '2' }, { payments_count: '4' }, '2027-03-02 2027-03-03 2027-03-04 2027-03-05'],
+    ['fewer charges', {}, { payments_count: '2' }, '2027-03-02 2027-03-03'],
+    ['as many charges as were made', {}, { payments_count: '1' }, '2027-03-02'],
+    ['another name', { payments_count: '3' }, { name: 'Other' }, '2027-03-02 2027-03-03 2027-03-04'],
+    ['delays, which are over', { payments_count: '3' }, { delays: '9' }, '2027-03-02 2027-03-03 2027-03-04'],
+  ])('%s', async (_, before, change, days) => {
+    const expected = days.split(' ');
+    const { first, charges, pass, update } = await subscribed(before);
+    await pass(1.5 * DAY);
+    await update(change);
+    await pass(20 * DAY);
+    const made = await charges();
+    expect(daysOf(made.slice(0, expected.length), first)).toEqual(expected);
+    const isAll = change.payments_count !== undefined || before.payments_count !== undefined;
+    if (isAll) expect(made).toHaveLength(expected.length);
+  });
+
+  test.each<[words: string, change: Fields, days: string]>([
+    ['a day of the month', { day_of_month: '10' }, '2027-02-28 2027-03-31 2027-04-10 2027-05-10'],
+    ['every other month', { interval_length: '2' }, '2027-02-28 2027-03-31 2027-05-31 2027-07-31'],
+    ['nothing at all', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
+    [
+      'days in place of months',
+      { interval_unit: 'day', interval_length: '10' },
+      '2027-02-28 2027-03-31 2027-04-10 2027-04-20',
+    ],
+  ])('every month from 31 January, then %s', async (_, change, days) => {
+    const expected = days.split(' ');
+    const { first, charges, pass, update } = await subscribed({ interval_unit: 'month' }, '2027-01-31T12:00:00');
+    await pass(29 * DAY);
+    await update(change);
+    await pass(160 * DAY);
+    expect(daysOf((await charges()).slice(0, expected.length), first)).toEqual(expected);
+  });
+
+  test('months in place of days count from the charge that was made last', async () => {
+    const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
+    await pass(29.5 * DAY);
+    await update({ interval_unit: 'month' });
+    await pass(62 * DAY);
+    expect(daysOf((await charges()).slice(28), first)).toEqual([
+      '2027-03-30',
+      '2027-03-31',
+      '2027-04-30',
+      '2027-05-31',
+    ]);
+  });
+
+  test('a change while a declined charge waits for its next try', async () => {
+    const { first, charges, pass, update, script } = await subscribed();
+    script({ submit: DECLINED });
+    await pass(1.25 * DAY);
+    script({});
+    await update({ interval_length: '10' });
+    await pass(RETRY_1 + 11 * DAY);
+    expect(daysOf(await charges(), first)).toEqual(['2027-03-02', '2027-03-03', '2027-03-12']);
+  });
+});
+
+describe('at most once', () => {
+  let ten: Gateway[];
+  beforeAll(async () => {
+    ten = [shop.gateway];
+    while (ten.length < 10) ten.push(await shop.anotherGateway());
+  });
+
+  test('ten gateways at the same moment, 150 subscriptions, three dates', async () => {
+    const { jump, payments, sell } = await merchantWith({ payments_count: '3' });
+    const firsts = await Promise.all(Array.from({ length: 150 }, async () => (await sell()).trans_id as string));
+    for (let date = 1; date <= 3; date++) {
+      await jump(DAY + 60, ten);
+      await Promise.all([...ten, ...ten].map(workDueSubscriptions));
+      const submits = new Map<string, number>();
+      for (const { verb, recurringOf } of calls) {
+        if (verb === 'submit' && recurringOf) submits.set(recurringOf, (submits.get(recurringOf) ?? 0) + 1);
+      }
+      expect(firsts.map((first) => submits.get(first))).toEqual(firsts.map(() => date));
+    }
+    await jump(10 * DAY, ten);
+    await Promise.all(ten.map(workDueSubscriptions));
+    const made = await shop.rows(
+      `select details->>'recurringOf' as first, count(*)::int as charges, count(distinct order_id)::int as orders
+       from payments where state = 'SETTLED' and details->>'recurringOf' in (${firsts.map((id) => `'${id}'`).join()})
+       group by 1`,
+    );
+    expect(made).toHaveLength(150);
+    for (const { charges, orders } of made) expect([charges, orders]).toEqual([3, 3]);
+    expect(await payments()).toHaveLength(500);
+  });
+
+  test('ten gateways and declined charges: each try once', async () => {
+    const { jump, payments, sell, script, shown } = await merchantWith({ interval_unit: 'month', payments_count: '1' });
+    for (let n = 0; n < 20; n++) await sell();
+    script({ submit: DECLINED });
+    for (const seconds of [31 * DAY + 60, RETRY_1 + 60, RETRY_2 + 60, 60 * DAY]) {
+      await jump(seconds, ten);
+      await Promise.all([...ten, ...ten].map(workDueSubscriptions));
+    }
+    expect((await payments()).filter(({ status }) => status === 'DECLINED')).toHaveLength(60);
+    for (const subscription of (await shown()).subscriptions) {
+      expect(subscription).toMatchObject({ state: 'finished', occurrences: 1, failed: 1 });
+    }
+  });
+
+  /** A gateway over the same database that dies whenever it comes to this. */
+  async function dyingAt<Store extends 'schedules' | 'payments'>(store: Store, step: keyof Gateway[Store]) {
+    const gateway = await shop.anotherGateway();
+    const die = () => Promise.reject(new Error('The process died.'));
+    gateway[store] = { ...gateway[store], [step]: die };
+    return gateway;
+  }
+
+  test('a process that died between the payment and its own progress: the payment is found', async () => {
+    const { first, charges, jump, pass, submits, subscription } = await subscribed({ payments_count: '2' });
+    const dying = await dyingAt('schedules', 'proceed');
+    await jump(DAY + 1, [shop.gateway, dying]);
+    await workDueSubscriptions(dying).catch(() => undefined);
+    expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0 });
+    await workDueSubscriptions(shop.gateway);
+    expect((await subscription()).occurrences, 'the lease still holds').toBe(0);
+    await pass(LIMITS.leaseMs / 1000 + 1);
+    expect(await charges()).toHaveLength(1);
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 1, failed: 0 });
+    await pass(5 * DAY);
+    expect(await charges()).toHaveLength(2);
+    expect(submits(first.trans_id)).toBe(2);
+  });
+
+  test('a process that died so ten times in a row', async () => {
+    const { first, charges, jump, pass, submits, subscription } = await subscribed({ payments_count: '1' });
+    const dying = await dyingAt('schedules', 'proceed');
+    await jump(DAY + 1, [shop.gateway, dying]);
+    for (let deaths = 0; deaths < 10; deaths++) {
+      await workDueSubscriptions(dying).catch(() => undefined);
+      await jump(LIMITS.leaseMs / 1000 + 1, [shop.gateway, dying]);
+    }
+    await pass(0);
+    expect(await charges()).toHaveLength(1);
+    expect(submits(first.trans_id)).toBe(1);
+    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1 });
+  });
+
+  test('a process that died before it charged: another one charges', async () => {
+    const { charges, jump, pass } = await subscribed({ payments_count: '1' });
+    const dying = await dyingAt('payments', 'open');
+    await jump(DAY + 1, [shop.gateway, dying]);
+    await workDueSubscriptions(dying).catch(() => undefined);
+    expect(await charges()).toEqual([]);
+    await pass(LIMITS.leaseMs / 1000 + 1);
+    expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
+  });
+
+  test('a process that died between the provider’s answer and writing it: the provider is asked, and not told again', async () => {
+    const { first, charges, jump, submits, subscription } = await subscribed({ payments_count: '1' });
+    const dying = await dyingAt('payments', 'move');
+    await jump(DAY + 1, [shop.gateway, dying]);
+    await workDueSubscriptions(dying).catch(() => undefined);
+    expect(await charges()).toMatchObject([{ status: 'PREPARE' }]);
+    await jump(LIMITS.submissionMs / 1000 + 30);
+    await workEverythingDue(shop.gateway);
+    expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
+    expect(submits(first.trans_id)).toBe(1);
+    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1, failed: 0 });
+  });
+
+  test('a gateway that has not heard yet that the clock was moved makes up one charge, on the right date', async () => {
+    const behind = ten.at(-1) as Gateway;
+    await merchantWith({}, '2060-01-01T00:00:00');
+    const { charges, jump } = await subscribed();
+    const before = await shop.gateway.installation.clockOffsets();
+    await jump(6.5 * DAY, ten);
+    // The news of the move has arrived by now; so the gateway is put back to where it was.
+    await pause(100);
+    behind.clock.set(before);
+    await workDueSubscriptions(behind);
+    await readClock(behind);
+    await workDueSubscriptions(behind);
+    expect((await charges()).map(({ created_at }) => created_at.slice(0, 10))).toEqual(['2027-03-08']);
+  });
+
+  test('the clock jumps while a charge is under way, so that its lease is over: the other waits for it', async () => {
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    const { first, charges, jump, script, submits, subscription } = await subscribed({ payments_count: '3' });
+    script({ submit: async (submission) => opened.then(() => usual.submit(submission)) });
+    await jump(DAY + 1, ten);
+    const slow = workDueSubscriptions(ten[0] as Gateway);
+    await expect.poll(() => submits(first.trans_id)).toBe(1);
+    await jump(3600, ten);
+    const other = workDueSubscriptions(ten[1] as Gateway);
+    await pause(150);
+    expect(submits(first.trans_id)).toBe(1);
+    open();
+    await Promise.all([slow, other]);
+    expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
+    expect(submits(first.trans_id)).toBe(1);
+    expect(await subscription()).toMatchObject({ occurrences: 1, declines: 0 });
+  });
+});
+
+describe('after an outage', () => {
+  test.each<[words: string, terms: Fields, outage: number, madeUp: string, next: string]>([
+    ['six days', {}, 6.5, '2027-03-08', '2027-03-08'],
+    ['not one date', {}, 0.5, '', '2027-03-02'],
+    ['exactly one date', {}, 1.5, '2027-03-03', '2027-03-03'],
+    ['five weeks', { interval_unit: 'week' }, 36, '2027-04-06', '2027-04-12'],
+    ['four months', { interval_unit: 'month' }, 130, '2027-07-09', '2027-08-01'],
+    ['years', { interval_unit: 'month', day_of_month: '31' }, 1000, '2029-11-25', '2029-11-30'],
+  ])('of %s: at most one charge is made up, and the next date is to come', async (_, terms, outage, madeUp, next) => {
+    const { first, charges, jump, subscription, pass, now } = await subscribed(terms);
+    await jump(outage * DAY);
+    await workEverythingDue(shop.gateway);
+    await workEverythingDue(shop.gateway);
+    const made = await charges();
+    expect(made.map(({ created_at }) => created_at.slice(0, 10))).toEqual(madeUp === '' ? [] : [madeUp]);
+    const { next_charge_at, occurrences } = await subscription();
+    expect(occurrences).toBe(made.length);
+    expect(next_charge_at).toBe(`${next} ${first.trans_date.slice(11)}`);
+    expect(ms(next_charge_at)).toBeGreaterThan(now());
+    await pass((ms(next_charge_at) - now()) / 1000 + 1);
+    expect(daysOf((await charges()).slice(made.length), first)).toEqual([next]);
+  });
+
+  test('what was missed is not counted: as many charges as agreed come all the same', async () => {
+    const { charges, jump, pass, subscription } = await subscribed({ payments_count: '3' });
+    await jump(10.5 * DAY);
+    await pass(10 * DAY);
+    expect(await charges()).toHaveLength(3);
+    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 3, failed: 0 });
+  });
+});
+
+describe('a provider in doubt', () => {
+  test('a charge whose outcome is unknown is not made again; when it is known to be paid, the next date follows', async () => {
+    const { first, charges, jump, pass, script, submits, subscription, now } = await subscribed();
+    script({ submit: DEAD_LINE, query: UNKNOWN });
+    await pass(DAY + 3600);
+    const [charge] = await charges();
+    expect(charge.status).toBe('PENDING');
+    expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 0 });
+    for (let day = 0; day < 5; day++) {
+      await jump(DAY);
+      await workEverythingDue(shop.gateway);
+    }
+    expect(await charges()).toHaveLength(1);
+    expect(submits(first.trans_id)).toBe(1);
+    script({ submit: SETTLED, query: SETTLED });
+    await jump(DAY);
+    await workEverythingDue(shop.gateway);
+    expect(await charges()).toMatchObject([{ payment_id: charge.payment_id, status: 'SETTLED', captured: '10.00' }]);
+    expect(await subscription()).toMatchObject({ occurrences: 1, declines: 0, failed: 0 });
+    expect(ms((await subscription()).next_charge_at)).toBeGreaterThan(now());
+    await pass(DAY);
+    expect(await charges()).toHaveLength(2);
+    expect(submits(first.trans_id)).toBe(2);
+  });
+
+  test('a charge whose outcome turns out to be a decline is tried again after the pause', async () => {
+    const { charges, jump, pass, script, subscription } = await subscribed();
+    script({ submit: DEAD_LINE, query: UNKNOWN });
+    await pass(DAY + 60);
+    script({ submit: SETTLED, query: DECLINED });
+    await jump(3600);
+    await workEverythingDue(shop.gateway);
+    expect(await charges()).toMatchObject([{ status: 'DECLINED', attempt: 1 }]);
+    expect(await subscription()).toMatchObject({ occurrences: 0, declines: 1 });
+    await pass(RETRY_1 + 60);
+    expect(await charges()).toMatchObject([
+      { status: 'DECLINED', attempt: 1 },
+      { status: 'SETTLED', attempt: 2 },
+    ]);
+    expect(await subscription()).toMatchObject({ occurrences: 1, declines: 0, failed: 0 });
+  });
+
+  test('while the first payment itself is in doubt nothing is charged; afterwards it is', async () => {
+    const account = await merchantWith();
+    account.script({ submit: DEAD_LINE, query: UNKNOWN });
+    const first = await account.sell();
+    expect(first).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
+    for (let day = 0; day < 3; day++) {
+      await account.jump(DAY);
+      await workEverythingDue(shop.gateway);
+    }
+    expect(await account.payments()).toHaveLength(1);
+    account.script({ query: SETTLED });
+    await account.jump(DAY);
+    await workEverythingDue(shop.gateway);
+    expect(await account.payments()).toMatchObject([{ status: 'SETTLED' }, { status: 'SETTLED' }]);
+    expect(await account.subscription()).toMatchObject({ state: 'active', occurrences: 1 });
+    expect(ms((await account.subscription()).next_charge_at)).toBeGreaterThan(account.now());
+  });
+
+  test('a first payment that turns out to be declined is charged never', async () => {
+    const account = await merchantWith();
+    account.script({ submit: DEAD_LINE, query: DECLINED });
+    await account.sell();
+    await account.pass(10 * DAY);
+    expect(await account.payments()).toMatchObject([{ status: 'DECLINED' }]);
+    expect((await account.subscription()).state).toBe('ended');
+  });
+
+  test('one charge that fails by itself does not hold up the others', async () => {
+    const account = await merchantWith({ payments_count: '1' });
+    const firsts = [await account.sell(), await account.sell(), await account.sell()];
+    const [, poor] = firsts;
+    account.script({
+      submit: (submission) => (submission.recurringOf === poor.trans_id ? DECLINED : SETTLED)(submission),
+    });
+    await account.pass(DAY + 60);
+    const { subscriptions } = await account.shown();
+    expect(subscriptions.map(({ state }: Item) => state)).toEqual(['finished', 'active', 'finished']);
+  });
+});
+
+test('after all of this no payment was sent to the provider twice, and every invariant holds', async () => {
+  const submits = calls.filter(({ verb }) => verb === 'submit').map(({ reference }) => reference);
+  expect(submits.length).toBeGreaterThan(600);
+  expect(new Set(submits).size).toBe(submits.length);
+  const { violations, payments } = await verifyAt(shop.connection);
+  expect(violations).toEqual([]);
+  expect(payments).toBeGreaterThan(600n);
+});

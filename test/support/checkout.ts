@@ -1,0 +1,322 @@
+/** Checkout as its people use it: the merchant’s signed JSON, the payer’s page, the page of the provider behind it. */
+import { expect } from 'vitest';
+import { type Answer, type Fields, type Merchant, newOrderId, sign, type TestGateway } from './gateway.ts';
+import { operationFields, REFUSALS, type RefusalName } from './operations.ts';
+
+export type Body = Record<string, unknown>;
+
+export const SUCCESS_URL = 'https://shop.example/thanks';
+export const CANCEL_URL = 'https://shop.example/basket';
+
+/** The refusals that only Checkout gives, written a second time by hand. */
+const OWN_REFUSALS = {
+  noPayment: [101000, 'Payment does not exist.'],
+  noOrder: [101000, 'Order does not exist.'],
+  noCardToken: [205005, 'Card token is invalid or not found.'],
+} as const;
+
+/** The whole answer to a request that is refused for this reason. */
+export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entries: string[]) {
+  const [error_code, error_message] = { ...REFUSALS, ...OWN_REFUSALS }[name];
+  const errors = entries.map((entry) => ({ error_code: 100000, error_message: entry }));
+  return { status: 400, body: { result: 'ERROR', error_code, error_message, errors } };
+}
+
+/** What the hash of each request covers, written a second time by hand. */
+const SIGNED: Readonly<Record<string, readonly string[]>> = {
+  session: ['order.number', 'order.amount', 'order.currency', 'order.description'],
+  'payment/status': ['payment_id', 'trans_id', 'order_id'],
+  'payment/card/credit': ['order_id', 'order_amount', 'order_currency', 'order_description'],
+  'payment/refund': ['payment_id', 'amount'],
+  'payment/capture': ['payment_id', 'amount'],
+  'payment/void': ['payment_id'],
+  'payment/recurring': [
+    'recurring_init_trans_id',
+    'recurring_token',
+    'order.number',
+    'order.amount',
+    'order.description',
+  ],
+};
+
+const at = (body: unknown, path: string): unknown =>
+  path.split('.').reduce((place, name) => (place as Body | null | undefined)?.[name], body);
+
+/** A request with its key and its hash, unless the fields bring their own. */
+export function signed(path: string, fields: Body, { merchant_key, password }: Merchant): Body {
+  const values = (SIGNED[path] ?? []).map((name) => String(at(fields, name) ?? ''));
+  return { merchant_key, hash: sign(password, ...values), ...fields };
+}
+
+/** A complete session; what is given replaces the usual fields, and `undefined` leaves one out. */
+export function sessionFields(fields: Body = {}): Body {
+  const order = { number: newOrderId(), amount: '10.00', currency: 'USD', description: 'A test order' };
+  const isPart = typeof fields.order === 'object' && fields.order !== null && !Array.isArray(fields.order);
+  return {
+    operation: 'purchase',
+    success_url: SUCCESS_URL,
+    cancel_url: CANCEL_URL,
+    ...fields,
+    order: isPart ? { ...order, ...(fields.order as Body) } : 'order' in fields ? fields.order : order,
+  };
+}
+
+/** The sentences of the entries, written a second time by hand. */
+export const SENTENCES = {
+  blank: 'This value should not be blank.',
+  invalid: 'This value is not valid.',
+  noChoice: 'The value you selected is not a valid choice.',
+  noText: 'This value should be a text.',
+  notSingle: 'This value should be a single text, not a list or an object.',
+  noUrl: 'This value is not a valid URL.',
+  tooLittle: 'This value should be greater than 0.',
+  tooLong: (most: number) => `This value is too long. It should have ${most} characters or less.`,
+} as const;
+const { blank, invalid, noChoice, noText, notSingle, noUrl, tooLittle, tooLong } = SENTENCES;
+
+type Row = [what: string, fields: Body, ...entries: string[]];
+const rows = <Value>(values: readonly Value[], row: (value: Value) => [Body, string]): Row[] =>
+  values.map((value) => [JSON.stringify(row(value)[0]), ...row(value)]);
+
+const NO_ORDER = ['number', 'amount', 'currency', 'description'].map((name) => `order.${name}: ${blank}`);
+
+/** Sessions that are refused, and the entries that say why. */
+export const REFUSED_SESSIONS: Row[] = [
+  ...rows(['operation', 'success_url', 'hash'], (name) => [{ [name]: undefined }, `${name}: ${blank}`]),
+  ...rows(['operation', 'success_url', 'hash'], (name) => [{ [name]: '' }, `${name}: ${blank}`]),
+  ...rows(['credit', 'PURCHASE'], (operation) => [{ operation }, `operation: ${noChoice}`]),
+  ...['number', 'amount', 'currency', 'description'].map(
+    (name): Row => [`no ${name}`, { order: { [name]: undefined } }, `order.${name}: ${blank}`],
+  ),
+  ...[undefined, null, '10.00', 10, true, [], [{ number: '1', amount: '10.00' }]].map(
+    (order): Row => [`order ${JSON.stringify(order)}`, { order }, ...NO_ORDER],
+  ),
+  ...rows([10, 10.25, 1e3, true], (amount) => [{ order: { amount } }, `order.amount: ${noText}`]),
+  ...rows([{ value: '10.00' }, ['10.00']], (amount) => [{ order: { amount } }, `order.amount: ${notSingle}`]),
+  ...rows(
+    ['1e3', '+1.00', '-1.00', '1,00', '.50', '1.', ' 1.00', '0x10', '10', '10.5', '10.000', '1234567890123.00', '١.٠٠'],
+    (amount) => [{ order: { amount } }, `order.amount: ${invalid}`],
+  ),
+  ...rows(['0.00', '000.00'], (amount) => [{ order: { amount } }, `order.amount: ${tooLittle}`]),
+  ...rows(['100.50', '100.000', '1.0'], (amount) => [
+    { order: { amount, currency: 'JPY' } },
+    `order.amount: ${invalid}`,
+  ]),
+  ...rows(['1', '1.0', '1.0000'], (amount) => [{ order: { amount, currency: 'KWD' } }, `order.amount: ${invalid}`]),
+  ...rows(['usd', 'ABC', 'US', '840'], (currency) => [{ order: { currency } }, `order.currency: ${noChoice}`]),
+  ...rows([17, true], (number) => [{ order: { number } }, `order.number: ${noText}`]),
+  ...rows(['17 ', ' ', 'a\nb', 'a\0b'], (number) => [{ order: { number } }, `order.number: ${invalid}`]),
+  ['a number that is a list', { order: { number: ['1'] } }, `order.number: ${notSingle}`],
+  ['a number of 256 characters', { order: { number: 'x'.repeat(256) } }, `order.number: ${tooLong(255)}`],
+  ['a description of 1025', { order: { description: 'x'.repeat(1025) } }, `order.description: ${tooLong(1024)}`],
+  ...rows(['success_url', 'cancel_url', 'expiry_url', 'error_url'], (name) => [
+    { [name]: 'javascript:alert(1)' },
+    `${name}: ${noUrl}`,
+  ]),
+  ...rows(['shop.example', '//shop.example', 'https://me:secret@shop.example', 'ftp://shop.example'], (cancel_url) => [
+    { cancel_url },
+    `cancel_url: ${noUrl}`,
+  ]),
+  ...rows([0, 721, -1, 1.5, '0', '721', '1e1', 'soon', true], (session_expiry) => [
+    { session_expiry },
+    `session_expiry: ${invalid}`,
+  ]),
+  ...rows(['auth', 'recurring_init', 'req_token'], (name) => [{ [name]: 'maybe' }, `${name}: ${noChoice}`]),
+  ['a flag that is a list', { auth: ['Y'] }, `auth: ${notSingle}`],
+  ['a country that is none', { billing_address: { country: 'XX' } }, `billing_address.country: ${noChoice}`],
+  ['a name that is a list', { customer: { name: ['Ada'] } }, `customer.name: ${notSingle}`],
+  ['two mistakes', { operation: '', order: { amount: '1' } }, `operation: ${blank}`, `order.amount: ${invalid}`],
+];
+
+/** Sessions as real callers send them, which will all do. */
+export const TOLERATED_SESSIONS: [what: string, fields: Body][] = [
+  ['100 yen', { order: { amount: '100', currency: 'JPY' } }],
+  ['100.00 yen', { order: { amount: '100.00', currency: 'JPY' } }],
+  ['three digits of a dinar', { order: { amount: '1.250', currency: 'KWD' } }],
+  ['two digits of a dinar', { order: { amount: '1.25', currency: 'KWD' } }],
+  ['an order number with signs in it', { order: { number: `#7/2 é & ${newOrderId()}` } }],
+  ['null objects', { customer: null, billing_address: null, parameters: null, custom_data: null, methods: null }],
+  ['lists for empty objects', { customer: [], billing_address: [], parameters: [], custom_data: [] }],
+  ['empty objects', { customer: {}, billing_address: {}, parameters: {}, custom_data: {}, methods: [] }],
+  ['nulls inside', { customer: { name: null }, billing_address: { country: null, zip: null } }],
+  ['empty texts', { cancel_url: '', expiry_url: '', error_url: '', url_target: '', schedule_id: '', auth: '' }],
+  ['empty texts inside', { customer: { name: '', email: '' }, billing_address: { country: '', city: '' } }],
+  ['null options', { session_expiry: null, recurring_init: null, req_token: null, cancel_url: null, methods: null }],
+  ['unknown keys', { vat_calc: true, colour: 'red', nested: { deep: [1, { x: null }] }, '': '' }],
+  ['a country in small letters', { billing_address: { country: 'de' } }],
+  ['plain http in the sandbox', { success_url: 'http://localhost:3000/thanks' }],
+  ['the rest', { req_token: false, card_token: ['x'], url_target: '_top', custom_data: { a: 1, b: true, c: 'x' } }],
+];
+
+/** Characters that no database holds. */
+export const IMPOSSIBLE_SESSIONS: [where: string, fields: Body][] = [
+  ['in the description', { order: { description: 'A\0B' } }],
+  ['in the name', { customer: { name: 'A\0B' } }],
+  ['in url_target', { url_target: '\0' }],
+  ['in the methods', { methods: ['vcard', '\0'] }],
+  ['in a name of custom_data', { custom_data: { 'A\0B': '1' } }],
+  ['in the parameters', { parameters: { '\0': { A: '1' } } }],
+  ['half of one in the description', { order: { description: 'A\ud800B' } }],
+  ['half of one in custom_data', { custom_data: { A: '\ud800' } }],
+];
+
+export interface Shown {
+  status: number;
+  text: string;
+  location: string;
+  headers: Headers;
+  /** Where the page was shown, from which its links lead on. */
+  url: string;
+}
+
+/** Opens an address as a browser does that is not led on by itself. */
+export async function show(url: string, init: RequestInit = {}): Promise<Shown> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const { status, headers } = response;
+  return { status, headers, text: await response.text(), location: headers.get('location') ?? '', url };
+}
+
+export const fill = (url: string, form: Fields): Promise<Shown> =>
+  show(url, { method: 'POST', body: new URLSearchParams(form) });
+
+/** Goes where an answer leads to, and further, until there is a page. */
+export async function follow(shown: Shown): Promise<Shown> {
+  return shown.location === '' ? shown : follow(await show(new URL(shown.location, shown.url).href));
+}
+
+/** The inputs that a payer can see. */
+export const inputs = (page: string): string[] =>
+  [...page.matchAll(/<(?:input|select|textarea)\b[^>]*>/g)]
+    .filter(([input]) => !input.includes('type="hidden"'))
+    .map(([input]) => /\bname="([^"]*)"/.exec(input)?.[1] ?? '');
+export const marked = (page: string): string[] =>
+  [...page.matchAll(/<input\b[^>]*>/g)]
+    .filter(([input]) => input.includes('aria-invalid="true"'))
+    .map(([input]) => /\bname="([^"]*)"/.exec(input)?.[1] ?? '');
+/** The ways to pay that a page offers. */
+export const choices = (page: string): string[] =>
+  [...page.matchAll(/href="\?method=([^"]*)"/g)].map(([, label]) => decodeURIComponent(label ?? ''));
+
+/** What the test brand is told to come to. */
+export const VCARD = {
+  success: { method: 'vcard', identifier: 'success@example.com' },
+  decline: { method: 'vcard', identifier: 'decline@example.com' },
+} as const;
+
+export const DOC_A = { method: 'doc-a', 'parameters[document_number]': '45678912' };
+
+export const CHECKOUT_STATES = [
+  ...(['prepare', 'redirect', 'pending', 'settled', 'decline'] as const),
+  ...(['void', 'refund', 'reversal', 'expired', 'chargeback'] as const),
+];
+export type CheckoutState = (typeof CHECKOUT_STATES)[number];
+
+export interface Session {
+  url: string;
+  id: string;
+  request: Body;
+  orderId: string;
+}
+
+/** The calls of one shop, each with the fields that everybody sends. */
+export function checkoutOf(shop: TestGateway) {
+  const raw = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(`${shop.url}/api/v1/${path}`, init);
+    return { status: response.status, body: await response.json(), headers: response.headers };
+  };
+  const sendBody = (path: string, body: unknown): Promise<Answer> =>
+    raw(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+  const send = (path: string, fields: Body, merchant: Merchant = shop.merchant): Promise<Answer> =>
+    sendBody(path, signed(path, fields, merchant));
+  const inspect = async (id: string): Promise<Answer['body']> => (await shop.admin('GET', `/payments/${id}`)).body;
+
+  const open = async (fields: Body = {}, merchant: Merchant = shop.merchant): Promise<Session> => {
+    const request = signed('session', sessionFields(fields), merchant);
+    const { status, body } = await sendBody('session', request);
+    expect(status, JSON.stringify(body)).toBe(200);
+    const url: string = body.redirect_url;
+    const id = url.slice(url.lastIndexOf('/') + 1).split('.')[0] as string;
+    return { url, id, request, orderId: String(at(request, 'order.number')) };
+  };
+
+  /** A session whose payer paid with the test brand, or was declined. */
+  const paid = async (fields: Body = {}, merchant = shop.merchant, outcome: keyof typeof VCARD = 'success') => {
+    const session = await open({ methods: ['vcard'], ...fields }, merchant);
+    expect((await fill(session.url, VCARD[outcome])).status).toBe(303);
+    return session;
+  };
+
+  /** A session whose payer was sent on to the page of the provider. */
+  const atDocA = async (fields: Body = {}, merchant = shop.merchant): Promise<Session & { page: string }> => {
+    const session = await open({ methods: ['doc-a'], ...fields }, merchant);
+    const { status, location } = await fill(session.url, DOC_A);
+    expect([status, location.startsWith(`${shop.provider?.url}/pay/`)]).toEqual([303, true]);
+    return { ...session, page: location };
+  };
+
+  /** What a payment needs to come from one state to another. */
+  const steps = {
+    prepare: async (merchant: Merchant) => (await open({}, merchant)).id,
+    redirect: async (merchant: Merchant) => (await atDocA({}, merchant)).id,
+    pending: async (merchant: Merchant) => (await paid({ auth: 'Y' }, merchant)).id,
+    settled: async (merchant: Merchant) => (await paid({}, merchant)).id,
+    decline: async (merchant: Merchant) => (await paid({}, merchant, 'decline')).id,
+    async void(merchant: Merchant) {
+      const payment_id = await steps.pending(merchant);
+      await send('payment/void', { payment_id }, merchant);
+      return payment_id;
+    },
+    async refund(merchant: Merchant) {
+      const payment_id = await steps.settled(merchant);
+      await send('payment/refund', { payment_id }, merchant);
+      return payment_id;
+    },
+    async reversal(merchant: Merchant) {
+      const id = await steps.pending(merchant);
+      await shop.post(operationFields(merchant, 'CREDITVOID', id));
+      return id;
+    },
+    async expired(merchant: Merchant) {
+      const id = await steps.pending(merchant);
+      await shop.advanceClock(8 * 86_400, merchant.mid);
+      return id;
+    },
+    async chargeback(merchant: Merchant) {
+      const id = await steps.settled(merchant);
+      await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
+      return id;
+    },
+  } satisfies Record<string, (merchant: Merchant) => Promise<string>>;
+
+  return {
+    raw,
+    sendBody,
+    send,
+    inspect,
+    open,
+    paid,
+    atDocA,
+    /** A payment in this state, made through a session. */
+    inState: (state: CheckoutState, merchant: Merchant) => steps[state](merchant),
+    status: (fields: Body, merchant?: Merchant) => send('payment/status', fields, merchant),
+
+    events: async (id: string): Promise<string[]> =>
+      (await inspect(id)).history.map((row: { event: string }) => row.event),
+    submissions: async (id: string): Promise<number> =>
+      (await inspect(id)).provider_calls.filter((call: { verb: string }) => call.verb === 'submit').length,
+
+    /** The ids of all attempts of an order, newest first. */
+    attempts: async (orderId: string, merchant: Merchant = shop.merchant): Promise<string[]> => {
+      const { body } = await send('payment/status', { order_id: orderId, size: 100 }, merchant);
+      return body.map(({ payment_id }: { payment_id: string }) => payment_id);
+    },
+
+    /** What the provider knows of a payment; nothing when it never heard of it. */
+    async atProvider(id: string): Promise<Answer['body']> {
+      const { url = '', key = '' } = shop.provider ?? {};
+      const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
+      const body = await response.json();
+      return response.status === 404 ? undefined : body;
+    },
+  };
+}
