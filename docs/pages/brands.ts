@@ -76,6 +76,12 @@ ${code('parameters[payee_identifications][1][type]')} and so on.`,
   ),
 ];
 
+/** The brands whose payments can be repeated, as a phrase. */
+function recurring(): string {
+  const labels = Object.entries(BRANDS).flatMap(([label, { recurs }]) => (recurs ? [code(label)] : []));
+  return [labels.slice(0, -1).join(', '), labels.at(-1)].filter(Boolean).join(' or ');
+}
+
 export function brands(): string {
   return page(
     'Brands',
@@ -90,6 +96,9 @@ in the [merchant guide](merchant-guide.md#what-happens-after-a-sale).
 - A field that is _asked_ may be left out. Then the sale is answered with a redirect to our page, where the payer fills
   it in. Country codes are taken from ${code('payer_country')}, in capitals or small letters.
 - _Kept sealed_ means that the value goes to the provider and nobody else ever sees it: no answer, no log, no operator.
+- A payment of ${recurring()} can be repeated without its payer: it may be the first of
+  [recurring sales](merchant-guide.md#recurring-sales).
+- Money that goes out cannot be refunded.
 - The payer’s time counts from the sale. When it is over, the payment is declined. A payment that is ${code('PENDING')}
   without such a time waits until its provider tells the outcome.
 - The examples use the shell function ${code('sale')} of the [README](../README.md): brand, identifier, order number,

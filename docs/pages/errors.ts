@@ -18,19 +18,21 @@ const WHEN: Record<ErrorName, string> = {
   unknownTransaction: 'A status query or a capture names a `trans_id` that this account does not have.',
   unknownOrder: 'A status query names an `order_id` that this account does not have.',
   unknownCheckoutPayment: 'A query by payment id names a payment that does not exist.',
-  unknownPayment: 'A void or credit void names a `trans_id` that this account does not have.',
+  unknownPayment: 'A void, reversal or refund names a `trans_id` that this account does not have.',
   unknownSchedule: 'The request names a `schedule_id` that this account does not have.',
   unknownRecurringPair: 'The first payment and the token of a recurring sale do not belong together.',
   unknownCardToken: 'The card token does not exist or belongs to another account.',
   noSuchAccount: 'Admin API: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
-  refundNotAllowed: 'The account is not set up for refunds, or the payment cannot be refunded.',
+  refundNotAllowed: 'The account may not refund (setting `refunds_allowed`).',
   refundOnlyInPortal: 'The acquirer takes refunds only in its own portal.',
-  actionNotSupported: 'The action is known, but not available for this payment.',
-  captureNotPending: 'A capture of a payment that is not `PENDING`.',
+  actionNotSupported:
+    'The payment does not allow the action: a void that comes too late, a capture of what nobody authorised, a refund of a payout, a reversal of a part.',
+  captureNotPending: 'A capture of a payment that is not `PENDING`, or on which another operation is under way.',
   captureTooMuch: 'A capture of more than was authorised.',
   refundNotSettled: 'A refund of a payment that is not `SETTLED`.',
-  refundTooMuch: 'A refund of more than is left of the payment.',
+  refundTooMuch:
+    'A refund of more than is left of the payment, where a refund that is under way counts; or a reversal of more than was authorised.',
   unavailable:
     'The database cannot take the request at the moment. Ask for the status of the order; if it is unknown, send the request again.',
   internal: 'A fault of the gateway. Ask for the status of the order; if it is unknown, send the request again.',
@@ -47,7 +49,8 @@ as one JSON object with \`result\` (always \`ERROR\`), \`error_code\`, \`error_m
 the fields at fault and is empty when there are none. A declined payment is not an error: it is answered with HTTP 200.
 
 The same \`error_code\` stands for several errors, so look at the message too. The last column is the name of the row in
-the source.`,
+the source. Which refusal of a capture, void or refund wins is in the
+[merchant guide](merchant-guide.md#which-refusal-wins).`,
     table(
       ['error_code', 'error_message', 'HTTP', 'When', 'Name'],
       rows.map(([name, error]) => [code(error.code), code(error.message), String(error.http), WHEN[name], code(name)]),

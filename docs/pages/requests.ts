@@ -1,6 +1,5 @@
 /** What a request of each action carries, and what its hash covers. */
 import { LONG_FIELDS } from '../../src/rules/brands.ts';
-import { ERRORS } from '../../src/rules/errors.ts';
 import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
@@ -37,8 +36,9 @@ brackets in a name. The long fields of brands (${[...LONG_FIELDS].map(code).join
 is sent once. A required field that is empty counts as missing. Fields that are not listed are ignored, but
 ${code('custom_data[…]')} of a sale is kept with the payment.
 
-All actions below are checked as described. The ones that work today are in the [README](../README.md); the others
-pass the same checks and then answer ${code(ERRORS.actionNotSupported.code)}.`,
+What the actions do, and how they are answered, is in the merchant guide: [sales](merchant-guide.md#the-answer-to-a-sale),
+[captures, voids and refunds](merchant-guide.md#capture-void-refund),
+[recurring sales](merchant-guide.md#recurring-sales), [schedules](merchant-guide.md#schedules).`,
     ...actions,
   );
 }

@@ -28,8 +28,8 @@ const EVENT_MEANS: Record<PaymentEvent, string> = {
   declined: 'the provider refused',
   abandoned: 'the payer did not finish in time',
   captured: 'an authorised amount was taken',
-  voided: 'the merchant cancelled',
-  reversed: 'the merchant gave the authorisation back',
+  voided: 'the merchant or the operator cancelled',
+  reversed: 'the merchant or the operator gave the authorisation back',
   expired: 'nobody captured the authorisation within the account’s `authorisation_days`',
   partlyRefunded: 'a part was paid back',
   refunded: 'everything was paid back',
@@ -40,7 +40,7 @@ const pauses = (list: readonly number[]): string => list.map(duration).join(', '
 
 /** What happens by itself, and when; every number is a row of the limits. */
 function whatTimeBrings(): string[][] {
-  const { askAgainMs, askAfterwardsMs, newsAgainMs } = LIMITS;
+  const { askAgainMs, askAfterwardsMs, newsAgainMs, scheduleRetryMs } = LIMITS;
   const ownTime = Object.entries(BRANDS).flatMap(([label, { payerTimeMs }]) =>
     payerTimeMs === undefined ? [] : [`${duration(payerTimeMs)} for ${code(label)}`],
   );
@@ -69,7 +69,31 @@ function whatTimeBrings(): string[][] {
       `After that`,
       `the provider is still asked, in case money comes late: after ${duration(askAfterwardsMs[0])}, and again after ${pauses(askAfterwardsMs)}`,
     ],
-    ['An authorisation is older than the account’s `authorisation_days`', `it is ${code('EXPIRED')}`],
+    [
+      'An authorisation is older than the account’s `authorisation_days`',
+      `it is ${code('EXPIRED')}; a capture, void or reversal that is under way decides first`,
+    ],
+    [
+      `A capture, void or refund has no outcome after ${duration(LIMITS.submissionMs)}, because its process died`,
+      'its provider is asked about the operation',
+    ],
+    [
+      'The outcome of an operation is unknown, or the provider said that it comes later',
+      `the provider is asked about it after ${pauses(askAgainMs)}; the last pause repeats`,
+    ],
+    [
+      'The provider has no such operation',
+      'it is sent again with the same id, unless the provider’s connector cannot repeat safely',
+    ],
+    ['The date of a scheduled charge has come', 'it is charged, under an order number of its own'],
+    [
+      'A scheduled charge is declined',
+      `it is tried again after ${pauses(scheduleRetryMs)}; then it is given up, and the next date follows`,
+    ],
+    [
+      'The outcome of a scheduled charge, or of the first payment, is not known yet',
+      `the schedule looks again after ${duration(LIMITS.scheduleWaitMs)}`,
+    ],
     [
       'News come for a payment that nobody knows',
       `they are tried again after ${pauses(newsAgainMs)}; then they are ${code('unmatched')}`,
@@ -96,9 +120,7 @@ export function states(): string {
 A payment is in one of these states, and only the events below move it. States only move forward. News that the table
 does not allow, such as a decline of a payment that is settled, are noted in the history of the payment and change
 nothing. A success that comes after a payment was given up also goes on the operator’s
-[attention list](operator-guide.md#the-attention-list), because money may have moved.
-
-Some events belong to operations that are not there yet; see the [README](../README.md) for what works today.`,
+[attention list](operator-guide.md#the-attention-list), because money may have moved.`,
     table(
       ['State', 'Means', '`result` of a sale', 'Order may be tried again', 'Events and where they lead'],
       STATE_NAMES.map((state) => [
@@ -119,6 +141,11 @@ outcome is known. It is never declined by guess.`,
       ['Event', 'Means'],
       events.map(([event, means]) => [code(event), means]),
     ),
+    `
+The history of a payment has further rows, which leave the state as it is. Those of a capture, void, reversal or refund
+are ${code('requested …')} when it is reserved, before the provider is called; ${code('refused …')} when the provider
+declined it; ${code('unanswered …')} each time its outcome could not be told. When it is done, there is the event from the
+table.`,
     '## What time brings',
     table(['When', 'What happens'], whatTimeBrings()),
     '## Diagram',

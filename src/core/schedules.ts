@@ -2,20 +2,29 @@
 import { momentAfter } from '../lib/calendar.ts';
 import { newId } from '../lib/id.ts';
 import { Refusal } from '../rules/errors.ts';
+import { SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { isOpen } from '../rules/states.ts';
 import type { Payment, WholePayment } from '../store/payments.ts';
-import type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
+import type { Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
 import { findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
 import { openAttempt } from './payments/open.ts';
 import { repetition } from './payments/repeat.ts';
 
-/** A day of the month means something in months only. */
-function refuseDayWithoutMonths({ intervalUnit, dayOfMonth }: ScheduleTerms): void {
-  if (dayOfMonth === null || intervalUnit === 'month') return;
-  const sentence = 'This value should be sent with interval_unit month only.';
-  throw new Refusal('invalidData', [{ field: 'day_of_month', sentence }]);
+const LAST_MOMENT = Date.UTC(9999, 0, 1);
+
+/** A day of the month means something in months only, and a schedule ends in a year that can be written. */
+function refuseTerms(terms: ScheduleTerms, now: number): void {
+  const { intervalUnit, intervalLength, paymentsCount, delays, dayOfMonth } = terms;
+  if (dayOfMonth !== null && intervalUnit !== 'month') {
+    throw new Refusal('invalidData', [{ field: 'day_of_month', sentence: SENTENCES.monthsOnly }]);
+  }
+  const last = momentAfter(now, 31, { unit: intervalUnit, length: intervalLength }, paymentsCount + delays);
+  if (!(last < LAST_MOMENT)) {
+    const sentence = 'The last charge would be past the year 9999.';
+    throw new Refusal('invalidData', [{ field: 'payments_count', sentence }]);
+  }
 }
 
 export async function createSchedule(
@@ -24,7 +33,7 @@ export async function createSchedule(
   terms: ScheduleTerms,
   ownId: string,
 ): Promise<Schedule> {
-  refuseDayWithoutMonths(terms);
+  refuseTerms(terms, gateway.clock.now(mid));
   const schedule: Schedule = {
     ...terms,
     mid,
@@ -50,11 +59,12 @@ export async function updateSchedule(
   scheduleId: string,
   changes: Partial<ScheduleTerms>,
 ): Promise<Schedule> {
-  const before = await existingSchedule(gateway, account, scheduleId);
-  const after = { ...before, ...changes, version: before.version + 1 };
-  refuseDayWithoutMonths(after);
-  await gateway.schedules.update(after);
-  return after;
+  for (;;) {
+    const before = await existingSchedule(gateway, account, scheduleId);
+    const after = { ...before, ...changes, version: before.version + 1 };
+    refuseTerms(after, gateway.clock.now(account.mid));
+    if (await gateway.schedules.update(after)) return after;
+  }
 }
 
 export async function deleteSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<void> {
@@ -68,7 +78,7 @@ export async function listSchedules(
   gateway: Gateway,
   mid: string | undefined,
   limit: number,
-  before?: string,
+  before?: ScheduleCursor,
 ): Promise<{ schedule: Schedule; subscriptions: Subscription[] }[]> {
   const schedules = await gateway.schedules.list(mid, limit, before);
   const subscriptions = await gateway.schedules.subscriptionsOf(schedules);
@@ -86,6 +96,9 @@ export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
     const now = gateway.clock.now();
     const due = await gateway.schedules.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
     if (due.length === 0) return;
+    // Whoever has not heard yet that the clock was moved would date the charges wrongly.
+    const isBehind = due.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt as number) - LIMITS.leaseMs);
+    if (isBehind) gateway.clock.set(await gateway.installation.clockOffsets());
     const find = await everythingFor(gateway, due);
     const steps = await Promise.all(
       due.map(async (before) => ({ before, after: await workSubscription(gateway, before, find(before)) })),
@@ -135,13 +148,13 @@ async function chargeOccurrence(
   subscription: Subscription,
   { schedule, first, account }: Ground,
 ): Promise<Subscription> {
-  const { mid, scheduleId } = subscription;
+  const { mid } = subscription;
   const now = gateway.clock.now(mid);
   if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
-  // Nothing can be repeated before the first payment has succeeded.
-  if (first.recurringToken === null) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
-  const order = repetition(first, { orderId: occurrenceOrder(first, subscription.occurrences + 1), scheduleId });
-  const payment = await openAttempt(gateway, account, order, subscription.declines + 1);
+  if (subscription.occurrences >= schedule.paymentsCount) return { ...subscription, ...stopped('finished') };
+  // Nothing can be repeated before it has succeeded.
+  if (!isRepeatable(first)) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  const payment = await charge(gateway, account, first, subscription);
   if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
   // Whether it was charged is still to be found out.
   const isUnknown = isOpen(payment.state) && payment.authorised === 0n;
@@ -149,16 +162,34 @@ async function chargeOccurrence(
   return nextOccurrence(subscription, schedule, now);
 }
 
+/** A first payment has a token once it succeeded; a repetition goes by the token of the first. */
+const isRepeatable = ({ recurringToken, details, authorised }: WholePayment): boolean =>
+  recurringToken !== null || (details.recurringOf !== undefined && authorised > 0n);
+
 const FAILED: readonly Payment['state'][] = ['DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'CHARGEBACK'];
 const hasFailed = ({ state }: WholePayment): boolean => FAILED.includes(state);
 
 const stopped = (state: 'finished' | 'ended') => ({ state, nextAt: null, dueAt: null }) as const;
 
 /** Each occurrence has an order of its own, so that none is charged twice whoever charges it. */
-const occurrenceOrder = ({ orderId, paymentId }: Payment, occurrence: number): string => {
-  const order = `${orderId}:${occurrence}`;
-  return order.length <= LIMITS.orderIdLength ? order : `${paymentId}:${occurrence}`;
-};
+const occurrenceOrders = ({ orderId, paymentId }: Payment, occurrence: number): string[] =>
+  [`${orderId}:${occurrence}`, `${paymentId}:${occurrence}`].filter((order) => order.length <= LIMITS.orderIdLength);
+
+/** Makes a charge under the first of its orders that nothing else was paid under. */
+async function charge(
+  gateway: Gateway,
+  account: Account,
+  first: WholePayment,
+  { subscriptionId, scheduleId, occurrences, declines }: Subscription,
+): Promise<Payment> {
+  const content = `${subscriptionId} ${occurrences + 1}`;
+  for (const orderId of occurrenceOrders(first, occurrences + 1)) {
+    const order = repetition(first, { orderId, scheduleId, content });
+    const payment = await openAttempt(gateway, account, order, declines + 1);
+    if (payment) return payment;
+  }
+  throw new Error(`Every order of a charge of schedule ${scheduleId} is taken.`);
+}
 
 /** A declined charge is tried again after a while; when that does not help, it is reported and the next one follows. */
 function afterDecline(gateway: Gateway, subscription: Subscription, schedule: Schedule, now: number): Subscription {
@@ -187,9 +218,17 @@ function nextOccurrence(subscription: Subscription, schedule: Schedule, now: num
   return { ...anchored, intervals, nextAt, dueAt: nextAt };
 }
 
+/** The last day of a short month may stand for a later one; any other day stands for itself. */
+function dayMeant(moment: number, day: number): number {
+  const date = new Date(moment);
+  const isLast = new Date(moment + LIMITS.dayMs).getUTCDate() === 1;
+  return isLast ? Math.max(day, date.getUTCDate()) : date.getUTCDate();
+}
+
 /** A schedule that was changed counts from the date of the charge that was made last. */
 function anchoredBy(subscription: Subscription, { version }: Schedule): Subscription {
   if (subscription.scheduleVersion === version) return subscription;
   const anchorAt = subscription.nextAt ?? subscription.anchorAt;
-  return { ...subscription, anchorAt, intervals: 0, scheduleVersion: version };
+  const anchorDay = dayMeant(anchorAt, subscription.anchorDay);
+  return { ...subscription, anchorAt, anchorDay, intervals: 0, scheduleVersion: version };
 }

@@ -20,6 +20,7 @@ export const SENTENCES = {
   spaces: 'This value should not contain spaces.',
   notJson: 'This value should be a JSON object.',
   different: (other: string) => `This value should be the same as ${other}, or only one of them sent.`,
+  monthsOnly: 'This value should be sent with interval_unit month only.',
   incomplete: (path: string) => `This value should have ${path}.`,
   tooLong: (most: number) => `This value is too long. It should have ${most} characters or less.`,
   tooShort: (least: number) => `This value is too short. It should have ${least} characters or more.`,
@@ -194,6 +195,18 @@ export const wholeNumber = (least: number, most: number): Kind => ({
   expects: `whole number from ${least} to ${most}`,
   schema: { type: 'integer', minimum: least, maximum: most },
 });
+
+/** A day of a month, for schedules that count in months. */
+export const dayOfMonth: Kind = {
+  check: (value, context) => {
+    const unit = context.value('interval_unit');
+    return (
+      wholeNumber(1, 31).check(value, context) ?? (unit === '' || unit === 'month' ? undefined : SENTENCES.monthsOnly)
+    );
+  },
+  expects: 'whole number from 1 to 31, with `interval_unit` `month` only',
+  schema: { type: 'integer', minimum: 1, maximum: 31 },
+};
 
 // The parser drops line breaks and adds slashes, but the text itself is what a payer is sent to later.
 const WEB_ADDRESS = /^https?:\/\/\P{Cc}+$/iu;

@@ -4,6 +4,7 @@ import {
   amountOfPayment,
   anyText,
   currency,
+  dayOfMonth,
   type Field,
   flag,
   ipAddress,
@@ -36,10 +37,7 @@ const scheduleFields = (need: typeof must): Field[] => [
   need('interval_unit', oneOf(['day', 'week', 'month'])),
   need('payments_count', wholeNumber(1, 1200)),
 ];
-const scheduleExtras = [
-  may('day_of_month', wholeNumber(1, 31)),
-  may('delays', wholeNumber(0, LIMITS.scheduleDelaysMost)),
-];
+const scheduleExtras = [may('day_of_month', dayOfMonth), may('delays', wholeNumber(0, LIMITS.scheduleDelaysMost))];
 
 /** The operations of `/post`, under the names of the parameter `action`. */
 export const S2S_OPERATIONS = {

@@ -1,4 +1,5 @@
 /** Schedules, and the subscriptions that they charge: each subscription is its own job. */
+import { sql } from 'kysely';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain } from './arrays.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
@@ -36,6 +37,9 @@ export interface Subscription {
   dueAt: number | null;
   createdAt: number;
 }
+
+/** The place of a schedule in the list. */
+export type ScheduleCursor = Pick<Schedule, 'createdAt' | 'scheduleId' | 'mid'>;
 
 export type ScheduleTerms = Pick<
   Schedule,
@@ -83,12 +87,12 @@ const FIND_FOR = `
 
 const PROCEED = `
   update subscriptions s set state = i.state, occurrences = i.occurrences, declines = i.declines, failed = i.failed,
-    anchor_at = i.anchor_at, intervals = i.intervals, schedule_version = i.schedule_version, next_at = i.next_at,
+    anchor_at = i.anchor_at, anchor_day = i.anchor_day, intervals = i.intervals, schedule_version = i.schedule_version, next_at = i.next_at,
     due_at = i.due_at
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::subscription_state[], $6::int[], $7::int[], $8::int[],
-    $9::timestamptz[], $10::int[], $11::int[], $12::timestamptz[], $13::timestamptz[]
+    $9::timestamptz[], $10::int[], $11::int[], $12::int[], $13::timestamptz[], $14::timestamptz[]
   ) as i(mid, subscription_id, occurrences_before, declines_before, state, occurrences, declines, failed, anchor_at,
-    intervals, schedule_version, next_at, due_at)
+    anchor_day, intervals, schedule_version, next_at, due_at)
   where s.mid = i.mid and s.subscription_id = i.subscription_id
     and s.occurrences = i.occurrences_before and s.declines = i.declines_before`;
 
@@ -97,10 +101,11 @@ export interface ScheduleStore {
   insert(schedule: Schedule): Promise<boolean>;
   /** A schedule that was deleted is found no more. */
   find(mid: string, scheduleId: string): Promise<Schedule | undefined>;
-  update(schedule: Schedule): Promise<void>;
+  /** Puts the next version in place; false when somebody else has. */
+  update(schedule: Schedule): Promise<boolean>;
   remove(mid: string, scheduleId: string, at: number): Promise<boolean>;
   /** With those that were deleted, newest first. */
-  list(mid: string | undefined, limit: number, before?: string): Promise<Schedule[]>;
+  list(mid: string | undefined, limit: number, before?: ScheduleCursor): Promise<Schedule[]>;
   subscribe(subscription: Subscription): Promise<void>;
   /** Takes back a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
@@ -134,12 +139,14 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       return row as Schedule | undefined;
     },
     async update({ mid, scheduleId, name, intervalLength, intervalUnit, paymentsCount, dayOfMonth, delays, version }) {
-      await query
+      const { numUpdatedRows } = await query
         .updateTable('schedules')
         .set({ name, intervalLength, intervalUnit, paymentsCount, dayOfMonth, delays, version })
         .where('mid', '=', mid)
         .where('scheduleId', '=', scheduleId)
-        .execute();
+        .where('version', '=', version - 1)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
     },
     async remove(mid, scheduleId, at) {
       const { numUpdatedRows } = await query
@@ -153,11 +160,12 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
     },
     async list(mid, limit, before) {
       let list = query.selectFrom('schedules').select(SCHEDULE_COLUMNS).orderBy('createdAt', 'desc');
-      list = list.orderBy('scheduleId', 'desc').limit(limit);
+      list = list.orderBy('scheduleId', 'desc').orderBy('mid', 'desc').limit(limit);
       if (mid !== undefined) list = list.where('mid', '=', mid);
       if (before !== undefined) {
-        const cursor = query.selectFrom('schedules').select('createdAt').where('scheduleId', '=', before).limit(1);
-        list = list.where('createdAt', '<', cursor);
+        list = list.where(
+          sql<boolean>`(created_at, schedule_id, mid) < (${iso(before.createdAt)}, ${before.scheduleId}, ${before.mid})`,
+        );
       }
       return (await list.execute()) as Schedule[];
     },
@@ -166,6 +174,8 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       await query
         .insertInto('subscriptions')
         .values({ ...dated(row), anchorAt: iso(anchorAt), nextAt: isoOrNull(nextAt), dueAt: isoOrNull(dueAt) })
+        // A schedule repeats a payment once, however often it is attached to it.
+        .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
     async unsubscribe({ mid, subscriptionId }) {
@@ -208,6 +218,7 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         plain(steps, ({ after }) => after.declines),
         plain(steps, ({ after }) => after.failed),
         moments(steps, ({ after }) => after.anchorAt),
+        plain(steps, ({ after }) => after.anchorDay),
         plain(steps, ({ after }) => after.intervals),
         plain(steps, ({ after }) => after.scheduleVersion),
         moments(steps, ({ after }) => after.nextAt),

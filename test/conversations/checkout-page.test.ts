@@ -1,7 +1,29 @@
-/** Experiment. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkoutOf, choices, fill, follow, inputs, show, VCARD,sessionFields } from '../support/checkout.ts';
-import { sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+/** The page where the payer of a session chooses how to pay: what fits, what is missing, one payment, and a way back. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Body,
+  CANCEL_URL,
+  checkoutOf,
+  choices,
+  DOC_A,
+  fill,
+  follow,
+  inputs,
+  marked,
+  type Shown,
+  SUCCESS_URL,
+  show,
+  VCARD,
+} from '../support/checkout.ts';
+import {
+  type Fields,
+  type Merchant,
+  newOrderId,
+  sign,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
@@ -11,40 +33,409 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test('poison', async () => {
-  for (let n=0;n<3;n++){
-  const all = await Promise.all([...Array.from({length: 20}, () => checkout.send('session', sessionFields())), checkout.send('session', sessionFields({ order: { description: 'a\0b' } })), ...Array.from({length: 20}, () => checkout.send('session', sessionFields()))]);
-  console.log(all.map(a => a.status).join(' '));
-  }
+const PATIENTLY = { timeout: 5000 };
+const p = (name: string): string => `parameters[${name}]`;
+const stateOf = async (payment_id: string, merchant?: Merchant): Promise<string> =>
+  (await checkout.status({ payment_id }, merchant)).body.status;
+const decide = (page: string, decision: string): Promise<Shown> => fill(page, { decision });
+const formOf = async (url: string, label: string): Promise<Shown> => show(`${url}?method=${label}`);
+/** What a payer does who finds one of several ways on a page and chooses it. */
+async function choose(page: Shown, label: string, form: Fields): Promise<Shown> {
+  expect(choices(page.text)).toContain(label);
+  const shown = await show(new URL(`?method=${label}`, page.url).href);
+  expect(inputs(shown.text)).toEqual(Object.keys(form).filter((name) => name !== 'method'));
+  return fill(shown.url, form);
+}
+
+describe('the ways to pay', () => {
+  const SOME = ['vcard', 'doc-a', 'ips', 'transfer-a', 'transfer-b'];
+  test.each<[string, Body, Body, string[]]>([
+    ['dollars', { brands: SOME }, {}, ['vcard', 'doc-a']],
+    ['euros', { brands: SOME }, { order: { currency: 'EUR' } }, ['vcard', 'ips', 'doc-a']],
+    ['dinars', { brands: SOME }, { order: { currency: 'RSD' } }, ['vcard', 'ips', 'doc-a']],
+    ['pesos of Argentina', { brands: SOME }, { order: { currency: 'ARS' } }, ['vcard', 'transfer-a', 'doc-a']],
+    ['pesos of Mexico', { brands: SOME }, { order: { currency: 'MXN' } }, ['vcard', 'transfer-b', 'doc-a']],
+    ['what the session names', {}, { methods: ['upi-a', 'doc-a'] }, ['doc-a', 'upi-a']],
+    [
+      'what both name',
+      { brands: ['vcard', 'doc-a', 'doc-b'] },
+      { methods: ['doc-b', 'vcard', 'upi-a'] },
+      ['vcard', 'doc-b'],
+    ],
+    ['no names at all', { brands: ['vcard', 'doc-a'] }, { methods: [] }, ['vcard', 'doc-a']],
+    ['a name of the account', { brand_aliases: { Slip: 'doc-b' } }, { methods: ['Slip', 'vcard'] }, ['vcard', 'doc-b']],
+    [
+      'payouts',
+      { brands: ['vcard', 'payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b', 'doc-a'] },
+      {},
+      ['vcard', 'doc-a'],
+    ],
+    ['wallets', { brands: ['vcard', 'wallet-a', 'wallet-b', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    ['lists that no payer can fill in', { brands: ['vcard', 'open-banking-a', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    [
+      'a parameter that cannot be right',
+      { brands: ['vcard', 'pin-a', 'doc-a'] },
+      { parameters: { 'pin-a': { pin: '12' } } },
+      ['vcard', 'doc-a'],
+    ],
+  ])('%s: only those that fit', async (_, settings, fields, expected) => {
+    const merchant = await shop.newMerchant(settings);
+    const { status, text } = await show((await checkout.open(fields, merchant)).url);
+    expect([status, choices(text)]).toEqual([200, expected]);
+    expect(text).toContain('How do you want to pay?');
+  });
+
+  test('with nothing said, all of them, but neither payouts nor wallets nor other currencies', async () => {
+    const offered = choices((await show((await checkout.open()).url)).text);
+    expect(offered).toEqual(expect.arrayContaining(['vcard', 'doc-a', 'pin-a', 'upi-a', 'agg-a', 'hosted-a']));
+    const never = /^(payout-a|wallet-.|ips|transfer-.|crypto-a-payout|trading-b|p2p-.|open-banking-a)$/;
+    expect(offered.filter((label) => never.test(label))).toEqual([]);
+  });
+
+  const NAMED = { customer: { name: 'Ada King Byron' } };
+  const BANK = [p('bank_code'), p('bank_account_number')];
+  const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
+  test.each<[string, Body, string[]]>([
+    ['vcard', {}, ['identifier']],
+    ['bank-a', {}, ['payer_first_name', 'payer_last_name', ...BANK]],
+    ['bank-a', NAMED, BANK],
+    ['bank-a', { ...NAMED, parameters: { 'bank-a': { bank_code: 'DEUTDEFF' } } }, [p('bank_account_number')]],
+    ['doc-a', { parameters: { 'doc-b': { document_number: '1' } } }, [p('document_number')]],
+    ['doc-a', { parameters: { 'doc-a': { document_number: 17 } } }, []],
+    ['agg-a', { billing_address: { country: 'TR' } }, ACCOUNT],
+    ['agg-a', { billing_address: { country: 'DE' } }, []],
+    ['local-a', {}, []],
+    ['local-a', { billing_address: { country: 'cl' } }, [p('personalId')]],
+    ['local-b', { parameters: { 'local-b': { document_type: 'DNI' } } }, [p('document_number')]],
+    ['hosted-a', {}, [p('product_name'), p('product_quantity')]],
+    ['bnpl-a', {}, [p('category'), p('buyer_registered_since')]],
+    ['transfer-a', { order: { currency: 'ARS' } }, ['bank_cuil']],
+    ['telecom-a', {}, []],
+  ])('%s with %j asks for exactly %j, at once when it is the only way', async (label, fields, expected) => {
+    const several = await checkout.open({ ...fields, methods: [label, 'mobile-money-a'] });
+    expect(inputs((await formOf(several.url, label)).text)).toEqual(expected);
+    const { status, text } = await show((await checkout.open({ ...fields, methods: [label] })).url);
+    expect([status, inputs(text)]).toEqual([200, expected]);
+    expect(text).toContain('<form method="post"');
+  });
+
+  test('parameters can be given under the account’s own name of a brand', async () => {
+    const merchant = await shop.newMerchant({ brand_aliases: { Slip: 'doc-b' } });
+    const parameters = { Slip: { document_number: '17' } };
+    const { text } = await show((await checkout.open({ methods: ['Slip'], parameters }, merchant)).url);
+    expect(inputs(text)).toEqual([]);
+  });
 });
-test('schedule', async () => {
-  const m = await shop.newMerchant();
-  const c = await shop.post({ action: 'CREATE_SCHEDULE', client_key: m.client_key, name: 'x', interval_length: '1', interval_unit: 'day', payments_count: '3', hash: sign(m.password) });
-  for (const outcome of ['success', 'decline'] as const) {
-  const s = await checkout.paid({ recurring_init: true, schedule_id: c.body.schedule_id , methods: ['vcard', 'pin-a']}, m, outcome);
-  if (outcome === 'decline') {
-    // other method so that identifier is asked: vcard success not possible
-    console.log((await show(`${s.url}?method=vcard`)).text.includes('name="identifier"'));
-    await shop.gateway; 
-  }
-  await shop.advanceClock(86400 + 60, m.mid);
-  const { body } = await shop.admin('GET', `/payments?mid=${m.mid}`);
-  console.log(outcome, body.items.map((i: any) => [i.order_id, i.status, i.brand]));
-  }
+
+describe('what the payer fills in', () => {
+  const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
+  test.each<[string, Fields, string[]]>([
+    ['vcard', {}, ['identifier']],
+    ['vcard', { identifier: 'nobody@example.com' }, ['identifier']],
+    ['doc-a', { [p('document_number')]: ' ' }, [p('document_number')]],
+    ['pin-a', { [p('pin')]: '123' }, [p('pin')]],
+    ['bank-a', { ...BANK, payer_first_name: 'Ada' }, ['payer_last_name']],
+    ['bank-a', { ...BANK, payer_first_name: 'Ada', payer_last_name: 'B', [p('bank_code')]: 'x' }, [p('bank_code')]],
+    ['doc-a', { [p('document_number')]: '1\0' }, [p('document_number')]],
+  ])('%s with %j: %j is marked, and nothing changes', async (label, form, expected) => {
+    const { url, id } = await checkout.open();
+    const { status, text } = await fill(url, { method: label, ...form });
+    expect([status, marked(text)]).toEqual([422, expected]);
+    expect(await checkout.events(id)).toEqual(['opened']);
+    expect(await stateOf(id)).toBe('prepare');
+    expect(await checkout.atProvider(id)).toBeUndefined();
+  });
+
+  test.each(['', 'payout-a', 'wallet-a', 'ips', 'doc-b', 'nothing', '__proto__'])(
+    'the way %j, which is not offered, is not taken',
+    async (method) => {
+      const { url, id } = await checkout.open({ methods: ['vcard', 'doc-a'] });
+      const form = { identifier: 'success@example.com', [p('document_number')]: '17' };
+      const { status, location } = await fill(url, { ...form, method });
+      expect([status, location]).toEqual([303, new URL(url).pathname]);
+      expect(await checkout.events(id)).toEqual(['opened']);
+    },
+  );
+
+  test('neither amount nor what the merchant sent can be changed', async () => {
+    const parameters = { 'local-b': { document_type: 'DNI' } };
+    const { url, id } = await checkout.open({ methods: ['local-b'], parameters });
+    const form = { [p('document_number')]: '17', [p('document_type')]: 'X', order_amount: '0.01', amount: '0.01' };
+    expect((await fill(url, form)).status).toBe(303);
+    expect((await checkout.inspect(id)).details.parameters).toEqual({ document_number: '17', document_type: 'DNI' });
+    expect(await checkout.atProvider(id)).toMatchObject({ amount: '1000', currency: 'USD' });
+  });
+
+  test('what nobody may read is sealed, whoever gave it', async () => {
+    const pin = '1234567812345678';
+    const byPayer = await checkout.open({ methods: ['pin-a'] });
+    await fill(byPayer.url, { [p('pin')]: pin });
+    const byMerchant = await checkout.open({ methods: ['pin-a'], parameters: { 'pin-a': { pin } } });
+    for (const { id } of [byPayer, byMerchant]) {
+      const rows = await shop.rows(`select details from payments where payment_id = '${id}'`);
+      expect(JSON.stringify(rows)).not.toContain(pin);
+      expect(JSON.stringify(await checkout.inspect(id))).not.toContain(pin);
+    }
+  });
 });
-test('second same order, session status', async () => {
-  const a = await checkout.paid({ methods: ['vcard', 'doc-a'], recurring_init: true }, shop.merchant, 'decline');
-  const r = await fill(a.url, { method: 'doc-a', 'parameters[document_number]': '5' });
-  console.log(r.location);
-  console.log((await checkout.inspect((await checkout.attempts(a.orderId))[0] as string)));
+
+describe('the end', () => {
+  test('paid at once: back to the shop, and the page offers nothing any more', async () => {
+    const { url, id } = await checkout.open({ methods: ['vcard', 'doc-a'] });
+    const { status, location } = await choose(await show(url), 'vcard', VCARD.success);
+    expect([status, location]).toEqual([303, SUCCESS_URL]);
+    expect(await stateOf(id)).toBe('settled');
+    const before = await checkout.inspect(id);
+    for (const address of [url, `${url}?method=doc-a`, url]) {
+      const { text } = await show(address);
+      expect(text).toContain('Payment complete');
+      expect(text).toContain(SUCCESS_URL);
+      expect([choices(text), inputs(text), text.includes('<form')]).toEqual([[], [], false]);
+    }
+    const again = await fill(url, DOC_A);
+    expect([again.status, again.location]).toEqual([303, new URL(url).pathname]);
+    expect(await checkout.inspect(id)).toEqual(before);
+  });
+
+  test('reserved: back to the shop as well', async () => {
+    const { url, id } = await checkout.open({ methods: ['vcard'], auth: 'Y' });
+    const { status, location } = await fill(url, VCARD.success);
+    expect(await stateOf(id)).toBe('pending');
+    expect([status, location]).toEqual([303, SUCCESS_URL]);
+    expect((await show(url)).text).not.toContain('Waiting for your payment');
+  });
+
+  test('approved at the provider: back to the shop; a second return changes nothing', async () => {
+    const { id, page } = await checkout.atDocA();
+    const { location } = await decide(page, 'approve');
+    for (let times = 0; times < 3; times++) {
+      expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
+    }
+    expect(await stateOf(id)).toBe('settled');
+    expect((await checkout.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+  });
+
+  test('while the payer is at the provider, the page leads there again', async () => {
+    const { url, page } = await checkout.atDocA();
+    expect(await show(url)).toMatchObject({ status: 303, location: page });
+  });
+
+  test('five minutes for a transfer, not as long as the session', async () => {
+    const merchant = await shop.newMerchant();
+    const { url, id } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } }, merchant);
+    await shop.advanceClock(600, merchant.mid);
+    await fill(url, { bank_cuil: '20-12345678-6' });
+    expect(await stateOf(id, merchant)).toBe('pending');
+    await shop.advanceClock(300, merchant.mid);
+    expect(await stateOf(id, merchant)).toBe('decline');
+  });
+
+  test('the QR code of ips is shown on the page, with the order', async () => {
+    const { url, orderId } = await checkout.open({ methods: ['ips'], order: { currency: 'EUR', description: 'Tea' } });
+    const { text } = await follow({ ...(await fill(url, {})), url });
+    expect(text).toMatch(/<svg|<img/);
+    for (const part of [orderId, 'EUR', '10.00', 'Tea']) expect(text).toContain(part);
+  });
 });
-test('bad parameters pin', async () => {
-  const a = await checkout.open({ parameters: { 'pin-a': { pin: '1234567812345678' } }, methods: ['pin-a'] });
-  console.log(await shop.rows(`select details from payments where payment_id = '${a.id}'`));
-  console.log((await fill(a.url, {})).location);
-  console.log(JSON.stringify(await shop.rows(`select details from payments where payment_id = '${a.id}'`)));
+
+describe('a decline', () => {
+  const ATTEMPTS: [string, Fields][] = [
+    ['the same way with other details', VCARD.success],
+    ['another way', { method: 'pin-a', [p('pin')]: '1234567812345678' }],
+  ];
+  test.each(ATTEMPTS)('is said plainly, and %s pays: one link, two payments', async (_, form) => {
+    const { url, id, orderId } = await checkout.open({ methods: ['vcard', 'pin-a'] });
+    const declined = await follow(await fill(url, VCARD.decline));
+    expect(declined.text).toContain('The payment was declined. No money was taken. Declined by the test connector.');
+    const { status, location } = await choose(declined, form.method as string, form);
+    expect([status, location]).toEqual([303, SUCCESS_URL]);
+    const [second = '', first] = await checkout.attempts(orderId);
+    expect(first).toBe(id);
+    expect(second).not.toBe(id);
+    expect([await stateOf(second), await stateOf(id)]).toEqual(['settled', 'decline']);
+    expect((await show(url)).text).toContain('Payment complete');
+    expect((await fill(url, VCARD.success)).location).toBe(new URL(url).pathname);
+    expect(await checkout.attempts(orderId)).toHaveLength(2);
+  });
+
+  test.each([[['doc-a', 'vcard']], [['doc-a']]])(
+    'at the provider, of %j: back to a page where the payer can pay',
+    async (methods) => {
+      const { page, orderId } = await checkout.atDocA({ methods });
+      const declined = await follow(await decide(page, 'decline'));
+      expect(declined.text).toContain('The payment was declined. No money was taken.');
+      const [label, form] = methods.length > 1 ? ['vcard', VCARD.success] : ['doc-a', DOC_A];
+      const { status, location } =
+        methods.length > 1 ? await choose(declined, label as string, form) : await fill(declined.url, form);
+      expect(status).toBe(303);
+      expect(location).toBe(methods.length > 1 ? SUCCESS_URL : expect.stringContaining(`${shop.provider?.url}/pay/`));
+      expect(await checkout.attempts(orderId)).toHaveLength(2);
+    },
+  );
+
+  test('what was filled in for one attempt is asked again for the next', async () => {
+    const { url } = await checkout.open({ methods: ['bank-a', 'vcard'] });
+    const form = {
+      payer_first_name: 'Ada',
+      payer_last_name: 'B',
+      [p('bank_code')]: 'DEUTDEFF',
+      [p('bank_account_number')]: '1',
+    };
+    const { location } = await fill(url, { method: 'bank-a', ...form });
+    await decide(location, 'decline');
+    await expect.poll(async () => choices((await show(url)).text), PATIENTLY).toEqual(['vcard', 'bank-a']);
+    expect(inputs((await formOf(url, 'bank-a')).text)).toEqual(Object.keys(form));
+  });
+
+  test('a schedule goes on with the attempt that paid', async () => {
+    const merchant = await shop.newMerchant();
+    const { body } = await shop.post({
+      action: 'CREATE_SCHEDULE',
+      client_key: merchant.client_key,
+      name: 'Tea',
+      interval_length: '1',
+      interval_unit: 'day',
+      payments_count: '2',
+      hash: sign(merchant.password),
+    });
+    const recurring = { recurring_init: true, schedule_id: body.schedule_id };
+    const { url, page, orderId } = await checkout.atDocA({ ...recurring, methods: ['doc-a', 'vcard'] }, merchant);
+    await follow(await decide(page, 'decline'));
+    expect((await fill(url, VCARD.success)).location).toBe(SUCCESS_URL);
+    await shop.advanceClock(86_460, merchant.mid);
+    const { items } = (await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body;
+    expect(items.map(({ order_id, status }: Body) => [order_id, status])).toContainEqual([`${orderId}:1`, 'SETTLED']);
+  });
+
+  test('a newer session of the order is not touched through the older link', async () => {
+    const merchant = await shop.newMerchant();
+    const older = await checkout.atDocA({ methods: ['doc-a', 'vcard'] }, merchant);
+    await follow(await decide(older.page, 'decline'));
+    await shop.advanceClock(15, merchant.mid);
+    const newer = await checkout.open({ order: { number: older.orderId, amount: '20.00' } }, merchant);
+    await fill(older.url, VCARD.success);
+    expect(await checkout.inspect(newer.id)).toMatchObject({ status: 'PREPARE', amount: '20.00', brand: 'unchosen' });
+  });
 });
-test('none fits', async () => {
-  const a = await checkout.open({ methods: ['ips'] });
-  console.log((await show(a.url)).text.match(/<h1>.*/));
+
+describe('ten presses at the same moment', () => {
+  const press = (url: string) => Promise.all(Array.from({ length: 10 }, () => fill(url, DOC_A)));
+
+  test('are one submission', async () => {
+    const { url, id, orderId } = await checkout.open({ methods: ['doc-a', 'vcard'] });
+    expect((await press(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
+    expect(await checkout.submissions(id)).toBe(1);
+    expect(await checkout.attempts(orderId)).toEqual([id]);
+  });
+
+  test('after a decline are one new attempt and one submission', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { url, page, orderId } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
+      await follow(await decide(page, 'decline'));
+      expect((await press(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
+      const [second = '', ...first] = await checkout.attempts(orderId);
+      expect(first).toHaveLength(1);
+      expect([await checkout.submissions(second), await stateOf(second)]).toEqual([1, 'redirect']);
+    }
+  });
+
+  test('with two ways, one of them counts', async () => {
+    const { url, id } = await checkout.open({ methods: ['doc-a', 'pin-a'] });
+    await Promise.all([fill(url, DOC_A), fill(url, { method: 'pin-a', [p('pin')]: '1234567812345678' })]);
+    expect(await checkout.submissions(id)).toBe(1);
+  });
+});
+
+describe('ways out', () => {
+  test('after the session has ended the page says so, and nothing can be paid', async () => {
+    const merchant = await shop.newMerchant();
+    const { url, id } = await checkout.open({ session_expiry: 1 }, merchant);
+    await shop.advanceClock(59, merchant.mid);
+    expect(choices((await show(url)).text)).toContain('vcard');
+    await shop.advanceClock(1, merchant.mid);
+    for (let times = 0; times < 2; times++) {
+      const { status, text } = await show(url);
+      expect([status, choices(text)]).toEqual([200, []]);
+      expect(text).toContain('Payment not completed');
+      expect(text).toContain(`href="${CANCEL_URL}"`);
+      await fill(url, VCARD.success);
+    }
+    expect(await checkout.events(id)).toEqual(['opened', 'abandoned']);
+    expect(await stateOf(id, merchant)).toBe('decline');
+  });
+
+  test.each([[undefined], [CANCEL_URL]])(
+    'the page has a way to cancel when the shop has one: %s',
+    async (cancel_url) => {
+      const { text } = await show((await checkout.open({ cancel_url })).url);
+      expect(/<a[^>]*href="([^"]*)"[^>]*>Cancel and go back<\/a>/.exec(text)?.[1]).toBe(cancel_url);
+    },
+  );
+
+  test.each<[string, 'success' | 'decline', string]>([
+    ['a success', 'success', 'https://shop.example/thanks?lang=sr#top'],
+    ['an expiry', 'decline', 'https://shop.example/basket'],
+  ])('return parameters after %s: the payment, the order and a hash', async (_, outcome, address) => {
+    const merchant = await shop.newMerchant({ return_parameters: true });
+    const order = { number: newOrderId(), amount: '10.50', description: 'Two teapots & a cup' };
+    const { url, id } = await checkout.open(
+      { order, success_url: 'https://shop.example/thanks?lang=sr#top', methods: ['vcard'], session_expiry: 1 },
+      merchant,
+    );
+    const { location } = await fill(url, VCARD[outcome]);
+    await shop.advanceClock(60, merchant.mid);
+    const back = outcome === 'success' ? location : /class="button" href="([^"]*)"/.exec((await show(url)).text)?.[1];
+    const { searchParams, pathname, hash } = new URL(back?.replaceAll('&amp;', '&') ?? '');
+    const signature = sign(merchant.password, id, order.number, '10.50', 'USD', 'Two teapots & a cup');
+    const { lang, ...added } = Object.fromEntries(searchParams);
+    expect(added).toEqual({ payment_id: id, trans_id: id, order_id: order.number, hash: signature });
+    expect([pathname, lang, hash]).toEqual(
+      outcome === 'success' ? ['/thanks', 'sr', '#top'] : ['/basket', undefined, ''],
+    );
+    expect(address).toContain(pathname);
+  });
+});
+
+describe('safety', () => {
+  test('hostile texts are shown as they are, and do nothing', async () => {
+    const hostile = `"><img src=x onerror=alert(1)> ' <script>alert(1)</script>`;
+    const merchant = await shop.newMerchant({ name: hostile, brand_aliases: { [hostile.slice(0, 60)]: 'doc-a' } });
+    const { url } = await checkout.open(
+      {
+        order: { description: hostile, number: `<b>${newOrderId()}</b>` },
+        cancel_url: 'https://shop.example/?a="><script>alert(1)</script>',
+        customer: { name: hostile },
+      },
+      merchant,
+    );
+    const pages = [await show(url), await formOf(url, 'doc-a'), await formOf(url, encodeURIComponent(hostile))];
+    pages.push(await fill(url, { method: 'vcard', identifier: hostile }));
+    for (const { text } of pages) {
+      expect(text).not.toMatch(/<script|<img|<b>/);
+      expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    }
+  });
+
+  test('every page lets nothing else in, is kept nowhere, and tells nobody where it was', async () => {
+    const { url } = await checkout.open({ methods: ['vcard', 'doc-a'] });
+    const pages = [await show(url), await formOf(url, 'doc-a'), await fill(url, { method: 'vcard' })];
+    pages.push(await fill(url, VCARD.success), await show(url), await show(`${url}x`));
+    expect(pages.map(({ status }) => status)).toEqual([200, 200, 422, 303, 200, 404]);
+    for (const { headers, text } of pages) {
+      const policy = (headers.get('content-security-policy') ?? '').split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining(["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]),
+      );
+      expect(policy.join()).not.toMatch(/unsafe|script-src/);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      const [, style] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
+      const digest = createHash('sha256')
+        .update(style ?? '')
+        .digest('base64');
+      if (style !== undefined) expect(policy).toContain(`style-src 'sha256-${digest}'`);
+      expect(text).not.toMatch(/\sstyle="|\son\w+="|<script|\ssrc="/);
+    }
+  });
 });

@@ -23,7 +23,7 @@ export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entrie
 }
 
 /** What the hash of each request covers, written a second time by hand. */
-const SIGNED: Readonly<Record<string, readonly string[]>> = {
+export const SIGNED: Readonly<Record<string, readonly string[]>> = {
   session: ['order.number', 'order.amount', 'order.currency', 'order.description'],
   'payment/status': ['payment_id', 'trans_id', 'order_id'],
   'payment/card/credit': ['order_id', 'order_amount', 'order_currency', 'order_description'],
@@ -148,11 +148,100 @@ export const TOLERATED_SESSIONS: [what: string, fields: Body][] = [
   ['the rest', { req_token: false, card_token: ['x'], url_target: '_top', custom_data: { a: 1, b: true, c: 'x' } }],
 ];
 
+type Refused<What extends unknown[]> = [...What, fields: Body, ...Parameters<typeof refusal>];
+const named = (sentence: string, ...names: string[]): Parameters<typeof refusal> => [
+  'invalidData',
+  ...names.map((name) => `${name}: ${sentence}`),
+];
+export const NOWHERE = '01a1dd06-691f-7000-87fc-b0749d0543ed';
+const NO_HASH: Parameters<typeof refusal> = ['wrongHash', 'hash: Hash is not valid.'];
+
+/** Questions about payments that are refused. */
+export const REFUSED_QUERIES: Refused<[what: string]>[] = [
+  ['nothing', {}, ...named(blank, 'payment_id')],
+  ['a random id', { payment_id: NOWHERE }, 'noPayment'],
+  ['an id that is none', { trans_id: 'x' }, 'noPayment'],
+  ['an unknown order', { order_id: 'nothing' }, 'noOrder'],
+  ['all attempts of an unknown order', { order_id: 'nothing', size: 5 }, 'noOrder'],
+  ['a list of ids', { payment_id: [NOWHERE] }, ...named(notSingle, 'payment_id')],
+  ['an order that is a number', { order_id: 17 }, ...named(noText, 'order_id')],
+  ...[0, 101, '0', '101', 'x', 1.5, -1].map(
+    (size): Refused<[string]> => [`size ${JSON.stringify(size)}`, { order_id: '1', size }, ...named(invalid, 'size')],
+  ),
+  ['another hash', { order_id: '1', hash: 'x' }, ...NO_HASH],
+];
+
+export const creditFields = (fields: Body = {}) => ({
+  operation: 'credit',
+  order_id: newOrderId(),
+  order_amount: '5.00',
+  order_currency: 'USD',
+  order_description: 'Too much tea',
+  card_token: 'x',
+  ...fields,
+});
+
+/** Credits, which are all refused, since nobody knows the token. */
+export const REFUSED_CREDITS: Refused<[what: string]>[] = [
+  ['a token that nobody knows', {}, 'noCardToken'],
+  ['a name', { name: 'Ada Byron' }, 'noCardToken'],
+  ['a list of tokens', { card_token: ['x'] }, ...named(notSingle, 'card_token')],
+  ['an empty list of tokens', { card_token: [] }, ...named(notSingle, 'card_token')],
+  ['an order beside the flat fields', { order: { number: '1' } }, ...named(notSingle, 'order')],
+  ...[...Object.keys(creditFields()), 'hash'].map(
+    (name): Refused<[string]> => [`no ${name}`, { [name]: undefined }, ...named(blank, name)],
+  ),
+  ['another operation', { operation: 'refund' }, ...named(noChoice, 'operation')],
+  ['an amount that is a number', { order_amount: 5 }, ...named(noText, 'order_amount')],
+  ['an amount without cents', { order_amount: '5' }, ...named(invalid, 'order_amount')],
+  ['another hash', { hash: 'x' }, ...NO_HASH],
+];
+
+export const newOrder = (fields: Body = {}) => ({
+  number: newOrderId(),
+  amount: '3.00',
+  description: 'Tea',
+  ...fields,
+});
+
+/** Repetitions that are refused. */
+export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
+  ['another token', { recurring_token: 'x' }, 'incorrectTransaction'],
+  ['an unknown payment', { recurring_init_trans_id: NOWHERE }, 'incorrectTransaction'],
+  ['an id that is none', { recurring_init_trans_id: 'x' }, 'incorrectTransaction'],
+  ['no token', { recurring_token: '' }, ...named(blank, 'recurring_token')],
+  ['no number', { order: newOrder({ number: '' }) }, ...named(blank, 'order.number')],
+  ['an amount that is a number', { order: newOrder({ amount: 3 }) }, ...named(noText, 'order.amount')],
+  ['dollars without cents', { order: newOrder({ amount: '3' }) }, ...named(invalid, 'order.amount')],
+  ['an unknown schedule', { schedule_id: NOWHERE }, 'unknownSchedule'],
+  ['a schedule that is none', { schedule_id: 'x' }, 'notUuid', 'schedule_id: This is not a valid UUID.'],
+  ['another hash', { hash: 'x' }, ...NO_HASH],
+];
+
+/** What cannot be done to a payment in some state. */
+export const REFUSED_OPERATIONS: Refused<[path: string, state: CheckoutState]>[] = [
+  ['refund', 'prepare', {}, 'notSupported'],
+  ...(['pending', 'decline', 'void', 'refund'] as const).map(
+    (state): Refused<[string, CheckoutState]> => ['refund', state, {}, 'refundNotSettled'],
+  ),
+  ['refund', 'settled', { amount: '10.01' }, 'refundTooMuch'],
+  ['refund', 'settled', { amount: 5 }, ...named(noText, 'amount')],
+  ['refund', 'settled', { amount: '5' }, ...named(invalid, 'amount')],
+  ['refund', 'settled', { amount: '0.00' }, ...named(tooLittle, 'amount')],
+  ...(['prepare', 'redirect', 'settled', 'decline', 'void'] as const).map(
+    (state): Refused<[string, CheckoutState]> => ['void', state, {}, 'notSupported'],
+  ),
+  ...(['prepare', 'settled', 'decline', 'expired'] as const).map(
+    (state): Refused<[string, CheckoutState]> => ['capture', state, {}, 'captureNotPending'],
+  ),
+  ['capture', 'pending', { amount: '10.01' }, 'captureTooMuch'],
+  ['capture', 'pending', { amount: '10.0' }, ...named(invalid, 'amount')],
+];
+
 /** Characters that no database holds. */
 export const IMPOSSIBLE_SESSIONS: [where: string, fields: Body][] = [
   ['in the description', { order: { description: 'A\0B' } }],
   ['in the name', { customer: { name: 'A\0B' } }],
-  ['in url_target', { url_target: '\0' }],
   ['in the methods', { methods: ['vcard', '\0'] }],
   ['in a name of custom_data', { custom_data: { 'A\0B': '1' } }],
   ['in the parameters', { parameters: { '\0': { A: '1' } } }],
@@ -254,39 +343,25 @@ export function checkoutOf(shop: TestGateway) {
     return { ...session, page: location };
   };
 
-  /** What a payment needs to come from one state to another. */
-  const steps = {
-    prepare: async (merchant: Merchant) => (await open({}, merchant)).id,
-    redirect: async (merchant: Merchant) => (await atDocA({}, merchant)).id,
-    pending: async (merchant: Merchant) => (await paid({ auth: 'Y' }, merchant)).id,
-    settled: async (merchant: Merchant) => (await paid({}, merchant)).id,
-    decline: async (merchant: Merchant) => (await paid({}, merchant, 'decline')).id,
-    async void(merchant: Merchant) {
-      const payment_id = await steps.pending(merchant);
-      await send('payment/void', { payment_id }, merchant);
-      return payment_id;
-    },
-    async refund(merchant: Merchant) {
-      const payment_id = await steps.settled(merchant);
-      await send('payment/refund', { payment_id }, merchant);
-      return payment_id;
-    },
-    async reversal(merchant: Merchant) {
-      const id = await steps.pending(merchant);
-      await shop.post(operationFields(merchant, 'CREDITVOID', id));
-      return id;
-    },
-    async expired(merchant: Merchant) {
-      const id = await steps.pending(merchant);
-      await shop.advanceClock(8 * 86_400, merchant.mid);
-      return id;
-    },
-    async chargeback(merchant: Merchant) {
-      const id = await steps.settled(merchant);
-      await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
-      return id;
-    },
-  } satisfies Record<string, (merchant: Merchant) => Promise<string>>;
+  /** How a payment comes into a state, beginning with a session. */
+  const ways: Record<CheckoutState, (merchant: Merchant) => Promise<string>> = {
+    prepare: async (merchant) => (await open({}, merchant)).id,
+    redirect: async (merchant) => (await atDocA({}, merchant)).id,
+    pending: async (merchant) => (await paid({ auth: 'Y' }, merchant)).id,
+    settled: async (merchant) => (await paid({}, merchant)).id,
+    decline: async (merchant) => (await paid({}, merchant, 'decline')).id,
+    void: (merchant) => from('pending', merchant, (id) => send('payment/void', { payment_id: id }, merchant)),
+    refund: (merchant) => from('settled', merchant, (id) => send('payment/refund', { payment_id: id }, merchant)),
+    reversal: (merchant) => from('pending', merchant, (id) => shop.post(operationFields(merchant, 'CREDITVOID', id))),
+    expired: (merchant) => from('pending', merchant, () => shop.advanceClock(8 * 86_400, merchant.mid)),
+    chargeback: (merchant) =>
+      from('settled', merchant, (id) => shop.sandbox('POST', `/payments/${id}`, { chargeback: true })),
+  };
+  const from = async (state: CheckoutState, merchant: Merchant, step: (id: string) => Promise<unknown>) => {
+    const id = await ways[state](merchant);
+    await step(id);
+    return id;
+  };
 
   return {
     raw,
@@ -297,8 +372,10 @@ export function checkoutOf(shop: TestGateway) {
     paid,
     atDocA,
     /** A payment in this state, made through a session. */
-    inState: (state: CheckoutState, merchant: Merchant) => steps[state](merchant),
+    inState: (state: CheckoutState, merchant: Merchant) => ways[state](merchant),
     status: (fields: Body, merchant?: Merchant) => send('payment/status', fields, merchant),
+    stateOf: async (payment_id: string, merchant?: Merchant): Promise<string> =>
+      (await send('payment/status', { payment_id }, merchant)).body.status,
 
     events: async (id: string): Promise<string[]> =>
       (await inspect(id)).history.map((row: { event: string }) => row.event),

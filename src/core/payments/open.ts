@@ -49,13 +49,18 @@ export async function openPayment(gateway: Gateway, account: Account, order: Ord
   return openAgain(gateway, account, payment, order);
 }
 
-/** Makes one numbered attempt of an order, whoever tries to and however often. */
-export async function openAttempt(gateway: Gateway, account: Account, order: Order, attempt: number): Promise<Payment> {
+/** Makes one numbered attempt of an order, whoever tries to and however often; nothing when another request has it. */
+export async function openAttempt(
+  gateway: Gateway,
+  account: Account,
+  order: Order,
+  attempt: number,
+): Promise<Payment | undefined> {
   const payment = { ...composePayment(gateway, account, order), attempt };
   if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
   const existing = await gateway.payments.findByOrder(payment);
   if (!existing) throw new Error(`The order ${order.orderId} is taken, but there is no payment of it.`);
-  return waitForOutcome(gateway, existing);
+  return existing.fingerprint === payment.fingerprint ? waitForOutcome(gateway, existing) : undefined;
 }
 
 /** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */

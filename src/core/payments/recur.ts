@@ -22,6 +22,8 @@ export interface RecurringOrder {
   currency: string;
   description: string;
   isAuthorisation: boolean;
+  /** Where the payer of a challenge comes back to, where it is another place than the first time. */
+  termUrl3ds?: string | undefined;
   /** A schedule that shall repeat the payment from now on, or empty. */
   scheduleId: string;
   content: string;
@@ -35,7 +37,7 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
   const schedule = order.scheduleId === '' ? undefined : await existingSchedule(gateway, account, order.scheduleId);
   if (!brandOf(first.brand)?.recurs) throw new Refusal('actionNotSupported');
   const currency = order.currency || first.currency;
-  const { orderId, amountText, description, isAuthorisation, content } = order;
+  const { orderId, amountText, description, isAuthorisation, content, termUrl3ds } = order;
   if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
     throw new Refusal('invalidData', [{ field: order.amountField, sentence: SENTENCES.invalid }]);
   }
@@ -47,6 +49,7 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
     isAuthorisation,
     schedule,
     content,
+    termUrl3ds,
   });
   return { ...(await openPayment(gateway, account, repeated)), details: repeated.details };
 }

@@ -6,10 +6,12 @@ import type { Order } from './open.ts';
 export type Repetition = Pick<Order, 'orderId'> &
   Partial<Pick<Order, 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>> & {
     description?: string;
+    termUrl3ds?: string | undefined;
   };
 
-export function repetition(first: WholePayment, { description, ...own }: Repetition): Order {
-  const { identifier, returnUrl, termUrl3ds, callbackUrl, payer, customData, parameters, card } = first.details;
+export function repetition(first: WholePayment, { description, termUrl3ds, ...own }: Repetition): Order {
+  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card } = first.details;
+  const address = termUrl3ds ?? first.details.termUrl3ds;
   return {
     protocol: first.protocol,
     brand: first.brand,
@@ -22,10 +24,10 @@ export function repetition(first: WholePayment, { description, ...own }: Repetit
     details: {
       description: description ?? first.details.description,
       payer,
-      recurringOf: first.paymentId,
+      recurringOf: first.details.recurringOf ?? first.paymentId,
       ...(identifier !== undefined && { identifier }),
       ...(returnUrl !== undefined && { returnUrl }),
-      ...(termUrl3ds !== undefined && { termUrl3ds }),
+      ...(address !== undefined && { termUrl3ds: address }),
       ...(callbackUrl !== undefined && { callbackUrl }),
       ...(customData !== undefined && { customData }),
       ...(parameters !== undefined && { parameters }),

@@ -7,18 +7,18 @@ import type { Schedule, Subscription } from '../../store/schedules.ts';
 /** The first charge comes one interval after the first payment, or later by as many as the schedule delays. */
 export function subscriptionTo(
   schedule: Schedule,
-  first: Pick<Payment, 'mid' | 'paymentId' | 'createdAt'>,
+  payment: Pick<Payment, 'mid' | 'paymentId' | 'createdAt'>,
 ): Subscription {
-  const anchorAt = first.createdAt;
+  const anchorAt = payment.createdAt;
   const anchorDay = new Date(anchorAt).getUTCDate();
   const intervals = schedule.delays + 1;
   const rhythm = { unit: schedule.intervalUnit, length: schedule.intervalLength };
   const nextAt = momentAfter(anchorAt, schedule.dayOfMonth ?? anchorDay, rhythm, intervals);
   return {
-    mid: first.mid,
+    mid: payment.mid,
     subscriptionId: newId(),
     scheduleId: schedule.scheduleId,
-    firstPaymentId: first.paymentId,
+    firstPaymentId: payment.paymentId,
     state: 'active',
     occurrences: 0,
     declines: 0,

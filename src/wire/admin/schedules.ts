@@ -3,16 +3,26 @@ import type { FastifyInstance } from 'fastify';
 import type { Gateway, Schedule, Subscription } from '../../core/context.ts';
 import { listSchedules } from '../../core/schedules.ts';
 import { wireDate } from '../../lib/clock.ts';
+import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/schedules', async (request) => {
-    const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
+    const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: readCursor });
     const size = query.limit ?? LIMITS.adminPageSize;
     const schedules = await listSchedules(gateway, query.mid, size + 1, query.cursor);
-    return page(schedules, size, ({ schedule }) => schedule.scheduleId, scheduleView);
+    return page(schedules, size, ({ schedule }) => cursorOf(schedule), scheduleView);
   });
+}
+
+/** Own ids tell no time, so the cursor names the time and both ids. */
+const cursorOf = ({ createdAt, scheduleId, mid }: Schedule): string => `${createdAt}.${scheduleId}.${mid}`;
+
+function readCursor(text: string) {
+  const [createdAt = '', scheduleId = '', mid = ''] = text.split('.');
+  const isCursor = /^\d{1,15}$/.test(createdAt) && isUuid(scheduleId) && isUuid(mid);
+  return isCursor ? { createdAt: Number(createdAt), scheduleId, mid } : undefined;
 }
 
 const dateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));

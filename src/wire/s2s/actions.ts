@@ -162,6 +162,7 @@ const recurringSale: Action = {
       currency: value('order_currency'),
       description: value('order_description'),
       isAuthorisation: value('auth') === 'Y',
+      termUrl3ds: value('term_url_3ds') || undefined,
       scheduleId: value('schedule_id'),
       content: contentOf(body),
     });
