@@ -1,6 +1,6 @@
 /** A provider behind the HTTP protocol of `docs/provider-api.md`; the simulated outside world speaks it too. */
 import { Pool } from 'undici';
-import { isObject, isText } from '../lib/json.ts';
+import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type {
@@ -104,8 +104,6 @@ const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
 
 export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
 
-/** What no database keeps as text: a zero character, or half of a character; not a text that only speaks of one. */
-const UNKEEPABLE = /(?<!\\)(?:\\\\)*\\u(0000|d[89a-f])/i;
 const EVENT_ID_LENGTH = 255;
 
 /** Reads news that the secret signed; `about` is the member that names what they are about. */
@@ -116,7 +114,7 @@ export const newsReader =
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      const isNews = isObject(body) && isText(body[about], 255) && !UNKEEPABLE.test(JSON.stringify(body));
+      const isNews = isObject(body) && isText(body[about], 255) && isKeepable(body);
       return isNews ? { eventId, reference: body[about] as string, body } : undefined;
     } catch {
       return undefined;

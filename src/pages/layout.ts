@@ -39,6 +39,8 @@ a{color:var(--accent)}
 text-decoration:none;border-bottom:1px solid var(--line);font-weight:600}
 .choice::after{content:"›";color:var(--soft);font-size:1.5rem}
 .choice:hover{color:var(--accent)}
+.code{max-width:16rem;margin:1rem auto;padding:1rem;background:#fff;border-radius:10px}
+.code svg{display:block;width:100%;height:auto}
 .quiet{display:block;min-height:2.75rem;padding:.75rem;margin-top:.5rem;text-align:center}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .mark{font-size:2.5rem;line-height:1;font-weight:700}

@@ -28,11 +28,15 @@ export interface PaymentDetails {
 export interface SessionTerms {
   /** The payment that the session began with, whose link the payer has. */
   id: string;
+  /** The session ends then; a way to pay may leave the payer less time. */
+  until: number;
   successUrl: string;
   cancelUrl?: string;
   expiryUrl?: string;
   errorUrl?: string;
   urlTarget?: string;
+  /** What the merchant said of the payer; what the payer adds is of one attempt alone. */
+  payer: Record<string, string>;
   /** The brands that the merchant wants to offer; empty means all. */
   methods: string[];
   /** What the merchant knows already of the fields of brands. */

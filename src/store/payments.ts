@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
+import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import { claimStatement, columns, iso } from './columns.ts';
@@ -164,8 +165,9 @@ const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 
 const COLLECT = `
   with collected as (
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
-      history_length = history_length + 1, brand = $7, connector = $8
-    where mid = $4 and payment_id = $5 and history_length = $6 and state in ('REDIRECT', 'PREPARE')
+      history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9
+    where mid = $4 and payment_id = $5 and history_length = $6
+      and (state = 'PREPARE' and brand = '${UNCHOSEN}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields')
     returning mid, payment_id, history_length, state
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
@@ -355,6 +357,7 @@ export function createPaymentStore(
         before.historyLength,
         after.brand,
         after.connector,
+        after.payerUntil === null ? null : iso(after.payerUntil),
       ]);
       return rowCount === 1;
     },

@@ -1,6 +1,7 @@
 /** The interface for machines: one OpenAPI document, made from the rows that the gateway itself goes by. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import {
@@ -15,6 +16,7 @@ import {
   object,
   refusals,
   text,
+  uuid,
 } from './openapi/schema.ts';
 
 export const VERSION = '0.1.0';
@@ -51,21 +53,50 @@ const NEWS = object(
   },
 );
 
+const signature = [
+  inHeader('webhook-id', 'The event; the same event counts once.'),
+  inHeader('webhook-timestamp', 'Seconds since 1970.'),
+  inHeader('webhook-signature', '`v1,` and the base64 of the HMAC-SHA256 over `{id}.{timestamp}.{body}`.'),
+];
+
 const inbound: Json = {
   parameters: [inPath('connector', choice(['upstream', 'vcard']), 'Whose news they are.')],
   post: {
     operationId: 'receiveNews',
     tags: ['providers'],
     summary: 'Takes news of a provider: signed, and kept before they are answered.',
-    parameters: [
-      inHeader('webhook-id', 'The event; the same event counts once.'),
-      inHeader('webhook-timestamp', 'Seconds since 1970.'),
-      inHeader('webhook-signature', '`v1,` and the base64 of the HMAC-SHA256 over `{id}.{timestamp}.{body}`.'),
-    ],
+    parameters: signature,
     requestBody: jsonBody(NEWS),
     responses: {
       ...answers('The news are kept.', object({ result: { const: 'SUCCESS' } })),
       ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
+    },
+  },
+};
+
+const threeDsResult: Json = {
+  post: {
+    operationId: 'receiveAuthentication',
+    tags: ['providers'],
+    summary: 'Takes the result of a 3DS challenge from the directory, signed; nothing else counts.',
+    parameters: signature,
+    requestBody: jsonBody(
+      object(
+        { messageType: { const: 'RReq' }, threeDSServerTransID: uuid },
+        { messageVersion: text, transStatus: text, eci: text, authenticationValue: text, dsTransID: text },
+      ),
+    ),
+    responses: {
+      ...answers(
+        'The result is applied.',
+        object({
+          messageType: { const: 'RRes' },
+          messageVersion: text,
+          threeDSServerTransID: uuid,
+          resultsStatus: text,
+        }),
+      ),
+      ...refusals('bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
     },
   },
 };
@@ -112,6 +143,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
     servers: [{ url: publicUrl || '/' }],
     tags: [
       { name: 'merchants', description: 'Signed forms of merchants.' },
+      { name: 'checkout', description: 'Signed JSON of merchants whose payers pay on our page.' },
       { name: 'payers', description: 'Pages for the browsers of payers.' },
       { name: 'providers', description: 'What providers send.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
@@ -121,6 +153,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
     ],
     paths: {
       ...POST_PATHS,
+      ...CHECKOUT_PATHS,
       '/pay/{link}': {
         parameters: linkParameter,
         get: view('showPayment', 'Asks the payer for what is missing, or tells how the payment stands.'),
@@ -131,6 +164,11 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         get: view('return', 'Where a provider sends the payer back to; leads on to the shop.'),
         post: view('returnByPost', 'The same for providers that send payers back by POST.'),
       },
+      '/3ds/{link}': {
+        parameters: linkParameter,
+        post: view('returnFromBank', 'Where the bank of a card sends the payer back to after a challenge.'),
+      },
+      '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...OPERATOR_PATHS,
       '/health/live': health('isLive', 'Whether the process runs.', status('live')),
@@ -144,7 +182,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
-      schemas: { Error: ERROR, ...POST_SCHEMAS, ...OPERATOR_SCHEMAS },
+      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },
   };

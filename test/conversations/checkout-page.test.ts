@@ -1,5 +1,5 @@
 /** The page where the payer of a session chooses how to pay: what fits, what is missing, one payment, and a way back. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -16,14 +16,7 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import {
-  type Fields,
-  type Merchant,
-  newOrderId,
-  sign,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Fields, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
@@ -33,10 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-const PATIENTLY = { timeout: 5000 };
 const p = (name: string): string => `parameters[${name}]`;
-const stateOf = async (payment_id: string, merchant?: Merchant): Promise<string> =>
-  (await checkout.status({ payment_id }, merchant)).body.status;
+const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
 const decide = (page: string, decision: string): Promise<Shown> => fill(page, { decision });
 const formOf = async (url: string, label: string): Promise<Shown> => show(`${url}?method=${label}`);
 /** What a payer does who finds one of several ways on a page and chooses it. */
@@ -48,6 +39,8 @@ async function choose(page: Shown, label: string, form: Fields): Promise<Shown> 
 }
 
 describe('the ways to pay', () => {
+  const PAYOUTS = ['payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b'];
+  const WRONG_UPI = { parameters: { 'upi-b': { upi_id: 'nobody' } } };
   const SOME = ['vcard', 'doc-a', 'ips', 'transfer-a', 'transfer-b'];
   test.each<[string, Body, Body, string[]]>([
     ['dollars', { brands: SOME }, {}, ['vcard', 'doc-a']],
@@ -56,33 +49,17 @@ describe('the ways to pay', () => {
     ['pesos of Argentina', { brands: SOME }, { order: { currency: 'ARS' } }, ['vcard', 'transfer-a', 'doc-a']],
     ['pesos of Mexico', { brands: SOME }, { order: { currency: 'MXN' } }, ['vcard', 'transfer-b', 'doc-a']],
     ['what the session names', {}, { methods: ['upi-a', 'doc-a'] }, ['doc-a', 'upi-a']],
-    [
-      'what both name',
-      { brands: ['vcard', 'doc-a', 'doc-b'] },
-      { methods: ['doc-b', 'vcard', 'upi-a'] },
-      ['vcard', 'doc-b'],
-    ],
+    ['what both name', { brands: SOME }, { methods: ['upi-a', 'doc-a', 'ips', 'vcard'] }, ['vcard', 'doc-a']],
     ['no names at all', { brands: ['vcard', 'doc-a'] }, { methods: [] }, ['vcard', 'doc-a']],
     ['a name of the account', { brand_aliases: { Slip: 'doc-b' } }, { methods: ['Slip', 'vcard'] }, ['vcard', 'doc-b']],
-    [
-      'payouts',
-      { brands: ['vcard', 'payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b', 'doc-a'] },
-      {},
-      ['vcard', 'doc-a'],
-    ],
-    ['wallets', { brands: ['vcard', 'wallet-a', 'wallet-b', 'doc-a'] }, {}, ['vcard', 'doc-a']],
-    ['lists that no payer can fill in', { brands: ['vcard', 'open-banking-a', 'doc-a'] }, {}, ['vcard', 'doc-a']],
-    [
-      'a parameter that cannot be right',
-      { brands: ['vcard', 'pin-a', 'doc-a'] },
-      { parameters: { 'pin-a': { pin: '12' } } },
-      ['vcard', 'doc-a'],
-    ],
+    ['payouts', { brands: [...PAYOUTS, 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    ['wallets', { brands: ['wallet-a', 'wallet-b', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    ['lists that no payer can fill in', { brands: ['open-banking-a', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    ['a wrong parameter', { brands: ['upi-b', 'vcard', 'doc-a'] }, WRONG_UPI, ['vcard', 'doc-a']],
   ])('%s: only those that fit', async (_, settings, fields, expected) => {
     const merchant = await shop.newMerchant(settings);
     const { status, text } = await show((await checkout.open(fields, merchant)).url);
     expect([status, choices(text)]).toEqual([200, expected]);
-    expect(text).toContain('How do you want to pay?');
   });
 
   test('with nothing said, all of them, but neither payouts nor wallets nor other currencies', async () => {
@@ -93,12 +70,11 @@ describe('the ways to pay', () => {
   });
 
   const NAMED = { customer: { name: 'Ada King Byron' } };
-  const BANK = [p('bank_code'), p('bank_account_number')];
   const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
   test.each<[string, Body, string[]]>([
     ['vcard', {}, ['identifier']],
-    ['bank-a', {}, ['payer_first_name', 'payer_last_name', ...BANK]],
-    ['bank-a', NAMED, BANK],
+    ['bank-a', {}, ['payer_first_name', 'payer_last_name', ...Object.keys(BANK)]],
+    ['bank-a', NAMED, Object.keys(BANK)],
     ['bank-a', { ...NAMED, parameters: { 'bank-a': { bank_code: 'DEUTDEFF' } } }, [p('bank_account_number')]],
     ['doc-a', { parameters: { 'doc-b': { document_number: '1' } } }, [p('document_number')]],
     ['doc-a', { parameters: { 'doc-a': { document_number: 17 } } }, []],
@@ -128,7 +104,6 @@ describe('the ways to pay', () => {
 });
 
 describe('what the payer fills in', () => {
-  const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
   test.each<[string, Fields, string[]]>([
     ['vcard', {}, ['identifier']],
     ['vcard', { identifier: 'nobody@example.com' }, ['identifier']],
@@ -142,7 +117,7 @@ describe('what the payer fills in', () => {
     const { status, text } = await fill(url, { method: label, ...form });
     expect([status, marked(text)]).toEqual([422, expected]);
     expect(await checkout.events(id)).toEqual(['opened']);
-    expect(await stateOf(id)).toBe('prepare');
+    expect(await checkout.stateOf(id)).toBe('prepare');
     expect(await checkout.atProvider(id)).toBeUndefined();
   });
 
@@ -184,7 +159,7 @@ describe('the end', () => {
     const { url, id } = await checkout.open({ methods: ['vcard', 'doc-a'] });
     const { status, location } = await choose(await show(url), 'vcard', VCARD.success);
     expect([status, location]).toEqual([303, SUCCESS_URL]);
-    expect(await stateOf(id)).toBe('settled');
+    expect(await checkout.stateOf(id)).toBe('settled');
     const before = await checkout.inspect(id);
     for (const address of [url, `${url}?method=doc-a`, url]) {
       const { text } = await show(address);
@@ -200,7 +175,7 @@ describe('the end', () => {
   test('reserved: back to the shop as well', async () => {
     const { url, id } = await checkout.open({ methods: ['vcard'], auth: 'Y' });
     const { status, location } = await fill(url, VCARD.success);
-    expect(await stateOf(id)).toBe('pending');
+    expect(await checkout.stateOf(id)).toBe('pending');
     expect([status, location]).toEqual([303, SUCCESS_URL]);
     expect((await show(url)).text).not.toContain('Waiting for your payment');
   });
@@ -211,7 +186,7 @@ describe('the end', () => {
     for (let times = 0; times < 3; times++) {
       expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
     }
-    expect(await stateOf(id)).toBe('settled');
+    expect(await checkout.stateOf(id)).toBe('settled');
     expect((await checkout.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
@@ -225,9 +200,9 @@ describe('the end', () => {
     const { url, id } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } }, merchant);
     await shop.advanceClock(600, merchant.mid);
     await fill(url, { bank_cuil: '20-12345678-6' });
-    expect(await stateOf(id, merchant)).toBe('pending');
+    expect(await checkout.stateOf(id, merchant)).toBe('pending');
     await shop.advanceClock(300, merchant.mid);
-    expect(await stateOf(id, merchant)).toBe('decline');
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
   });
 
   test('the QR code of ips is shown on the page, with the order', async () => {
@@ -252,52 +227,42 @@ describe('a decline', () => {
     const [second = '', first] = await checkout.attempts(orderId);
     expect(first).toBe(id);
     expect(second).not.toBe(id);
-    expect([await stateOf(second), await stateOf(id)]).toEqual(['settled', 'decline']);
+    expect([await checkout.stateOf(second), await checkout.stateOf(id)]).toEqual(['settled', 'decline']);
     expect((await show(url)).text).toContain('Payment complete');
     expect((await fill(url, VCARD.success)).location).toBe(new URL(url).pathname);
     expect(await checkout.attempts(orderId)).toHaveLength(2);
   });
 
-  test.each([[['doc-a', 'vcard']], [['doc-a']]])(
-    'at the provider, of %j: back to a page where the payer can pay',
-    async (methods) => {
-      const { page, orderId } = await checkout.atDocA({ methods });
-      const declined = await follow(await decide(page, 'decline'));
-      expect(declined.text).toContain('The payment was declined. No money was taken.');
-      const [label, form] = methods.length > 1 ? ['vcard', VCARD.success] : ['doc-a', DOC_A];
-      const { status, location } =
-        methods.length > 1 ? await choose(declined, label as string, form) : await fill(declined.url, form);
-      expect(status).toBe(303);
-      expect(location).toBe(methods.length > 1 ? SUCCESS_URL : expect.stringContaining(`${shop.provider?.url}/pay/`));
-      expect(await checkout.attempts(orderId)).toHaveLength(2);
-    },
-  );
+  test('at the provider leads back to the page, where another way pays', async () => {
+    const { page, orderId } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
+    const declined = await follow(await decide(page, 'decline'));
+    expect(declined.text).toContain('The payment was declined. No money was taken.');
+    const { status, location } = await choose(declined, 'vcard', VCARD.success);
+    expect([status, location]).toEqual([303, SUCCESS_URL]);
+    expect(await checkout.attempts(orderId)).toHaveLength(2);
+  });
+
+  test('at the provider of the only way leads back to its form', async () => {
+    const { page } = await checkout.atDocA();
+    const form = await follow(await decide(page, 'decline'));
+    expect(form.text).toContain('The payment was declined. No money was taken.');
+    const { status, location } = await fill(form.url, DOC_A);
+    expect([status, location.startsWith(`${shop.provider?.url}/pay/`)]).toEqual([303, true]);
+  });
 
   test('what was filled in for one attempt is asked again for the next', async () => {
-    const { url } = await checkout.open({ methods: ['bank-a', 'vcard'] });
-    const form = {
-      payer_first_name: 'Ada',
-      payer_last_name: 'B',
-      [p('bank_code')]: 'DEUTDEFF',
-      [p('bank_account_number')]: '1',
-    };
-    const { location } = await fill(url, { method: 'bank-a', ...form });
-    await decide(location, 'decline');
-    await expect.poll(async () => choices((await show(url)).text), PATIENTLY).toEqual(['vcard', 'bank-a']);
-    expect(inputs((await formOf(url, 'bank-a')).text)).toEqual(Object.keys(form));
+    const { url } = await checkout.open({ methods: ['bank-a'] });
+    const form = { payer_first_name: 'Ada', payer_last_name: 'B', ...BANK };
+    const { location } = await fill(url, form);
+    await follow(await decide(location, 'decline'));
+    expect(inputs((await show(url)).text)).toEqual(Object.keys(form));
   });
 
   test('a schedule goes on with the attempt that paid', async () => {
     const merchant = await shop.newMerchant();
-    const { body } = await shop.post({
-      action: 'CREATE_SCHEDULE',
-      client_key: merchant.client_key,
-      name: 'Tea',
-      interval_length: '1',
-      interval_unit: 'day',
-      payments_count: '2',
-      hash: sign(merchant.password),
-    });
+    const { client_key, password } = merchant;
+    const daily = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '2' };
+    const { body } = await shop.post({ action: 'CREATE_SCHEDULE', client_key, ...daily, hash: sign(password) });
     const recurring = { recurring_init: true, schedule_id: body.schedule_id };
     const { url, page, orderId } = await checkout.atDocA({ ...recurring, methods: ['doc-a', 'vcard'] }, merchant);
     await follow(await decide(page, 'decline'));
@@ -335,7 +300,7 @@ describe('ten presses at the same moment', () => {
       expect((await press(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
       const [second = '', ...first] = await checkout.attempts(orderId);
       expect(first).toHaveLength(1);
-      expect([await checkout.submissions(second), await stateOf(second)]).toEqual([1, 'redirect']);
+      expect([await checkout.submissions(second), await checkout.stateOf(second)]).toEqual([1, 'redirect']);
     }
   });
 
@@ -361,7 +326,7 @@ describe('ways out', () => {
       await fill(url, VCARD.success);
     }
     expect(await checkout.events(id)).toEqual(['opened', 'abandoned']);
-    expect(await stateOf(id, merchant)).toBe('decline');
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
   });
 
   test.each([[undefined], [CANCEL_URL]])(
@@ -372,27 +337,23 @@ describe('ways out', () => {
     },
   );
 
-  test.each<[string, 'success' | 'decline', string]>([
-    ['a success', 'success', 'https://shop.example/thanks?lang=sr#top'],
-    ['an expiry', 'decline', 'https://shop.example/basket'],
-  ])('return parameters after %s: the payment, the order and a hash', async (_, outcome, address) => {
+  test.each(['success', 'decline'] as const)('return parameters after %s: the payment and a hash', async (outcome) => {
     const merchant = await shop.newMerchant({ return_parameters: true });
     const order = { number: newOrderId(), amount: '10.50', description: 'Two teapots & a cup' };
-    const { url, id } = await checkout.open(
-      { order, success_url: 'https://shop.example/thanks?lang=sr#top', methods: ['vcard'], session_expiry: 1 },
-      merchant,
-    );
+    const session = { order, methods: ['vcard'], session_expiry: 1, success_url: `${SUCCESS_URL}?lang=sr#top` };
+    const { url, id } = await checkout.open(session, merchant);
     const { location } = await fill(url, VCARD[outcome]);
     await shop.advanceClock(60, merchant.mid);
-    const back = outcome === 'success' ? location : /class="button" href="([^"]*)"/.exec((await show(url)).text)?.[1];
-    const { searchParams, pathname, hash } = new URL(back?.replaceAll('&amp;', '&') ?? '');
-    const signature = sign(merchant.password, id, order.number, '10.50', 'USD', 'Two teapots & a cup');
+    const [, link = ''] = /class="button" href="([^"]*)"/.exec((await show(url)).text) ?? [];
+    const address = link.replaceAll('&amp;', '&');
+    if (outcome === 'success') expect(location).toBe(address);
+    const { searchParams, pathname, hash: fragment } = new URL(address);
     const { lang, ...added } = Object.fromEntries(searchParams);
+    const signature = sign(merchant.password, id, order.number, '10.50', 'USD', 'Two teapots & a cup');
     expect(added).toEqual({ payment_id: id, trans_id: id, order_id: order.number, hash: signature });
-    expect([pathname, lang, hash]).toEqual(
+    expect([pathname, lang, fragment]).toEqual(
       outcome === 'success' ? ['/thanks', 'sr', '#top'] : ['/basket', undefined, ''],
     );
-    expect(address).toContain(pathname);
   });
 });
 
@@ -431,10 +392,7 @@ describe('safety', () => {
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       const [, style] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
-      const digest = createHash('sha256')
-        .update(style ?? '')
-        .digest('base64');
-      if (style !== undefined) expect(policy).toContain(`style-src 'sha256-${digest}'`);
+      if (style !== undefined) expect(policy).toContain(`style-src 'sha256-${hash('sha256', style, 'base64')}'`);
       expect(text).not.toMatch(/\sstyle="|\son\w+="|<script|\ssrc="/);
     }
   });

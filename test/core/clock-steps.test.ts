@@ -1,4 +1,5 @@
 /** Letting time pass: everything on the way happens at its own date, in its order, and what follows from it too. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -274,6 +275,25 @@ describe('whose clock it is', () => {
     await expect.poll(() => other.clock.offset(merchant.mid)).toBe(shop.gateway.clock.offset(merchant.mid));
     await workEverythingDue(other);
     expect(await charges()).toHaveLength(4);
+  });
+
+  test('a gateway that has not heard yet of the move dates what it finds due rightly', async () => {
+    const [merchant, further] = [await shop.newMerchant(), await shop.newMerchant()];
+    await shop.advanceClock(400 * DAY, further.mid);
+    const { body } = await shop.sale({ auth: 'Y' }, merchant);
+    const behind = await shop.anotherGateway();
+    const before = await shop.gateway.installation.clockOffsets();
+    await shop.gateway.installation.moveClock(merchant.mid, 7.5 * DAY * 1000);
+    // The news of the move has arrived by now; so the gateway is put back to where it was.
+    await pause(100);
+    behind.clock.set(before);
+    await workEverythingDue(behind);
+    await readClock(behind);
+    await workEverythingDue(behind);
+    await expectHistory(body.trans_id, [
+      ['authorised', 0],
+      ['expired', 7.5 * DAY],
+    ]);
   });
 });
 

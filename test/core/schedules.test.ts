@@ -208,17 +208,64 @@ describe('each charge is a payment of its own', () => {
     for (const order of orders) expect(order.length).toBeLessThanOrEqual(255);
   });
 
-  test('an order of the merchant’s own that is called like one of ours does not stand for the charge', async () => {
+  /** What the first charge of an order is called, so that somebody else can take that name first. */
+  async function nameOfCharge(order_id: string): Promise<string> {
     const probe = await subscribed();
     await probe.pass(DAY);
     const [charged] = await probe.charges();
-    const account = await merchantWith();
+    return charged.order_id.replace(probe.first.order_id, order_id);
+  }
+
+  /** Every order is paid once at most, and its tries are numbered from 1. */
+  async function expectOrderly(mid: string): Promise<void> {
+    const orders = new Map<string, Item[]>();
+    for (const payment of (await shop.admin('GET', `/payments?mid=${mid}`)).body.items.reverse()) {
+      orders.set(payment.order_id, [...(orders.get(payment.order_id) ?? []), payment]);
+    }
+    for (const [order, tries] of orders) {
+      expect(tries.filter(({ status }) => status === 'SETTLED').length, order).toBeLessThanOrEqual(1);
+      expect(
+        tries.map(({ attempt }) => attempt),
+        order,
+      ).toEqual(tries.map((_, index) => index + 1));
+    }
+  }
+
+  test('an order of the merchant’s own that is called like one of ours does not stand for the charge', async () => {
+    const { sell, pass, payments, merchant } = await merchantWith();
     const order_id = newOrderId();
-    const lookalike = charged.order_id.replace(probe.first.order_id, order_id);
-    await shop.sale({ order_id: lookalike, order_amount: '0.01' }, account.merchant);
-    await account.sell({ order_id });
-    await account.pass(DAY);
-    expect((await account.payments()).map(({ amount }) => amount)).toEqual(['10.00', '10.00']);
+    await shop.sale({ order_id: await nameOfCharge(order_id), order_amount: '0.01' }, merchant);
+    await sell({ order_id });
+    await pass(DAY);
+    expect((await payments()).map(({ amount }) => amount)).toEqual(['10.00', '10.00']);
+  });
+
+  test('an order of the merchant’s own is not paid a second time by another try of ours', async () => {
+    const { sell, pass, payments, script, merchant } = await merchantWith({ interval_unit: 'week' });
+    const order_id = newOrderId();
+    const own = (await shop.sale({ order_id: await nameOfCharge(order_id) }, merchant)).body;
+    await sell({ order_id });
+    script({ submit: DECLINED });
+    await pass(7 * DAY + 60);
+    script({});
+    await pass(RETRY_1);
+    const [, ...tries] = await payments();
+    expect(tries.map(({ status }) => status)).toEqual(['DECLINED', 'SETTLED']);
+    expect(tries.map((one) => one.order_id)).not.toContain(own.order_id);
+    await expectOrderly(merchant.mid);
+  });
+
+  test('a merchant who pays our declined order themselves leaves our next try in order', async () => {
+    const { sell, pass, payments, script, merchant } = await merchantWith({ interval_unit: 'week' });
+    await sell();
+    script({ submit: DECLINED });
+    await pass(7 * DAY + 60);
+    script({});
+    const [, declined] = await payments();
+    expect((await shop.sale({ order_id: declined.order_id }, merchant)).body.status).toBe('SETTLED');
+    await pass(RETRY_1);
+    expect((await payments()).map(({ status }) => status)).toEqual(['SETTLED', 'DECLINED', 'SETTLED']);
+    await expectOrderly(merchant.mid);
   });
 
   test('an order that is tried again after its first payment was voided is charged again, too', async () => {

@@ -6,9 +6,12 @@ import { EXAMPLES } from '../../docs/pages/brand-examples.ts';
 import { createApp } from '../../src/app.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { ERRORS } from '../../src/rules/errors.ts';
-import { type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
+import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { SETTING_NAMES } from '../../src/rules/settings.ts';
+import { STATE_NAMES } from '../../src/rules/states.ts';
+import { checkoutStatus } from '../../src/wire/checkout/answers.ts';
 import { openApi, openApiFace, VERSION } from '../../src/wire/openapi.ts';
+import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
@@ -57,7 +60,7 @@ function wrong(value: Json, schema: Json, at = ''): string[] {
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (value?.[name] !== undefined) problems.push(...wrong(value[name], member, `${at}.${name}`));
   }
-  for (const [index, item] of (schema.items ? value : []).entries()) {
+  for (const [index, item] of (schema.items && Array.isArray(value) ? value : []).entries()) {
     problems.push(...wrong(item, schema.items, `${at}[${index}]`));
   }
   return problems;
@@ -131,6 +134,32 @@ describe('the rows', () => {
     const needed = fields.filter(({ need }) => need === 'must').map(({ name }) => name);
     expect(required.toSorted()).toEqual(['action', 'client_key', ...needed].toSorted());
     expect(Object.keys(schemas.PostRequest.discriminator.mapping)).toContain(action);
+  });
+
+  const CHECKOUT = Object.entries(CHECKOUT_OPERATIONS) as [string, Operation][];
+  test.each(CHECKOUT)('/api/v1/%s has its fields', (path, { fields, signs }) => {
+    const { requestBody, tags } = document.paths[`/api/v1/${path}`].post;
+    const schema = resolve(requestBody.content['application/json'].schema.$ref);
+    const needed = new Set(['merchant_key']);
+    expect(schema.properties.merchant_key.type).toBe('string');
+    for (const { name, need, alias } of fields) {
+      const parts = name.split('.');
+      parts.reduce((place, part) => {
+        expect(place.properties, name).toHaveProperty(part);
+        if (need === 'must') expect(place.required, name).toContain(part);
+        else if (parts.length === 1) expect(place.required, name).not.toContain(part);
+        return place.properties[part];
+      }, schema);
+      if (need === 'must') needed.add(parts[0] as string);
+      if (alias) expect(schema.properties).toHaveProperty(alias);
+    }
+    expect(schema.required.toSorted()).toEqual([...needed].toSorted());
+    for (const name of signs) expect(schema.properties.hash.description).toContain(`\`${name}\``);
+    expect(tags).toEqual(['checkout']);
+  });
+
+  test('Checkout has its own words for the states', () => {
+    expect(schemas.CheckoutPayment.properties.status.enum).toEqual(STATE_NAMES.map(checkoutStatus));
   });
 
   test.each(Object.entries(BRANDS))('%s has its fields', (label, { fields, about }) => {
@@ -210,6 +239,47 @@ describe('the gateway', () => {
     const { body } = await shop.admin('GET', `/payments/${answer.body.trans_id}`);
     expect(wrong(body, schemas.WholePayment)).toEqual([]);
     expect(Object.keys(body).toSorted()).toEqual(Object.keys(schemas.WholePayment.properties).toSorted());
+  });
+
+  test('takes and answers Checkout as the document writes it', async () => {
+    const checkout = checkoutOf(shop);
+    const call = async (path: string, fields: Body): Promise<Answer> => {
+      const request = signed(path, fields, shop.merchant);
+      const { $ref } = document.paths[`/api/v1/${path}`].post.requestBody.content['application/json'].schema;
+      expect(wrong(request, resolve($ref)), path).toEqual([]);
+      const answer = await checkout.sendBody(path, request);
+      expectAsWritten(`/api/v1/${path}`, 'post', answer);
+      return answer;
+    };
+    const customer = { name: 'Ada', email: 'ada@example.com', birth_date: '1815-12-10' };
+    const lists = { methods: ['vcard'], card_token: ['x'], parameters: { vcard: { a: '1' } }, custom_data: { a: '1' } };
+    const options = { session_expiry: '30', auth: 'Y', recurring_init: true, req_token: false, url_target: '_top' };
+    const session = sessionFields({ ...options, ...lists, customer, billing_address: { country: 'DE', zip: '1' } });
+    expect((await call('session', session)).body.redirect_url).toContain(`${shop.url}/pay/`);
+    const paid = await checkout.paid({ recurring_init: true, customer });
+    const { recurring_token } = (await call('payment/status', { trans_id: paid.id })).body;
+    const [reserved, declined, voided] = [
+      await checkout.inState('pending', shop.merchant),
+      await checkout.inState('decline', shop.merchant),
+      await checkout.inState('pending', shop.merchant),
+    ];
+    const first = { recurring_init_trans_id: paid.id, recurring_token };
+    const calls: [string, Body, number][] = [
+      ['payment/status', { payment_id: declined }, 200],
+      ['payment/status', { order_id: paid.orderId, size: 5 }, 200],
+      ['payment/status', { order_id: 'nothing' }, 400],
+      ['payment/capture', { payment_id: reserved, amount: '5.00' }, 200],
+      ['payment/capture', { payment_id: reserved }, 400],
+      ['payment/void', { payment_id: voided }, 200],
+      ['payment/recurring', { ...first, order: newOrder() }, 200],
+      ['payment/recurring', { ...first, order: newOrder({ number: paid.orderId }) }, 400],
+      ['payment/refund', { payment_id: paid.id, amount: '1.00' }, 200],
+      ['payment/refund', { payment_id: declined }, 400],
+      ['payment/card/credit', creditFields(), 400],
+    ];
+    for (const [path, fields, status] of calls) expect((await call(path, fields)).status, path).toBe(status);
+    const { body } = await shop.admin('GET', `/payments/${paid.id}`);
+    expect(wrong(body, schemas.WholePayment)).toEqual([]);
   });
 
   test('answers operators as the document writes it', async () => {

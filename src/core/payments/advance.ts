@@ -258,11 +258,16 @@ export async function noteCollected(
   chosen: Pick<Payment, 'brand' | 'connector'> = payment,
 ): Promise<WholePayment | undefined> {
   const now = gateway.clock.now(payment.mid);
+  // Some ways to pay leave the payer less time than the session has.
+  const ownTimeMs = payment.brand === UNCHOSEN ? brandOf(chosen.brand)?.payerTimeMs : undefined;
+  const payerUntil =
+    ownTimeMs === undefined ? payment.payerUntil : Math.min(now + ownTimeMs, payment.payerUntil ?? now + ownTimeMs);
   const after: WholePayment = {
     ...withDeadline({
       ...payment,
       brand: chosen.brand,
       connector: chosen.connector,
+      payerUntil,
       nextStep: null,
       dueAt: now + LIMITS.submissionMs,
       updatedAt: now,

@@ -44,9 +44,12 @@ export const refund = (
   payment: Payment,
   amountText: string,
   actor: Actor,
+  /** Checkout has a void of its own for amounts that are only reserved. */
+  kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
 ): Promise<Operated> =>
   operate(gateway, payment, actor, (current): Plan => {
-    if (current.authorised > 0n && isFree(current)) return reversal(current, amountText);
+    const isReserved = current.authorised > 0n && isFree(current);
+    if (isReserved && kind === 'refundOrReversal') return reversal(current, amountText);
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
     if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');

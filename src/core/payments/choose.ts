@@ -19,6 +19,7 @@ import type { Account, Gateway } from '../context.ts';
 import { type Card, cardProblems, keepCard } from '../vault.ts';
 import { noteCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
+import { claim } from './open.ts';
 import { sealSecrets, secretsOf, submit } from './provider.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -181,9 +182,9 @@ function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, cont
 }
 
 /** What was filled in for one attempt is not carried over to the next; what the merchant sent is. */
-const asSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+export const asSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
   description,
-  payer,
+  payer: session?.payer ?? payer,
   ...(session && { session }),
   ...(customData && { customData }),
 });
@@ -199,7 +200,8 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
     connector: NOBODY,
     state: 'PREPARE',
     historyLength: 1,
-    dueAt: declined.payerUntil,
+    dueAt: declined.details.session?.until ?? declined.payerUntil,
+    payerUntil: declined.details.session?.until ?? declined.payerUntil,
     asked: 0,
     inDoubt: false,
     nextStep: null,
@@ -210,7 +212,10 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
     updatedAt: now,
     details: asSent(declined.details),
   };
-  if (await gateway.payments.open(attempt)) return attempt;
-  const newest = await gateway.payments.findByOrder(declined);
-  return newest ? { ...declined, ...newest } : attempt;
+  const schedule =
+    declined.scheduleId === null ? undefined : await gateway.schedules.find(declined.mid, declined.scheduleId);
+  if (await claim(gateway, attempt, { schedule })) return attempt;
+  // Another press was faster; if it was of another session, there is nothing to go on with here.
+  const [newest] = await gateway.payments.attempts(declined, 1);
+  return newest?.details.session?.id === declined.details.session?.id ? (newest ?? declined) : declined;
 }

@@ -64,7 +64,11 @@ export async function openAttempt(
 }
 
 /** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
-async function claim(gateway: Gateway, payment: WholePayment, { schedule }: Order): Promise<boolean> {
+export async function claim(
+  gateway: Gateway,
+  payment: WholePayment,
+  { schedule }: Pick<Order, 'schedule'>,
+): Promise<boolean> {
   if (!schedule) return gateway.payments.open(payment);
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);

@@ -5,7 +5,7 @@ import type { WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, isOutOfTime } from './advance.ts';
-import { contextOf, type Method, methodsFor } from './choose.ts';
+import { asSent, contextOf, type Method, methodsFor } from './choose.ts';
 import { findByLink } from './links.ts';
 import { inquireNow } from './provider.ts';
 
@@ -21,29 +21,37 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   const linked = await findByLink(gateway, link);
   const account = linked && (await findAccount(gateway, linked.mid));
   if (!linked || !account) return undefined;
-  const found = await newestAttempt(gateway, linked);
+  const found = await newestOfSession(gateway, linked);
+  if (!found) return { payment: linked, account, methods: [] };
   const payment = isOutOfTime(gateway, found) ? { ...found, ...(await abandon(gateway, found)) } : found;
-  return { payment, account, methods: choicesOf(gateway, payment, account) };
+  return withChoices(gateway, payment, account);
 }
 
-/** A session is one link, whatever number of attempts it takes. */
-async function newestAttempt(gateway: Gateway, linked: WholePayment): Promise<WholePayment> {
+/** A session is one link, whatever number of attempts it takes; nothing when the order has gone on without it. */
+async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<WholePayment | undefined> {
   const { session } = linked.details;
   if (!session) return linked;
   const [newest] = await gateway.payments.attempts(linked, 1);
-  return newest?.details.session?.id === session.id ? newest : linked;
+  return newest?.details.session?.id === session.id ? newest : undefined;
+}
+
+/** What is left to the payer. After a decline they begin anew, with what the merchant sent and nothing else. */
+function withChoices(gateway: Gateway, payment: WholePayment, account: Account): PayerView {
+  const methods = choicesOf(gateway, payment, account);
+  const isAgain = payment.state === 'DECLINED' && methods.length > 0;
+  return { payment: isAgain ? { ...payment, details: asSent(payment.details) } : payment, account, methods };
 }
 
 function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
-  const { state, brand, nextStep, details, payerUntil } = payment;
+  const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;
     return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextOf(gateway, payment, account, brand)) }];
   }
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
-  const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < (payerUntil ?? 0);
+  const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;
   const mayTryAgain = state === 'DECLINED' && isInSession;
-  return isChoosing || mayTryAgain ? methodsFor(gateway, payment, account) : [];
+  return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: asSent(details) }, account) : [];
 }
 
 /** The payment of a link when the payer comes back: the provider is asked what became of it. */
@@ -51,6 +59,5 @@ export async function returnOfPayer(gateway: Gateway, link: string): Promise<Pay
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
   const answered = await inquireNow(gateway, view.payment, view.account);
-  const payment = { ...view.payment, ...answered };
-  return { ...view, payment, methods: choicesOf(gateway, payment, view.account) };
+  return withChoices(gateway, { ...view.payment, ...answered }, view.account);
 }

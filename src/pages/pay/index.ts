@@ -4,6 +4,7 @@ import type { Gateway, Payment } from '../../core/context.ts';
 import type { Browser } from '../../core/payments/authenticate.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { settledSoon } from '../../core/payments/find.ts';
+import { pageOf } from '../../core/payments/links.ts';
 import { openForPayer, type PayerView, returnOfPayer } from '../../core/payments/payer.ts';
 import { returnAddress } from '../../core/payments/return.ts';
 import type { Card } from '../../core/vault.ts';
@@ -142,7 +143,8 @@ export function payFace(
     const { nextStep, state } = payment;
     if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return addressWith(nextStep);
     const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
-    return isOpen(state) || mayTryAgain ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
+    const isWaiting = isOpen(state) && payment.authorised === 0n;
+    return isWaiting || mayTryAgain ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
   };
 
   // The payer is back from the bank. What the browser brings is not believed: the bank tells us itself.
@@ -164,7 +166,8 @@ export function payFace(
       request.paymentId = view.payment.paymentId;
       const address = returnAddress(view.payment, view.account);
       // A declined payer may try again, as long as the session lasts.
-      if (view.methods.length > 0) return showCurrent(reply, view);
+      const { session } = view.payment.details;
+      if (session && view.methods.length > 0) return reply.redirect(pageOf(gateway, session.id), 303);
       return address === undefined ? showCurrent(reply, view) : reply.redirect(address, 303);
     },
   });

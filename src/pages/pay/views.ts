@@ -1,8 +1,9 @@
 /** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
+import encodeQR from 'qr';
 import type { Account, NextStep, WholePayment } from '../../core/context.ts';
 import type { Method } from '../../core/payments/choose.ts';
 import { creqOf } from '../../lib/creq.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -199,8 +200,33 @@ ${Object.entries(step.params).map(([name, value]) => html`<input type="hidden" n
   };
 }
 
+/** A code to scan, for as long as it lives; the page follows what becomes of it. */
+function codePage(
+  payment: WholePayment,
+  account: Account,
+  { text, until }: Extract<NextStep, { kind: 'code' }>,
+  now: number,
+  address: string | undefined,
+): Page {
+  const seconds = Math.ceil((until - now) / 1000);
+  return {
+    title: 'Scan to pay',
+    merchant: merchantOf(account),
+    refresh: { seconds: Math.min(5, seconds) },
+    body: html`${summary(payment)}
+<section class="card" aria-live="polite">
+<h1>Scan to pay</h1>
+<p>Open the app of your bank and scan the code. It can be used for ${seconds} more seconds.</p>
+<p class="code">${new Html(encodeQR(text, 'svg'))}</p>
+${address && html`<a class="quiet" href="${address}">Back to ${merchantOf(account)}</a>`}
+</section>`,
+  };
+}
+
 export function waitingPage(payment: WholePayment, account: Account, now: number, address: string | undefined): Page {
-  const steps = payment.nextStep?.kind === 'transfer' ? payment.nextStep.instructions : [];
+  const { nextStep } = payment;
+  const steps = nextStep?.kind === 'transfer' ? nextStep.instructions : [];
+  if (nextStep?.kind === 'code' && now < nextStep.until) return codePage(payment, account, nextStep, now, address);
   return {
     title: 'Waiting for your payment',
     merchant: merchantOf(account),
@@ -251,7 +277,8 @@ const ENDINGS: Readonly<Partial<Record<StateName, Ending>>> = {
 };
 
 export function endPage(payment: WholePayment, account: Account, address: string | undefined): Page | undefined {
-  const ending = ENDINGS[payment.state];
+  // Whose amount is reserved has paid, as far as they are concerned.
+  const ending = payment.state === 'PENDING' && payment.authorised > 0n ? PAID : ENDINGS[payment.state];
   if (!ending) return undefined;
   return {
     title: ending.title,

@@ -7,8 +7,8 @@ import { openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
-import { isObject } from '../../lib/json.ts';
-import { UNCHOSEN } from '../../rules/brands.ts';
+import { canonicalJson, isObject } from '../../lib/json.ts';
+import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -21,7 +21,7 @@ type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promi
 /** Everything a request says but its hash, since two passwords may sign the same request. */
 function contentOf({ at }: CheckoutBody): string {
   const { hash: _hash, ...content } = at('') as Record<string, unknown>;
-  return JSON.stringify(content);
+  return canonicalJson(content);
 }
 
 /** A list of texts; what is no text in it does not count. */
@@ -46,6 +46,7 @@ const session: Perform = async (gateway, account, body) => {
     value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
   const minutes = Number(value('session_expiry') || LIMITS.sessionMinutes);
   const paymentId = newId();
+  const payerUntil = gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs;
   const payment = await openPayment(gateway, account, {
     protocol: 'checkout',
     brand: UNCHOSEN,
@@ -56,14 +57,16 @@ const session: Perform = async (gateway, account, body) => {
     isAuthorisation: isYes(value('auth')),
     isRecurringInit: isYes(value('recurring_init')),
     schedule,
-    payerUntil: gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs,
-    details: sessionDetails(paymentId, body),
+    payerUntil,
+    details: sessionDetails(paymentId, body, account, payerUntil),
     content: contentOf(body),
   });
-  return { redirect_url: pageOf(gateway, payment.paymentId) };
+  // A repeat gets the link of the session, whatever attempt it has come to.
+  const whole = await findWholePayment(gateway, account, payment.paymentId);
+  return { redirect_url: pageOf(gateway, whole?.details.session?.id ?? payment.paymentId) };
 };
 
-function sessionDetails(id: string, { value, at }: CheckoutBody): PaymentDetails {
+function sessionDetails(id: string, { value, at }: CheckoutBody, { settings }: Account, until: number): PaymentDetails {
   const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
     (value(field) === '' ? {} : { [name]: value(field) }) as { [Key in Name]?: string };
   const [firstName = '', ...lastNames] = value('customer.name').split(' ');
@@ -81,16 +84,29 @@ function sessionDetails(id: string, { value, at }: CheckoutBody): PaymentDetails
     payer,
     session: {
       id,
+      until,
+      payer,
       successUrl: value('success_url'),
       ...optional('cancelUrl', 'cancel_url'),
       ...optional('expiryUrl', 'expiry_url'),
       ...optional('errorUrl', 'error_url'),
       ...optional('urlTarget', 'url_target'),
       methods: textList(at('methods')),
-      parameters: Object.fromEntries(Object.entries(parameters).map(([brand, given]) => [brand, textRecord(given)])),
+      parameters: Object.fromEntries(
+        Object.entries(parameters).map(([name, given]) => {
+          const label = settings.brand_aliases[name] ?? name;
+          return [label, withoutSecrets(label, textRecord(given))];
+        }),
+      ),
     },
     ...(Object.keys(customData).length > 0 && { customData }),
   };
+}
+
+/** What nobody may read is not kept for later: the payer is asked for it when it is needed. */
+function withoutSecrets(label: string, given: Record<string, string>): Record<string, string> {
+  const secret = new Set(brandOf(label)?.fields.flatMap(({ name, isSecret }) => (isSecret ? name : [])));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !secret.has(`parameters[${name}]`)));
 }
 
 const status: Perform = async (gateway, account, { value }) => {
@@ -141,7 +157,7 @@ export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
   },
   'payment/refund': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));
-    return acceptedAnswer(await refund(gateway, account, payment, value('amount'), 'merchant'));
+    return acceptedAnswer(await refund(gateway, account, payment, value('amount'), 'merchant', 'refundOnly'));
   },
   'payment/void': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));

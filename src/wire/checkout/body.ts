@@ -1,5 +1,7 @@
 /** The JSON body of a Checkout request as the gates look at it: a dot leads into a nested object. */
-import { isObject } from '../../lib/json.ts';
+import { isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
+import type { Problem } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import type { RequestBody } from '../pipeline.ts';
 
 export type CheckoutBody = RequestBody & {
@@ -22,9 +24,26 @@ function* textsIn(value: unknown, path: string): Generator<[string, string]> {
   }
 }
 
+const DEPTH_MOST = 16;
+
+/** What is wrong with a body before anybody looks for its fields. */
+function problemsOf(json: unknown): Problem[] {
+  const wrong = (sentence: string): Problem[] => [{ field: 'body', sentence }];
+  if (!isObject(json)) return wrong('The body should be a JSON object.');
+  if (!isShallow(json, DEPTH_MOST))
+    return wrong(`The body is nested too deep. It should have ${DEPTH_MOST} levels or less.`);
+  if (isKeepable(json)) return [];
+  const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
+  const named = unkeepable.map(([path]) => ({
+    field: /^[\w.]{1,64}$/.test(path) ? path : 'body',
+    sentence: SENTENCES.invalid,
+  }));
+  return named.length > 0 ? named : wrong(SENTENCES.invalid);
+}
+
 /** `names` are other names under which a field may come. */
 export function checkoutBody(json: unknown, names: Readonly<Record<string, string>> = {}): CheckoutBody {
-  const problems = isObject(json) ? [] : [{ field: 'body', sentence: 'The body should be a JSON object.' }];
+  const problems = problemsOf(json);
   const at = (path: string): unknown => {
     const value = lookUp(json, path);
     const other = names[path];

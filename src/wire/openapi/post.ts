@@ -134,7 +134,7 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
   ),
   SaleAnswer: object(
     {
-      action: { const: 'SALE' },
+      action: choice(['SALE', 'RECURRING_SALE']),
       result: choice([...new Set(Object.values(STATES).map(({ result }) => result))]),
       status,
       ...payment,
@@ -161,7 +161,31 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
     },
     extras,
   ),
+  OperationAnswer: object(
+    {
+      action: choice(['CAPTURE', 'VOID']),
+      result: choice(['SUCCESS', 'DECLINED', 'UNDEFINED']),
+      status,
+      ...payment,
+      trans_date: date,
+      operation_id: uuid,
+    },
+    { amount: text, descriptor: text, currency: text, decline_reason: text },
+  ),
+  AcceptedAnswer: object({
+    action: { const: 'CREDITVOID' },
+    result: { const: 'ACCEPTED' },
+    ...payment,
+    operation_id: uuid,
+  }),
+  ScheduleAnswer: object({
+    action: choice(['CREATE_SCHEDULE', 'UPDATE_SCHEDULE', 'DELETE_SCHEDULE']),
+    result: { const: 'SUCCESS' },
+    schedule_id: uuid,
+  }),
 };
+
+const ANSWERS = ['SaleAnswer', 'StatusAnswer', 'OperationAnswer', 'AcceptedAnswer', 'ScheduleAnswer'];
 
 export const POST_PATHS: Readonly<Record<string, Json>> = {
   '/post': {
@@ -170,7 +194,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
       tags: ['merchants'],
       summary: 'Does what the field `action` says.',
       description:
-        'A sale that was declined is answered with 200 as well. Actions that are not there yet pass all checks and are refused at the end.',
+        'A sale that was declined, and an operation that the provider refused, are answered with 200 as well.',
       requestBody: {
         required: true,
         content: {
@@ -179,7 +203,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
         },
       },
       responses: {
-        ...answers('The payment as it is now.', { oneOf: [ref('SaleAnswer'), ref('StatusAnswer')] }),
+        ...answers('What came of it.', { oneOf: ANSWERS.map(ref) }),
         ...refusals(
           'wrongEnvironment',
           'addressNotAllowed',
@@ -192,7 +216,13 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
           'unknownPayment',
           'unknownSchedule',
           'unknownRecurringPair',
+          'refundNotAllowed',
+          'refundOnlyInPortal',
           'actionNotSupported',
+          'captureNotPending',
+          'captureTooMuch',
+          'refundNotSettled',
+          'refundTooMuch',
           'unknownRoute',
           'bodyTooLarge',
           'internal',
