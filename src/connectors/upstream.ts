@@ -166,7 +166,8 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
       found(await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`), operationOutcomeOf),
     readNews: newsReader(newsSecret),
     meaningOf,
-    close: () => pool.close(),
+    // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
+    close: () => pool.destroy(),
   };
 }
 

@@ -8,8 +8,9 @@ import { isOpen } from '../rules/states.ts';
 import type { Payment, WholePayment } from '../store/payments.ts';
 import type { Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
 import { findAccount } from './accounts.ts';
+import { catchUp } from './catch-up.ts';
 import type { Account, Gateway } from './context.ts';
-import { openAttempt } from './payments/open.ts';
+import { openOnce } from './payments/open.ts';
 import { repetition } from './payments/repeat.ts';
 
 const LAST_MOMENT = Date.UTC(9999, 0, 1);
@@ -96,9 +97,7 @@ export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
     const now = gateway.clock.now();
     const due = await gateway.schedules.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
     if (due.length === 0) return;
-    // Whoever has not heard yet that the clock was moved would date the charges wrongly.
-    const isBehind = due.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt as number) - LIMITS.leaseMs);
-    if (isBehind) gateway.clock.set(await gateway.installation.clockOffsets());
+    await catchUp(gateway, due);
     const find = await everythingFor(gateway, due);
     const steps = await Promise.all(
       due.map(async (before) => ({ before, after: await workSubscription(gateway, before, find(before)) })),
@@ -182,10 +181,11 @@ async function charge(
   first: WholePayment,
   { subscriptionId, scheduleId, occurrences, declines }: Subscription,
 ): Promise<Payment> {
-  const content = `${subscriptionId} ${occurrences + 1}`;
+  const contentOf = (tries: number): string => `${subscriptionId} ${occurrences + 1} ${tries}`;
+  const earlier = Array.from({ length: declines }, (_, tries) => contentOf(tries));
   for (const orderId of occurrenceOrders(first, occurrences + 1)) {
-    const order = repetition(first, { orderId, scheduleId, content });
-    const payment = await openAttempt(gateway, account, order, declines + 1);
+    const order = repetition(first, { orderId, scheduleId, content: contentOf(declines) });
+    const payment = await openOnce(gateway, account, order, earlier);
     if (payment) return payment;
   }
   throw new Error(`Every order of a charge of schedule ${scheduleId} is taken.`);

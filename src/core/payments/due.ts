@@ -1,6 +1,7 @@
 /** What time brings to payments: open outcomes are asked about, payers run out of time, authorisations expire. */
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
+import { catchUp } from '../catch-up.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, isOutOfTime } from './advance.ts';
 import { workNewsOf } from './news.ts';
@@ -16,6 +17,7 @@ export async function workDuePayments(gateway: Gateway): Promise<number> {
     const now = gateway.clock.now();
     const due = await gateway.payments.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
     if (due.length === 0) return worked;
+    await catchUp(gateway, due);
     const accounts = new Map<string, Account | undefined>();
     for (const mid of new Set(due.map((payment) => payment.mid))) accounts.set(mid, await findAccount(gateway, mid));
     await Promise.all(due.map((payment) => workDuePayment(gateway, payment, accounts.get(payment.mid))));
@@ -29,6 +31,7 @@ export async function workDueOperations(gateway: Gateway): Promise<void> {
     const now = gateway.clock.now();
     const due = await gateway.operations.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
     if (due.length === 0) return;
+    await catchUp(gateway, due);
     await Promise.all(due.map((operation) => workDueOperation(gateway, operation)));
   }
 }

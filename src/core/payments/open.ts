@@ -49,19 +49,30 @@ export async function openPayment(gateway: Gateway, account: Account, order: Ord
   return openAgain(gateway, account, payment, order);
 }
 
-/** Makes one numbered attempt of an order, whoever tries to and however often; nothing when another request has it. */
-export async function openAttempt(
+/**
+ * Pays an order once, whoever tries to and however often; nothing when somebody else has the order. Attempts that said
+ * one of `earlier` are our own, and this one follows them.
+ */
+export async function openOnce(
   gateway: Gateway,
   account: Account,
   order: Order,
-  attempt: number,
+  earlier: readonly string[],
 ): Promise<Payment | undefined> {
-  const payment = { ...composePayment(gateway, account, order), attempt };
-  if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
-  const existing = await gateway.payments.findByOrder(payment);
-  if (!existing) throw new Error(`The order ${order.orderId} is taken, but there is no payment of it.`);
-  return existing.fingerprint === payment.fingerprint ? waitForOutcome(gateway, existing) : undefined;
+  const payment = composePayment(gateway, account, order);
+  const ours = earlier.map((content) => fingerprintOf(gateway, content));
+  for (;;) {
+    const newest = await gateway.payments.findByOrder(payment);
+    if (newest?.fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
+    if (newest && !ours.includes(newest.fingerprint)) return undefined;
+    const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
+    if (await claim(gateway, attempt, order)) return begin(gateway, account, attempt, order);
+  }
 }
+
+/** Keyed, because what a request says can include what nobody may read. */
+const fingerprintOf = ({ seal }: Pick<Gateway, 'seal'>, content: string): string =>
+  seal.digest(content, 'fingerprint').slice(0, 32);
 
 /** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
 export async function claim(
@@ -154,8 +165,7 @@ export function composePayment(
     attention: null,
     isAuthorisation: order.isAuthorisation,
     isRecurringInit: order.isRecurringInit,
-    // Keyed, because what a request says can include what nobody may read.
-    fingerprint: gateway.seal.digest(order.content, 'fingerprint').slice(0, 32),
+    fingerprint: fingerprintOf(gateway, order.content),
     descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
     declineReason: null,
     recurringToken: null,

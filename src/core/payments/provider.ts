@@ -229,6 +229,6 @@ function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefin
   if (outcome.kind !== 'accepted') return undefined;
   const { code, instructions } = outcome;
   const shownMs = brandOf(payment.brand)?.codeTimeMs ?? LIMITS.payerMs;
-  if (code !== undefined) return { kind: 'code', text: code, until: payment.createdAt + shownMs };
+  if (code !== undefined) return { kind: 'code', text: code, until: payment.updatedAt + shownMs };
   return instructions && { kind: 'transfer', instructions: Object.entries(instructions) };
 }

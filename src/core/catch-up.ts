@@ -1,0 +1,12 @@
+/** Whoever has not heard yet that the sandbox clock was moved would date what is due wrongly. */
+import { LIMITS } from '../rules/limits.ts';
+import type { Gateway } from './context.ts';
+
+/** Reads the clock again when rows that were just taken are due by a later one. */
+export async function catchUp(
+  gateway: Gateway,
+  taken: readonly { mid: string; dueAt: number | null }[],
+): Promise<void> {
+  const isBehind = taken.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - LIMITS.leaseMs);
+  if (isBehind) gateway.clock.set(await gateway.installation.clockOffsets());
+}
