@@ -152,13 +152,19 @@ async function chargeOccurrence(
   if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
   if (subscription.occurrences >= schedule.paymentsCount) return { ...subscription, ...stopped('finished') };
   // Nothing can be repeated before it has succeeded.
-  if (!isRepeatable(first)) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  if (!isRepeatable(first)) return waiting(subscription, now);
   const payment = await charge(gateway, account, first, subscription);
   if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
   // Whether it was charged is still to be found out.
   const isUnknown = isOpen(payment.state) && payment.authorised === 0n;
-  if (isUnknown) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  if (isUnknown) return waiting(subscription, now);
   return nextOccurrence(subscription, schedule, now);
+}
+
+/** What it waits for is looked for again soon at first, and ever more seldom. */
+function waiting(subscription: Subscription, now: number): Subscription {
+  const waited = now - (subscription.nextAt ?? now);
+  return { ...subscription, dueAt: now + Math.max(LIMITS.scheduleWaitMs, Math.min(waited, LIMITS.dayMs)) };
 }
 
 /** A first payment has a token once it succeeded; a repetition goes by the token of the first. */

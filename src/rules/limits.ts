@@ -65,7 +65,7 @@ export const LIMITS = {
 
   /** A scheduled charge that was declined is tried again after these pauses; then it is given up. */
   scheduleRetryMs: [DAY, 3 * DAY],
-  /** How long a scheduled charge waits for an outcome that it depends on. */
+  /** How long a scheduled charge waits at first for an outcome that it depends on. */
   scheduleWaitMs: MINUTE,
   scheduleDelaysMost: 365,
 
