@@ -54,6 +54,8 @@ export interface AppOptions {
   takesRequests: boolean;
 }
 
+const SWEEP_MS = 50;
+
 export function createApp(
   gateway: Gateway,
   { isTrustedProxy, adminTokenDigest, takesRequests }: AppOptions,
@@ -126,6 +128,13 @@ export function createApp(
     request.action = 'unknown';
     request.outcome = `error ${ERRORS.unknownRoute.code}`;
     reply.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
+  });
+
+  // A connection whose last answer was under way when the closing began is kept alive by both sides for a minute.
+  app.addHook('preClose', (done) => {
+    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
   });
 
   // An expectation that nobody can meet is no reason to answer without the envelope.
