@@ -239,22 +239,23 @@ describe('whose clock it is', () => {
     const [ahead, further, usual] = [await shop.newMerchant(), await shop.newMerchant(), await shop.newMerchant()];
     await shop.advanceClock(20 * DAY, ahead.mid);
     await shop.advanceClock(400 * DAY, further.mid);
-    const plans = [];
-    for (const merchant of [ahead, further, usual]) plans.push(await subscribe(merchant, { interval_length: '3' }));
-    const [first = '', second = '', third = ''] = plans.map((plan) => plan.first.trans_date);
-    expectMoments([seconds(first) - seconds(third), seconds(second) - seconds(third)], [20 * DAY - 5, 400 * DAY - 5]);
-    await shop.advanceClock(10 * DAY);
-    for (const { pauses } of plans) expectMoments(await pauses(), [3 * DAY, 6 * DAY, 9 * DAY]);
+    const threes = await subscribe(ahead, { interval_length: '3' });
+    const fours = await subscribe(further, { interval_length: '4' });
+    const fives = await subscribe(usual, { interval_length: '5' });
+    const [first, second, third] = [threes, fours, fives].map((plan) => seconds(plan.first.trans_date));
+    expect(Math.round(((first ?? 0) - (third ?? 0)) / DAY)).toBe(20);
+    expect(Math.round(((second ?? 0) - (third ?? 0)) / DAY)).toBe(400);
+    const days = (...numbers: number[]): number[] => numbers.map((n) => n * DAY);
+    await shop.advanceClock(10.5 * DAY);
+    expectMoments(await threes.pauses(), days(3, 6, 9));
+    expectMoments(await fours.pauses(), days(4, 8));
+    expectMoments(await fives.pauses(), days(5, 10));
     await shop.advanceClock(3 * DAY, ahead.mid);
+    expectMoments(await threes.pauses(), days(3, 6, 9, 12));
     await shop.advanceClock(3 * DAY);
-    expectMoments(
-      await (plans[0] as (typeof plans)[0]).pauses(),
-      [3, 6, 9, 12, 15].map((n) => n * DAY),
-    );
-    expectMoments(
-      await (plans[1] as (typeof plans)[0]).pauses(),
-      [3, 6, 9, 12].map((n) => n * DAY),
-    );
+    expectMoments(await threes.pauses(), days(3, 6, 9, 12, 15));
+    expectMoments(await fours.pauses(), days(4, 8, 12));
+    expectMoments(await fives.pauses(), days(5, 10));
   });
 
   test('an account that was ahead is overtaken by nobody: what it did stays done', async () => {
@@ -335,6 +336,20 @@ describe('what follows from something that happened on the way', () => {
       ['settled', 5],
     ]);
     for (const id of others) await expectHistory(id, [['settled', 0]]);
+  });
+
+  test('a charge that stays in doubt for weeks makes nobody else’s dates slip', async () => {
+    const [silent, other] = [await shop.newMerchant(), await shop.newMerchant()];
+    const doubtful = await subscribe(silent, { interval_length: '2' });
+    scripts.set(silent.mid, { submit: SILENT, query: SILENT });
+    const { pauses } = await subscribe(other, { interval_length: '3' });
+    await shop.advanceClock(31 * DAY);
+    expectMoments(
+      await pauses(),
+      Array.from({ length: 10 }, (_, n) => (n + 1) * 3 * DAY),
+    );
+    expect(await doubtful.charges()).toMatchObject([{ status: 'PENDING' }]);
+    scripts.delete(silent.mid);
   });
 
   test('a charge that is declined is tried again after its pauses, and given up', async () => {

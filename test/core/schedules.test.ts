@@ -462,6 +462,22 @@ describe('a schedule that is changed between two charges', () => {
     expect(daysOf((await charges()).slice(0, expected.length), first)).toEqual(expected);
   });
 
+  test.each<[words: string, change: Fields, days: string]>([
+    ['nothing', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
+    ['the interval', { interval_length: '2' }, '2027-02-28 2027-04-30 2027-06-30 2027-08-31'],
+    ['the day', { day_of_month: '30' }, '2027-02-28 2027-03-30 2027-04-30 2027-05-30'],
+  ])(
+    'every month from 31 January, %s is changed before February: its short end shortens no other',
+    async (_, change, days) => {
+      const expected = days.split(' ');
+      const { first, charges, pass, update } = await subscribed({ interval_unit: 'month' }, '2027-01-31T12:00:00');
+      await pass(10 * DAY);
+      await update(change);
+      await pass(210 * DAY);
+      expect(daysOf((await charges()).slice(0, expected.length), first)).toEqual(expected);
+    },
+  );
+
   test('months in place of days count from the charge that was made last', async () => {
     const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
     await pass(29.5 * DAY);
@@ -591,6 +607,24 @@ describe('at most once', () => {
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
     expect(submits(first.trans_id)).toBe(1);
     expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1, failed: 0 });
+  });
+
+  test('a process that writes its progress late does not undo what others did since', async () => {
+    const { charges, jump, pass, subscription } = await subscribed({ payments_count: '9' });
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    const late = await shop.anotherGateway();
+    const { proceed } = late.schedules;
+    late.schedules = { ...late.schedules, proceed: (steps) => opened.then(() => proceed(steps)) };
+    await jump(DAY + 1, [shop.gateway, late]);
+    const working = workDueSubscriptions(late);
+    await expect.poll(async () => (await charges()).map(({ status }) => status)).toEqual(['SETTLED']);
+    await pass(2.5 * DAY);
+    const before = await subscription();
+    expect(before).toMatchObject({ state: 'active', occurrences: 3 });
+    open();
+    await working;
+    expect(await subscription()).toEqual(before);
+    expect(await charges()).toHaveLength(3);
   });
 
   test('a gateway that has not heard yet that the clock was moved makes up one charge, on the right date', async () => {
