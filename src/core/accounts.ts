@@ -41,6 +41,10 @@ function open(gateway: Gateway, row: AccountRow): Account {
   };
 }
 
+/** The name that payers, providers and banks know a merchant by. */
+export const shownName = ({ name, settings }: Pick<Account, 'name' | 'settings'>): string =>
+  settings['branding.name'] || name;
+
 /** The secrets of an account, which are shown only when they are made. */
 export interface NewAccount {
   account: Account;

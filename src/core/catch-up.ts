@@ -2,11 +2,16 @@
 import { LIMITS } from '../rules/limits.ts';
 import type { Gateway } from './context.ts';
 
+/** Takes over the offsets that stand in the store, after a start or a move in another process. */
+export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
+  gateway.clock.set(await gateway.installation.clockOffsets());
+}
+
 /** Reads the clock again when rows that were just taken are due by a later one. */
 export async function catchUp(
   gateway: Gateway,
   taken: readonly { mid: string; dueAt: number | null }[],
 ): Promise<void> {
   const isBehind = taken.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - LIMITS.leaseMs);
-  if (isBehind) gateway.clock.set(await gateway.installation.clockOffsets());
+  if (isBehind) await readClock(gateway);
 }

@@ -1,13 +1,11 @@
 /** The sandbox clock: moving it forward makes everything that is due by then happen. */
+import { readClock } from './catch-up.ts';
 import type { Gateway } from './context.ts';
 import { workDueOperations, workDuePayments } from './payments/due.ts';
 import { workDueNews } from './payments/news.ts';
 import { workDueSubscriptions } from './schedules.ts';
 
-/** Takes over the offsets that stand in the store, after a start or a move in another process. */
-export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
-  gateway.clock.set(await gateway.installation.clockOffsets());
-}
+export { readClock } from './catch-up.ts';
 
 /** More steps than any rehearsal needs; what is still due then falls due together. */
 const STEPS_MOST = 20_000;

@@ -1,30 +1,19 @@
 /** The vault: keeps card numbers and expiries sealed, and opens them for a provider alone. */
 import { createHmac, randomBytes } from 'node:crypto';
+import type { CardData } from '../connectors/connector.ts';
 import { isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import type { CardRow } from '../store/cards.ts';
+import type { KeptCard } from '../store/payments.ts';
 import type { Gateway } from './context.ts';
 
 /** A card as the payer typed it; its number and code print as stars wherever they turn up. */
-export interface Card {
-  number: Secret;
-  month: string;
-  year: string;
-  holder: string;
-  cvv?: Secret | undefined;
-}
-
-/** What a payment keeps of the card that it was made with. */
-export interface KeptCard {
-  id: string;
-  masked: string;
-  network: string;
-}
+export type { CardData as Card } from '../connectors/connector.ts';
 
 /** What is wrong with a card that somebody typed, by the field of the form; nothing when it can be right. */
-export function cardProblems(card: Card, now: number): Record<string, string> {
+export function cardProblems(card: CardData, now: number): Record<string, string> {
   const number = card.number.reveal();
   const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
   return {
@@ -56,7 +45,7 @@ async function accountSeal(gateway: Gateway, mid: string, version?: number): Pro
 export async function keepCard(
   gateway: Gateway,
   { mid, paymentId }: { mid: string; paymentId: string },
-  card: Card,
+  card: CardData,
 ): Promise<KeptCard> {
   const cardId = newId();
   const number = card.number.reveal();
@@ -81,7 +70,7 @@ export async function keepCard(
 }
 
 /** Opens a card for a call to its provider. */
-export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<Card> {
+export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<CardData> {
   const row = await gateway.cards.find(mid, cardId);
   if (!row) throw new Error(`The card ${cardId} is not in the vault.`);
   const { seal } = await accountSeal(gateway, mid, row.keyVersion);

@@ -2,6 +2,7 @@
 import {
   anyText,
   ask,
+  currency,
   type Field,
   type FieldContext,
   fieldValue,
@@ -20,7 +21,6 @@ import {
   country,
   cuil,
   curp,
-  currencyCode,
   digits,
   IDENTIFICATION_TYPES,
   identification,
@@ -190,7 +190,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { methods: ['S1', 'S2', 'S3', 'S4'] },
   ),
   'hosted-b': upstream('A provider’s page that converts the amount to another currency.', [
-    must(p('toCurrency'), currencyCode),
+    must(p('toCurrency'), currency),
   ]),
   'local-b': upstream('A local method; payers need a document, but in three countries.', [
     ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),

@@ -1,4 +1,5 @@
 /** The kinds of values that only some brands have: bank and personal identifiers, addresses of coins, wallet tokens. */
+import { isCardNumber } from '../lib/card.ts';
 import { isCryptoAddress } from '../lib/crypto-address.ts';
 import {
   isAbaRoutingNumber,
@@ -20,10 +21,8 @@ import {
   isUpiAddress,
   isUtcMoment,
 } from '../lib/identifiers.ts';
-import { isLuhnValid } from '../lib/luhn.ts';
 import { missingInWalletA, missingInWalletB } from '../lib/wallet-token.ts';
 import { COUNTRIES } from './countries.ts';
-import { CURRENCIES } from './currencies.ts';
 import { type FieldContext, type Kind, lengthProblem, SENTENCES } from './fields.ts';
 
 const kind = (expects: string, accepts: (value: string, context: FieldContext) => boolean, schema = {}): Kind => ({
@@ -69,12 +68,6 @@ export const country: Kind = {
     /^[a-z]{2}$/i.test(value) && COUNTRIES.has(value.toUpperCase()) ? undefined : SENTENCES.notAChoice,
   expects: 'ISO 3166 code of two letters',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-};
-
-export const currencyCode: Kind = {
-  check: (value) => (CURRENCIES[value] ? undefined : SENTENCES.notAChoice),
-  expects: 'ISO 4217 code in capitals',
-  schema: { type: 'string', pattern: '^[A-Z]{3}$' },
 };
 
 /** The web address of a thing, which nobody is sent to: plain http will do. */
@@ -148,7 +141,7 @@ const IDENTIFICATIONS: Readonly<Record<string, (value: string, context: FieldCon
   IBAN: isIban,
   BBAN: (value, context) => isBban(value, context.value('parameters[payee_country]').toUpperCase()),
   BIC: isBic,
-  PAN: (value) => /^\d{12,19}$/.test(value) && isLuhnValid(value),
+  PAN: isCardNumber,
   MASKED_PAN: isMaskedCardNumber,
   MSISDN: isPhoneNumber,
   BSB: isBsb,

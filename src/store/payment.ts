@@ -18,11 +18,18 @@ export interface PaymentDetails {
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
   /** The card that was used, as far as it may be known. */
-  card?: { id: string; masked: string; network: string };
+  card?: KeptCard;
   /** What a Checkout session asked for; all its attempts carry the same. */
   session?: SessionTerms;
   /** The first payment, of which this one is a repetition. */
   recurringOf?: string;
+}
+
+/** What a payment keeps of the card that it was made with. */
+export interface KeptCard {
+  id: string;
+  masked: string;
+  network: string;
 }
 
 export interface SessionTerms {

@@ -1,6 +1,7 @@
 /** The kinds of values that only some brands have, each with good and bad examples. */
 import { describe, expect, test } from 'vitest';
 import type { FieldContext, Kind } from '../../src/rules/fields.ts';
+import { currency as currencyCode } from '../../src/rules/fields.ts';
 import {
   addressOn,
   base64,
@@ -9,7 +10,6 @@ import {
   country,
   cuil,
   curp,
-  currencyCode,
   digits,
   IDENTIFICATION_TYPES,
   identification,

@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/id.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
+import { findAccount, shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, openCard } from '../vault.ts';
 import { advance, noteAuthenticated } from './advance.ts';
@@ -77,7 +77,7 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
       currency: currency.numeric,
       exponent: currency.exponent,
       at: Date.now(),
-      merchantName: account.settings['branding.name'] || account.name,
+      merchantName: shownName(account),
       serverUrl: `${gateway.inboundUrl}/inbound/3ds`,
       requestorUrl: gateway.publicUrl,
       notificationUrl: `${gateway.publicUrl}/3ds/${linkOf(gateway, payment.paymentId)}`,

@@ -6,6 +6,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { CallRecord, NextStep, Payment, WholePayment } from '../../store/payments.ts';
+import { shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type Happening, noteAsked, noteDoubt } from './advance.ts';
 import { linkOf } from './links.ts';
@@ -78,7 +79,7 @@ async function inTime<Value>(call: Promise<Value>, patienceMs: number): Promise<
 function submission(
   gateway: Gateway,
   payment: WholePayment,
-  { name, settings }: Account,
+  account: Account,
   { card, authentication }: ByCard,
 ): Submission {
   const { details } = payment;
@@ -87,7 +88,7 @@ function submission(
     reference: payment.paymentId,
     brand: payment.brand,
     mid: payment.mid,
-    merchantName: settings['branding.name'] || name,
+    merchantName: shownName(account),
     isPayout: brand?.isPayout === true,
     amount: payment.amount,
     currency: payment.currency,
@@ -102,7 +103,7 @@ function submission(
     card,
     authentication,
     recurringOf: details.recurringOf,
-    setting: settingsReader(settings),
+    setting: settingsReader(account.settings),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The pages that a payer sees: what is still needed, what to wait for, and how it ended. */
 import encodeQR from 'qr';
+import { shownName } from '../../core/accounts.ts';
 import type { Account, NextStep, WholePayment } from '../../core/context.ts';
 import type { Method } from '../../core/payments/choose.ts';
 import { creqOf } from '../../lib/creq.ts';
@@ -11,8 +12,6 @@ import type { Problem } from '../../rules/errors.ts';
 import { type Field, SENTENCES } from '../../rules/fields.ts';
 import type { StateName } from '../../rules/states.ts';
 import type { Page } from '../layout.ts';
-
-const merchantOf = ({ name, settings }: Account): string => settings['branding.name'] || name;
 
 /** The amount as people write it; the digits after the point are those of the currency itself. */
 export function shownAmount({ amount, currency }: Pick<WholePayment, 'amount' | 'currency'>): string {
@@ -35,7 +34,7 @@ const remaining = (payment: WholePayment, now: number): Html | undefined => {
 };
 
 const backTo = (account: Account, address: string | undefined): Html | undefined =>
-  address === undefined ? undefined : html`<a class="button" href="${address}">Back to ${merchantOf(account)}</a>`;
+  address === undefined ? undefined : html`<a class="button" href="${address}">Back to ${shownName(account)}</a>`;
 
 /** What the checks say to machines, said to people. */
 function inWords(sentence: string): string {
@@ -76,7 +75,7 @@ export function fieldsPage({ payment, account, method, answers, problems, now }:
   const { length } = problems;
   return {
     title: length > 0 ? 'Please check your details' : 'Complete your payment',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     body: html`${summary(payment)}
 <section class="card">
 <h1>${fields.length > 0 ? 'A few details to pay' : `Pay with ${method.title}`}</h1>
@@ -102,7 +101,7 @@ const declinedBefore = ({ state, declineReason }: WholePayment): Html | undefine
 export function choicePage(payment: WholePayment, account: Account, methods: readonly Method[], now: number): Page {
   return {
     title: 'How do you want to pay?',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     body: html`${summary(payment)}
 <section class="card">
 <h1>How do you want to pay?</h1>
@@ -146,7 +145,7 @@ ${problem && html`<p class="error" id="${name}-error">${problem.sentence}</p>`}`
   };
   return {
     title: length > 0 ? 'Please check your card' : 'Pay by card',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     body: html`${summary(payment)}
 <section class="card">
 <h1>Pay by card</h1>
@@ -169,7 +168,7 @@ export function challengePage(
 ): Page {
   return {
     title: 'Confirm with your bank',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     body: html`${summary(payment)}
 <section class="card">
 <h1>Confirm with your bank</h1>
@@ -187,7 +186,7 @@ export function challengePage(
 export function onwardPage({ payment, account }: Pick<FieldsPage, 'payment' | 'account'>, step: RedirectStep): Page {
   return {
     title: 'Continue to your provider',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     body: html`${summary(payment)}
 <section class="card">
 <h1>One more step</h1>
@@ -211,14 +210,14 @@ function codePage(
   const seconds = Math.ceil((until - now) / 1000);
   return {
     title: 'Scan to pay',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     refresh: { seconds: Math.min(5, seconds) },
     body: html`${summary(payment)}
 <section class="card" aria-live="polite">
 <h1>Scan to pay</h1>
 <p>Open the app of your bank and scan the code. It can be used for ${seconds} more seconds.</p>
 <p class="code">${new Html(encodeQR(text, 'svg'))}</p>
-${address && html`<a class="quiet" href="${address}">Back to ${merchantOf(account)}</a>`}
+${address && html`<a class="quiet" href="${address}">Back to ${shownName(account)}</a>`}
 </section>`,
   };
 }
@@ -229,7 +228,7 @@ export function waitingPage(payment: WholePayment, account: Account, now: number
   if (nextStep?.kind === 'code' && now < nextStep.until) return codePage(payment, account, nextStep, now, address);
   return {
     title: 'Waiting for your payment',
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     refresh: { seconds: 5 },
     body: html`${summary(payment)}
 <section class="card" aria-live="polite">
@@ -241,7 +240,7 @@ ${
     : html`<p>Finish the payment in the app or on the page of your provider. This page follows by itself.</p>`
 }
 ${brandOf(payment.brand)?.payerTimeMs && remaining(payment, now)}
-${address && html`<a class="quiet" href="${address}">Back to ${merchantOf(account)}</a>`}
+${address && html`<a class="quiet" href="${address}">Back to ${shownName(account)}</a>`}
 </section>`,
   };
 }
@@ -282,7 +281,7 @@ export function endPage(payment: WholePayment, account: Account, address: string
   if (!ending) return undefined;
   return {
     title: ending.title,
-    merchant: merchantOf(account),
+    merchant: shownName(account),
     refresh: ending.isGood && address !== undefined ? { seconds: 5, url: address } : undefined,
     body: html`<section class="card">
 <p class="mark ${ending.isGood ? 'good' : 'bad'}" aria-hidden="true">${ending.isGood ? '✓' : '✕'}</p>

@@ -62,7 +62,8 @@ const session: Perform = async (gateway, account, body) => {
     content: contentOf(body),
   });
   // A repeat gets the link of the session, whatever attempt it has come to.
-  const whole = await findWholePayment(gateway, account, payment.paymentId);
+  const isNew = payment.paymentId === paymentId;
+  const whole = isNew ? undefined : await findWholePayment(gateway, account, payment.paymentId);
   return { redirect_url: pageOf(gateway, whole?.details.session?.id ?? payment.paymentId) };
 };
 
