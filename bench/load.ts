@@ -6,6 +6,8 @@ export interface LoadOrder {
   port: number;
   connections: number;
   seconds: number;
+  /** No more than this, evenly; without it as many as are answered. */
+  perSecond?: number;
   /** Whole HTTP requests, each sent once; when they run out the load ends. */
   requests: Buffer[];
 }
@@ -21,7 +23,14 @@ export interface LoadResult {
 }
 
 /** A general client would cost more than the servers it measures on a small machine, so this one does the least. */
-export async function load({ host, port, connections, seconds, requests }: LoadOrder): Promise<LoadResult> {
+export async function load({
+  host,
+  port,
+  connections,
+  seconds,
+  perSecond = Number.POSITIVE_INFINITY,
+  requests,
+}: LoadOrder): Promise<LoadResult> {
   const latencies: number[] = [];
   let next = 0;
   let failed = 0;
@@ -37,6 +46,8 @@ export async function load({ host, port, connections, seconds, requests }: LoadO
       let expected = -1;
       let received = 0;
       const send = (): void => {
+        const early = started + (next * 1000) / perSecond - performance.now();
+        if (early > 1) return void setTimeout(send, early);
         const request = requests[next++];
         if (!request || performance.now() > deadline) {
           socket.end();
@@ -50,7 +61,7 @@ export async function load({ host, port, connections, seconds, requests }: LoadO
       };
       socket.on('data', (chunk: Buffer) => {
         if (expected === -1) {
-          const head = chunk.toString('latin1', 0, 1024);
+          const head = chunk.toString('latin1', 0, 4096);
           const end = head.indexOf('\r\n\r\n');
           const length = /content-length: (\d+)/i.exec(head)?.[1];
           if (end === -1 || length === undefined) return reject(new Error(`An answer without a length: ${head}`));
@@ -81,9 +92,9 @@ export async function load({ host, port, connections, seconds, requests }: LoadO
   };
 }
 
-/** A POST of a form as it goes over the wire. */
-export function request(path: string, form: string): Buffer {
+/** A POST as it goes over the wire. */
+export function request(path: string, form: string, type = 'application/x-www-form-urlencoded'): Buffer {
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${Buffer.byteLength(form)}\r\n\r\n${form}`,
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(form)}\r\n\r\n${form}`,
   );
 }

@@ -1,122 +1,31 @@
-/** `npm run bench`: what the gateway does in a second, as ratios to servers measured in the same run. */
-import { type ChildProcess, fork } from 'node:child_process';
+/** `npm run bench`: what the gateway does in a second, as ratios measured in the same run; by name, only some of it. */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
+import { availableParallelism } from 'node:os';
 import { wireHash } from '../src/lib/hash.ts';
 import { newSecret } from '../src/lib/id.ts';
-import { newMasterKey } from '../src/lib/seal.ts';
-import { startEmbedded } from '../src/store/embedded.ts';
-import { migrateAt } from '../src/store/migrate.ts';
-import { type LoadResult, load, request } from './load.ts';
-import type { ServerMessage, ServerOrder } from './server.ts';
-
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
-/** The compilers of the runtime need this long until a server is as fast as it gets. */
-const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 14);
-const PROFILES = process.env.BENCH_PROFILES;
-const CONNECTIONS = 64;
-/** More requests than any server here answers in a second. */
-const RATE_MOST = 20_000;
-
-interface Row {
-  name: string;
-  perSecond: number;
-  p50?: number;
-  p99?: number;
-  /** Requests for each second of CPU time of the server process alone. */
-  perCore?: number;
-  memory?: { before: number; after: number };
-  walBytes?: number;
-}
-
-const rows: Row[] = [];
-const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-
-const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
-const database = await startEmbedded({ folder: join(folder, 'postgres') });
-await migrateAt(database.connection);
-const wal = new pg.Client(database.connection);
-await wal.connect();
-const walPosition = async (): Promise<number> => {
-  const { rows } = await wal.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`);
-  return Number(rows[0]?.bytes);
-};
-
-/** The simulated outside world, in a process of its own as it is in the sandbox. */
-async function startOutside() {
-  const access = { key: newSecret(), newsSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
-  const child = fork(join(import.meta.dirname, '../sandbox/main.ts'), {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      SANDBOX_PORT: '0',
-      SANDBOX_FILE: join(folder, 'sandbox.db'),
-      SANDBOX_KEY: access.key,
-      SANDBOX_NEWS_SECRET: access.newsSecret,
-    },
-  });
-  const { url } = (await once(child, 'message'))[0] as { url: string };
-  return { child, provider: { url, ...access } };
-}
-const outside = await startOutside();
-
-const masterKey = newMasterKey();
-const adminToken = newSecret(24);
-
-interface Server {
-  url: URL | undefined;
-  child: ChildProcess;
-  usage(): Promise<{ cpuSeconds: number; memory: number }>;
-  stop(): Promise<void>;
-}
-
-async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'server.ts'), {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Where the time goes: a profile of every server, for the tools that read one.
-    execArgv: PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`],
-  });
-  const ask = async <Answer>(question: unknown): Promise<Answer> => {
-    child.send(question as ServerOrder);
-    return (await once(child, 'message'))[0] as Answer;
-  };
-  const { connection } = database;
-  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: outside.provider };
-  const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
-  return {
-    url: url === '' ? undefined : new URL(url),
-    child,
-    usage: () => ask({ ask: 'usage' }),
-    async stop() {
-      child.disconnect();
-      await once(child, 'exit');
-    },
-  };
-}
-
-interface Merchant {
-  mid: string;
-  client_key: string;
-  password: string;
-}
-
-async function newMerchant(url: URL): Promise<Merchant> {
-  const response = await fetch(new URL('/admin/api/accounts', url), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Bench' }),
-  });
-  return (await response.json()) as Merchant;
-}
-
-let orders = 0;
-function saleForm({ client_key, password }: Merchant): string {
-  const order = `bench-${++orders}`;
-  const hash = wireHash(['success@example.com', order, '19.99', 'USD'], password);
-  return `action=SALE&client_key=${client_key}&brand=vcard&identifier=success%40example.com&order_id=${order}&order_amount=19.99&order_currency=USD&order_description=A+payment+of+the+benchmark&payer_ip=203.0.113.7&return_url=https%3A%2F%2Fshop.example%2Freturn&hash=${hash}`;
-}
+import { measureCallbacks } from './callbacks.ts';
+import { measureCheckout } from './checkout.ts';
+import {
+  CONNECTIONS,
+  clearUp,
+  type Measured,
+  type Merchant,
+  makeRequests,
+  measure,
+  newMerchant,
+  newOrder,
+  progress,
+  type Row,
+  rows,
+  SECONDS,
+  type Server,
+  saleForm,
+  startGateway,
+  startServer,
+  WARM_UP_SECONDS,
+  wal,
+} from './harness.ts';
+import { load } from './load.ts';
 
 /** One of each kind of brand: settled at once, sent to a page, waiting for an app, a code, a payout. */
 const MIX: Record<string, string>[] = [
@@ -129,8 +38,9 @@ const MIX: Record<string, string>[] = [
   { brand: 'agg-a', payer_country: 'TR', order_currency: 'TRY' },
   { brand: 'p2p-b', 'parameters[SecurityQuestionAnswer]': 'blue-teapot' },
 ];
+let mixed = 0;
 function mixedForm({ client_key, password }: Merchant): string {
-  const order = `bench-${++orders}`;
+  const order = newOrder();
   const sale: Record<string, string> = {
     action: 'SALE',
     client_key,
@@ -140,45 +50,10 @@ function mixedForm({ client_key, password }: Merchant): string {
     order_description: 'A payment of the benchmark',
     payer_ip: '203.0.113.7',
     return_url: 'https://shop.example/return',
-    ...MIX[orders % MIX.length],
+    ...MIX[mixed++ % MIX.length],
   };
   const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] ?? '');
   return new URLSearchParams({ ...sale, hash: wireHash(signed, password) }).toString();
-}
-
-const makeRequests = (seconds: number, form: () => string, most = Number.POSITIVE_INFINITY): Buffer[] =>
-  Array.from({ length: Math.min(seconds * RATE_MOST, most) }, () => request('/post', form()));
-
-/** Warms a server up, then measures it. */
-async function measure(
-  name: string,
-  server: Server,
-  form: () => string,
-  { connections = CONNECTIONS, countsWal = false, warmUp = WARM_UP_SECONDS, requests = Number.POSITIVE_INFINITY } = {},
-): Promise<Row> {
-  const { hostname: host, port } = server.url as URL;
-  const run = (seconds: number): Promise<LoadResult> =>
-    load({ host, port: Number(port), connections, seconds, requests: makeRequests(seconds, form, requests) });
-  progress(`${name}: warming up ${warmUp} s`);
-  if (warmUp > 0) await run(warmUp);
-  progress(`${name}: measuring ${SECONDS} s`);
-  const before = await server.usage();
-  const walBefore = await walPosition();
-  const result = await run(SECONDS);
-  const after = await server.usage();
-  if (result.failed > 0) throw new Error(`${name}: ${result.failed} answers were not 200.`);
-  const row: Row = {
-    name,
-    perSecond: result.perSecond,
-    p50: result.p50,
-    p99: result.p99,
-    perCore: result.answered / (after.cpuSeconds - before.cpuSeconds),
-    memory: { before: before.memory, after: after.memory },
-    ...(countsWal ? { walBytes: ((await walPosition()) - walBefore) / result.answered } : {}),
-  };
-  rows.push(row);
-  progress(`${name}: ${Math.round(row.perSecond)} a second`);
-  return row;
 }
 
 // A real answer for the server that does nothing, so that both send the same bytes.
@@ -196,7 +71,7 @@ async function sampleAnswer(): Promise<Record<string, string>> {
 
 async function measureNothing(name: string, answer: Record<string, string>): Promise<Row> {
   const server = await startServer('nothing', answer);
-  const merchant = { mid: '', client_key: `test_${newSecret()}`, password: newSecret() };
+  const merchant = { mid: '', merchant_key: '', client_key: `test_${newSecret()}`, password: newSecret() };
   const row = await measure(name, server, () => saleForm(merchant));
   await server.stop();
   return row;
@@ -215,16 +90,6 @@ async function measureSql(): Promise<Row> {
   await server.stop();
   rows.push(row);
   return row;
-}
-
-interface Measured {
-  server: Server;
-  merchant: Merchant;
-}
-
-async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promise<Measured> {
-  const server = await startServer(kind);
-  return { server, merchant: await newMerchant(server.url as URL) };
 }
 
 const measureSale = (name: string, { server, merchant }: Measured): Promise<Row> =>
@@ -298,7 +163,7 @@ async function measureRecurring({ server, merchant }: Measured): Promise<Row> {
   });
   const first = (await response.json()) as { trans_id: string; recurring_token: string };
   const rest = `&order_amount=9.99&order_description=Again&recurring_first_trans_id=${first.trans_id}&recurring_token=${first.recurring_token}`;
-  const form = () => signedForm(merchant, 'RECURRING_SALE', 'order_id', `bench-${++orders}`, rest);
+  const form = () => signedForm(merchant, 'RECURRING_SALE', 'order_id', newOrder(), rest);
   return measure('(o) RECURRING_SALE', server, form, { warmUp: WARM_UP_SECONDS / 2 });
 }
 
@@ -347,43 +212,101 @@ async function measureSchedules({ server, merchant }: Measured): Promise<{ slowd
   return { slowdown: (beside.p99 as number) / (alone.p99 as number) };
 }
 
-const answer = await sampleAnswer();
-const nothing = await measureNothing('(a) Fastify, doing nothing', answer);
-await measureSql();
-const single = await startGateway('single');
-const gateway = await startGateway('gateway');
-const oneConnection = await measureInTurns(['(c1) one connection', '(d1) one connection'], [single, gateway], {
-  connections: 1,
-  rounds: 3,
-});
-const unbatched = await measureSale('(c) SALE, one transaction per request', single);
-await single.server.stop();
-const batched = await measureSale('(d) SALE', gateway);
-const status = await measureStatus(gateway.server, gateway.merchant);
-const operations = [];
-for (const action of ['CAPTURE', 'VOID', 'CREDITVOID'] as const) {
-  operations.push(await measureOperation(gateway.server, action));
-}
-operations.push(await measureRecurring(gateway));
-const saleBeside = await measure('(o) SALE beside them', gateway.server, () => saleForm(gateway.merchant), {
-  warmUp: 1,
-});
-const schedules = await measureSchedules(gateway);
-const brands = await startGateway('brands');
-const withBrands = await measureInTurns(
-  ['(f) vcard, the other brands off', '(g) vcard, all brands on'],
-  [gateway, brands],
-  { connections: CONNECTIONS, rounds: 3 },
-);
-await gateway.server.stop();
-await measure('(h) a mix of brands', brands.server, () => mixedForm(brands.merchant));
-await brands.server.stop();
-outside.child.disconnect();
-const nothingAgain = await measureNothing('(a) again', answer);
+type Goal = [name: string, reached: number, wanted: number];
 
-await wal.end();
-await database.stop();
-await rm(folder, { recursive: true });
+async function sale(): Promise<Goal[]> {
+  const answer = await sampleAnswer();
+  const nothing = await measureNothing('(a) Fastify, doing nothing', answer);
+  await measureSql();
+  const single = await startGateway('single');
+  const gateway = await startGateway('gateway');
+  const oneConnection = await measureInTurns(['(c1) one connection', '(d1) one connection'], [single, gateway], {
+    connections: 1,
+    rounds: 3,
+  });
+  const unbatched = await measureSale('(c) SALE, one transaction per request', single);
+  await single.server.stop();
+  const batched = await measureSale('(d) SALE', gateway);
+  const status = await measureStatus(gateway.server, gateway.merchant);
+  await gateway.server.stop();
+  const nothingAgain = await measureNothing('(a) again', answer);
+  const a = (nothing.perSecond + nothingAgain.perSecond) / 2;
+  const memory = batched.memory as { before: number; after: number };
+  return [
+    ['SALE to nothing, d / a', batched.perSecond / a, 0.5],
+    ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
+    ['status reads to nothing, e / a', status.perSecond / a, 0.7],
+    ['SALE on one connection, d1 / c1', oneConnection, 1],
+    ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
+  ];
+}
+
+async function operations(): Promise<Goal[]> {
+  const gateway = await startGateway('gateway');
+  const measured = [];
+  for (const action of ['CAPTURE', 'VOID', 'CREDITVOID'] as const) {
+    measured.push(await measureOperation(gateway.server, action));
+  }
+  measured.push(await measureRecurring(gateway));
+  const { perSecond } = await measure('(o) SALE beside them', gateway.server, () => saleForm(gateway.merchant), {
+    warmUp: 1,
+  });
+  await gateway.server.stop();
+  return measured.map((row): Goal => [`${row.name.slice(4)} to SALE`, row.perSecond / perSecond, 0.6]);
+}
+
+async function schedules(): Promise<Goal[]> {
+  const gateway = await startGateway('gateway');
+  const { slowdown } = await measureSchedules(gateway);
+  await gateway.server.stop();
+  return [['2 × p99 of SALE to its p99 while schedules are due', 2 / slowdown, 1]];
+}
+
+async function brands(): Promise<Goal[]> {
+  const gateway = await startGateway('gateway');
+  const all = await startGateway('brands');
+  const names: [string, string] = ['(f) vcard, the other brands off', '(g) vcard, all brands on'];
+  const withBrands = await measureInTurns(names, [gateway, all], { connections: CONNECTIONS, rounds: 3 });
+  await gateway.server.stop();
+  await measure('(h) a mix of brands', all.server, () => mixedForm(all.merchant));
+  await all.server.stop();
+  return [['vcard with all brands to vcard alone, g / f', withBrands, 0.9]];
+}
+
+async function callbacks(): Promise<Goal[]> {
+  const gateway = await startGateway('gateway');
+  const { keptUp } = await measureCallbacks(gateway);
+  await gateway.server.stop();
+  return [['callbacks told by the end of a load to its payments', keptUp, 0.98]];
+}
+
+async function checkout(): Promise<Goal[]> {
+  const gateway = await startGateway('brands');
+  const { perSecond } = await measure('(p) SALE beside them', gateway.server, () => saleForm(gateway.merchant));
+  const { sessions, pages } = await measureCheckout(gateway);
+  await gateway.server.stop();
+  return [
+    ['sessions to SALE', sessions.perSecond / perSecond, 1],
+    ['payment pages to SALE', pages.perSecond / perSecond, 0.5],
+  ];
+}
+
+const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
+  sale,
+  operations,
+  schedules,
+  brands,
+  callbacks,
+  checkout,
+};
+
+/** All of them, or those that were named. */
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS);
+const unknown = chosen.filter((name) => !Object.hasOwn(SECTIONS, name));
+if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`);
+const goals: Goal[] = [];
+for (const name of chosen) goals.push(...((await SECTIONS[name]?.()) ?? []));
+await clearUp();
 
 const mb = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 const cells = (row: Row): string[] => [
@@ -405,23 +328,6 @@ function printTable(head: string[], body: string[][]): void {
   const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
   console.log([line(head), rule, ...body.map(line)].join('\n'));
 }
-
-const a = (nothing.perSecond + nothingAgain.perSecond) / 2;
-const memory = batched.memory as { before: number; after: number };
-const goals: [name: string, reached: number, wanted: number][] = [
-  ['SALE to nothing, d / a', batched.perSecond / a, 0.5],
-  ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
-  ['status reads to nothing, e / a', status.perSecond / a, 0.7],
-  ['SALE on one connection, d1 / c1', oneConnection, 1],
-  ...operations.map(({ name, perSecond }): [string, number, number] => [
-    `${name.slice(4)} to SALE`,
-    perSecond / saleBeside.perSecond,
-    0.6,
-  ]),
-  ['2 × p99 of SALE to its p99 while schedules are due', 2 / schedules.slowdown, 1],
-  ['vcard with all brands to vcard alone, g / f', withBrands, 0.9],
-  ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
-];
 
 console.log(
   `\n${CONNECTIONS} connections, durable commits, ${availableParallelism()} cores shared by load, gateway and PostgreSQL\n`,

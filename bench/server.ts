@@ -1,5 +1,7 @@
 /** One server under load, in a process of its own, so that its memory and its CPU time are its own. */
 import { hash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { createApp } from '../src/app.ts';
 import type { ProviderAccess } from '../src/connectors/index.ts';
@@ -11,9 +13,9 @@ import { driveSql } from './sql.ts';
 export interface ServerOrder {
   /**
    * `nothing` answers without doing anything, `single` is the gateway with batches of one, `sql` has no HTTP,
-   * `brands` is the gateway with a provider behind it, which offers all brands.
+   * `brands` is the gateway with a provider behind it, which offers all brands; `receiver` takes callbacks.
    */
-  kind: 'nothing' | 'gateway' | 'single' | 'sql' | 'brands';
+  kind: 'nothing' | 'gateway' | 'single' | 'sql' | 'brands' | 'receiver';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
@@ -23,9 +25,41 @@ export interface ServerOrder {
   provider?: ProviderAccess | undefined;
 }
 
-export type ServerMessage = { url: string } | { cpuSeconds: number; memory: number } | { perSecond: number };
+export interface Usage {
+  cpuSeconds: number;
+  memory: number;
+  /** Callbacks that a receiver took, and how long a gateway waited for its provider. */
+  received: number;
+  providerMs: number;
+}
+
+export type ServerMessage = { url: string } | Usage | { perSecond: number };
 
 type Question = ServerOrder | { ask: 'usage' } | { ask: 'sql'; seconds: number; concurrency: number };
+
+let received = 0;
+let providerMs = 0;
+
+/** Counts how long something of the outside world takes. */
+function timed<Call extends (...values: never[]) => unknown>(call: Call): Call {
+  return (async (...values: Parameters<Call>) => {
+    const started = performance.now();
+    const answer = await call(...values);
+    providerMs += performance.now() - started;
+    return answer;
+  }) as unknown as Call;
+}
+
+/** A merchant's server that does the least. */
+function startReceiver(): void {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      received++;
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1', () => tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }));
+}
 
 const tell = (message: ServerMessage): void => void process.send?.(message);
 
@@ -37,6 +71,7 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
     app.post('/post', async () => answer);
     return tell({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
   }
+  if (kind === 'receiver') return startReceiver();
   const { gateway } = await openGateway({
     connection,
     environment: 'sandbox',
@@ -53,6 +88,9 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
     });
     return tell({ url: '' });
   }
+  if (gateway.threeDs) gateway.threeDs.authenticate = timed(gateway.threeDs.authenticate);
+  const { upstream } = gateway.connectors;
+  if (upstream) upstream.submit = timed(upstream.submit);
   startWorkLoop(gateway);
   const app = createApp(gateway, {
     isTrustedProxy: () => false,
@@ -69,7 +107,8 @@ process.on('message', (question: Question) => {
   if ('kind' in question) void start(question);
   else if (question.ask === 'usage') {
     const { user, system } = process.cpuUsage();
-    tell({ cpuSeconds: (user + system) / 1e6, memory: process.memoryUsage().rss });
+    const { rss } = process.memoryUsage();
+    tell({ cpuSeconds: (user + system) / 1e6, memory: rss, received, providerMs });
   }
 });
 process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,193 @@
+/** What every benchmark needs: a database, the outside world, servers in processes of their own, and rows of results. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { wireHash } from '../src/lib/hash.ts';
+import { newSecret } from '../src/lib/id.ts';
+import { newMasterKey } from '../src/lib/seal.ts';
+import { startEmbedded } from '../src/store/embedded.ts';
+import { migrateAt } from '../src/store/migrate.ts';
+import { type LoadResult, load, request } from './load.ts';
+import type { ServerMessage, ServerOrder, Usage } from './server.ts';
+
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
+/** The compilers of the runtime need this long until a server is as fast as it gets. */
+export const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 14);
+const PROFILES = process.env.BENCH_PROFILES;
+export const CONNECTIONS = 64;
+/** More requests than any server here answers in a second. */
+const RATE_MOST = 20_000;
+
+export interface Row {
+  name: string;
+  perSecond: number;
+  p50?: number;
+  p99?: number;
+  /** Requests for each second of CPU time of the server process alone. */
+  perCore?: number;
+  memory?: { before: number; after: number };
+  walBytes?: number;
+}
+
+export const rows: Row[] = [];
+export const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
+const database = await startEmbedded({ folder: join(folder, 'postgres') });
+await migrateAt(database.connection);
+/** For looking at the tables, and at how much is written. */
+export const wal = new pg.Client(database.connection);
+await wal.connect();
+const walPosition = async (): Promise<number> => {
+  const { rows } = await wal.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`);
+  return Number(rows[0]?.bytes);
+};
+
+/** The simulated outside world, in a process of its own as it is in the sandbox. */
+async function startOutside() {
+  const access = { key: newSecret(), newsSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
+  const child = fork(join(import.meta.dirname, '../sandbox/main.ts'), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      SANDBOX_PORT: '0',
+      SANDBOX_FILE: join(folder, 'sandbox.db'),
+      SANDBOX_KEY: access.key,
+      SANDBOX_NEWS_SECRET: access.newsSecret,
+    },
+  });
+  const { url } = (await once(child, 'message'))[0] as { url: string };
+  return { child, provider: { url, ...access } };
+}
+export const outside = await startOutside();
+
+const masterKey = newMasterKey();
+export const adminToken = newSecret(24);
+
+export interface Server {
+  url: URL | undefined;
+  child: ChildProcess;
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
+  const child = fork(join(import.meta.dirname, 'server.ts'), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Where the time goes: a profile of every server, for the tools that read one.
+    execArgv: PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`],
+  });
+  const ask = async <Answer>(question: unknown): Promise<Answer> => {
+    child.send(question as ServerOrder);
+    return (await once(child, 'message'))[0] as Answer;
+  };
+  const { connection } = database;
+  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: outside.provider };
+  const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
+  return {
+    url: url === '' ? undefined : new URL(url),
+    child,
+    usage: () => ask({ ask: 'usage' }),
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}
+
+export interface Merchant {
+  mid: string;
+  client_key: string;
+  merchant_key: string;
+  password: string;
+}
+
+export async function newMerchant(url: URL, settings: object = {}): Promise<Merchant> {
+  const response = await fetch(new URL('/admin/api/accounts', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Bench', ...settings }),
+  });
+  return (await response.json()) as Merchant;
+}
+
+let orders = 0;
+export const newOrder = (): string => `bench-${++orders}`;
+export function saleForm({ client_key, password }: Merchant): string {
+  const order = newOrder();
+  const hash = wireHash(['success@example.com', order, '19.99', 'USD'], password);
+  return `action=SALE&client_key=${client_key}&brand=vcard&identifier=success%40example.com&order_id=${order}&order_amount=19.99&order_currency=USD&order_description=A+payment+of+the+benchmark&payer_ip=203.0.113.7&return_url=https%3A%2F%2Fshop.example%2Freturn&hash=${hash}`;
+}
+
+export const makeRequests = (
+  seconds: number,
+  form: () => string,
+  most = Number.POSITIVE_INFINITY,
+  write = (content: string): Buffer => request('/post', content),
+): Buffer[] => Array.from({ length: Math.min(seconds * RATE_MOST, most) }, () => write(form()));
+
+/** Warms a server up, then measures it. */
+export async function measure(
+  name: string,
+  server: Server,
+  form: () => string,
+  {
+    connections = CONNECTIONS,
+    countsWal = false,
+    warmUp = WARM_UP_SECONDS,
+    requests = Number.POSITIVE_INFINITY,
+    perSecond = Number.POSITIVE_INFINITY,
+    write = (content: string): Buffer => request('/post', content),
+  } = {},
+): Promise<Row> {
+  const { hostname: host, port } = server.url as URL;
+  const run = (seconds: number): Promise<LoadResult> =>
+    load({
+      host,
+      port: Number(port),
+      connections,
+      seconds,
+      perSecond,
+      requests: makeRequests(seconds, form, requests, write),
+    });
+  progress(`${name}: warming up ${warmUp} s`);
+  if (warmUp > 0) await run(warmUp);
+  progress(`${name}: measuring ${SECONDS} s`);
+  const before = await server.usage();
+  const walBefore = await walPosition();
+  const result = await run(SECONDS);
+  const after = await server.usage();
+  if (result.failed > 0) throw new Error(`${name}: ${result.failed} answers were not 200.`);
+  const row: Row = {
+    name,
+    perSecond: result.perSecond,
+    p50: result.p50,
+    p99: result.p99,
+    perCore: result.answered / (after.cpuSeconds - before.cpuSeconds),
+    memory: { before: before.memory, after: after.memory },
+    ...(countsWal ? { walBytes: ((await walPosition()) - walBefore) / result.answered } : {}),
+  };
+  rows.push(row);
+  progress(`${name}: ${Math.round(row.perSecond)} a second`);
+  return row;
+}
+
+export interface Measured {
+  server: Server;
+  merchant: Merchant;
+}
+
+export async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promise<Measured> {
+  const server = await startServer(kind);
+  return { server, merchant: await newMerchant(server.url as URL) };
+}
+
+/** Ends everything that was started here. */
+export async function clearUp(): Promise<void> {
+  outside.child.disconnect();
+  await wal.end();
+  await database.stop();
+  await rm(folder, { recursive: true });
+}
