@@ -117,6 +117,12 @@ export const VARIABLES = {
     ranges,
     'The proxies whose X-Forwarded-For is believed, as CIDR ranges; none when not set.',
   ),
+  callbackAllow: variable(
+    'TURNPIKE_CALLBACK_ALLOW',
+    '',
+    ranges,
+    'The private addresses that callbacks may reach all the same, as CIDR ranges. When not set, loopback in the sandbox and none in production.',
+  ),
   providerUrl: variable(
     'TURNPIKE_PROVIDER_URL',
     '',

@@ -30,6 +30,7 @@ test('with nothing set these are the values', () => {
     masterKey: '',
     adminToken: '',
     trustedProxies: [],
+    callbackAllow: [],
     providerUrl: '',
     providerKey: '',
     providerNewsSecret: '',
@@ -139,6 +140,15 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       [' ', []],
     ],
     bad: ['10.0.0.0/33', 'proxy.example', '10.0.0.1,', '10.0.0.1;10.0.0.2', 'true', '*'],
+  },
+  TURNPIKE_CALLBACK_ALLOW: {
+    key: 'callbackAllow',
+    good: [
+      ['10.1.2.3', ['10.1.2.3']],
+      ['127.0.0.0/8, ::1 ,fd00::/8', ['127.0.0.0/8', '::1', 'fd00::/8']],
+      [' ', []],
+    ],
+    bad: ['10.0.0.0/33', 'shop.example', '10.0.0.1,', '10.0.0.1 10.0.0.2', 'true', 'none', '*', 'loopback'],
   },
   TURNPIKE_PROVIDER_URL: {
     key: 'providerUrl',

@@ -58,6 +58,16 @@ export function addressList(ranges: readonly string[]): (address: string) => boo
   };
 }
 
+const GROUPS = 8;
+
+/** The part of an address that belongs to one household: the whole of an IPv4 address, the first half of an IPv6 one. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const left = Array<string>(GROUPS - head.length - tail.length).fill('0');
+  return `${[...head, ...left, ...tail].slice(0, GROUPS / 2).join(':')}::/64`;
+}
+
 // '1.2.3.4', '1.2.3.4:5678', '2001:db8::1', '[2001:db8::1]' or '[2001:db8::1]:443'.
 const FORWARDED_ENTRY = /^[ \t]*(?:\[([\da-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([\da-f:.]+))[ \t]*$/i;
 
@@ -91,3 +101,7 @@ export function clientAddress(
   }
   return client;
 }
+
+/** Whether the host of a web address is the machine itself. */
+export const isLoopbackHost = (hostname: string): boolean =>
+  /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
