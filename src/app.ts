@@ -22,6 +22,7 @@ import { inboundFace } from './wire/inbound/index.ts';
 import { openApiFace } from './wire/openapi.ts';
 import { s2sFace } from './wire/s2s/index.ts';
 import { sandboxFace } from './wire/sandbox/index.ts';
+import { receiverFace } from './wire/sandbox/receiver.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -153,6 +154,7 @@ export function createApp(
   app.register(async (face) => adminFace(face, gateway, isAdminToken), { prefix: '/admin/api' });
   if (gateway.environment === 'sandbox') {
     app.register(async (face) => sandboxFace(face, gateway, isAdminToken), { prefix: '/sandbox/api' });
+    app.register(async (face) => receiverFace(face, gateway), { prefix: '/sandbox' });
   }
   return app;
 }

@@ -1,21 +1,29 @@
 /** Puts the gateway together: stores, clock, connectors, and the news of changes made elsewhere. */
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from './connectors/index.ts';
+import { createReceiver } from './connectors/receiver.ts';
 import { forgetAccounts } from './core/accounts.ts';
+import { createDeliverer } from './core/callbacks/deliver.ts';
 import { readClock } from './core/clock.ts';
 import { createCodes } from './core/codes.ts';
 import type { Gateway } from './core/context.ts';
+import { checkEnvironment, openMarks } from './core/installation.ts';
 import { createMetrics } from './core/metrics.ts';
 import { createClock } from './lib/clock.ts';
 import { createSeal } from './lib/seal.ts';
+import { callbackReach } from './rules/callback-address.ts';
 import { createAccountStore, type Environment } from './store/accounts.ts';
+import { createCallbackStore } from './store/callbacks.ts';
+import { createCardTryStore } from './store/card-tries.ts';
 import { createCardStore } from './store/cards.ts';
 import { type Changes, listenToChanges } from './store/changes.ts';
+import { createCreditStore } from './store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from './store/database.ts';
 import { createInstallationStore } from './store/installation.ts';
 import { createNewsStore } from './store/news.ts';
 import { createOperationStore } from './store/operations.ts';
 import { type BatchLimits, createPaymentStore } from './store/payments.ts';
+import { createReceivedStore } from './store/received.ts';
 import { createScheduleStore } from './store/schedules.ts';
 
 export interface GatewayOptions {
@@ -25,6 +33,8 @@ export interface GatewayOptions {
   log: Logger;
   /** The provider of all brands but the test brand; without one they are not offered. */
   provider?: ProviderAccess | undefined;
+  /** The private addresses that callbacks may reach; without any, loopback in the sandbox and none in production. */
+  callbackAllow?: readonly string[];
   /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
   batchLimits?: BatchLimits;
   hotConnections?: number;
@@ -37,8 +47,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const database = openDatabase(connection, onFault, options.hotConnections);
   const metrics = createMetrics();
   const connectors = createConnectors(environment === 'sandbox', options.provider);
+  const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   let changes: Changes | undefined;
-  const gateway: Gateway = {
+  const tools: Omit<Gateway, 'deliverer' | 'marks'> = {
     environment,
     clock: createClock(),
     seal: createSeal(options.masterKey),
@@ -48,6 +59,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     threeDs: connectors.threeDs,
     codes: createCodes(),
     simulator: connectors.simulator,
+    callbackReach: reach,
+    receiver: createReceiver(reach),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
     },
@@ -57,6 +70,10 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
     cards: createCardStore(database),
+    credits: createCreditStore(database),
+    callbacks: createCallbackStore(database),
+    received: createReceivedStore(database),
+    cardTries: createCardTryStore(database),
     news: createNewsStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database),
@@ -68,7 +85,11 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       },
     },
   };
+  const gateway: Gateway = Object.assign(tools, { deliverer: undefined as never, marks: undefined as never });
+  gateway.deliverer = createDeliverer(gateway);
   const close = async (): Promise<void> => {
+    await gateway.deliverer.stop();
+    await gateway.receiver.close();
     await changes?.close();
     await connectors.close();
     await database.close();
@@ -79,12 +100,15 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   };
   try {
     await checkDatabase(database);
+    await checkEnvironment(gateway);
+    gateway.marks = await openMarks(gateway);
     await readClock(gateway);
     changes = await listenToChanges(
       connection,
       (change) => {
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
+        else if (change === 'callbacks') gateway.deliverer.heard();
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       () => {

@@ -5,12 +5,16 @@ import { createAccount } from './core/accounts.ts';
 import { replaceAdminToken } from './core/installation.ts';
 import { createLog } from './lib/log.ts';
 import { StartRefusal } from './lib/refusal.ts';
+import { listen } from './listen.ts';
+import { rotate } from './rotate.ts';
 import { isWorker, serve, serveAsWorker } from './serve.ts';
 import { verifyAt } from './store/verify.ts';
 import { receiveHandover } from './workers.ts';
 
 interface Command {
   about: string;
+  /** It speaks to a gateway from outside, so how one would be run here does not matter. */
+  isRemote?: boolean;
   run(config: Config, args: string[]): Promise<void>;
 }
 
@@ -56,9 +60,19 @@ The password and the callback secret are shown only this once.`);
         else print(`Everything holds: ${payments} payments, ${historyRows} history rows.`);
       }),
   },
+  'rotate-keys': {
+    about:
+      'puts everything that is sealed under a new key; may be stopped at any time, and goes on when it is run again',
+    run: rotate,
+  },
   'admin-token': {
     about: 'replaces the generated admin token and shows the new one; a running gateway takes it at its next start',
     run: (config) => within(config, async ({ gateway }) => print(await replaceAdminToken(gateway))),
+  },
+  listen: {
+    about: 'brings the callbacks of a sandbox to your own server: listen --forward http://localhost:3000/callback',
+    isRemote: true,
+    run: (_config, args) => listen(args, process.env),
   },
   help: {
     about: 'shows this',
@@ -71,14 +85,13 @@ The password and the callback secret are shown only this once.`);
 };
 
 try {
-  const config = readConfig(process.env);
   if (isWorker()) {
-    await serveAsWorker(config, await receiveHandover());
+    await serveAsWorker(readConfig(process.env), await receiveHandover());
   } else {
     const [name = 'serve', ...args] = process.argv.slice(2);
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (!command) throw new StartRefusal(`There is no command ${name}: npm run turnpike -- help lists them.`);
-    await command.run(config, args);
+    await command.run(readConfig(command.isRemote ? {} : process.env), args);
   }
 } catch (error) {
   process.stderr.write(error instanceof StartRefusal ? `turnpike: ${error.message}\n` : `${(error as Error).stack}\n`);

@@ -85,6 +85,7 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
   const { gateway, close } = await openGateway({
     connection: handover.connection as Connection,
     environment: config.environment,
+    callbackAllow: config.callbackAllow,
     masterKey: handover.masterKey,
     provider: handover.provider,
     log,

@@ -13,10 +13,7 @@ The settings of a merchant account. Set them through the admin API when the acco
 (${code('POST /admin/api/accounts')}) or later (${code('PATCH /admin/api/accounts/{mid}')}), as JSON. A name with a dot
 can be written with the dot or as an object: ${code('{"branding.name": "Tea"}')} and
 ${code('{"branding": {"name": "Tea"}}')} mean the same. An unknown name or a bad value is refused and named, and then
-nothing is changed.
-
-Some settings belong to features that are not there yet, such as callbacks, 3DS, and the logo, colour and language of
-our page. They are kept and take effect when the feature comes.`,
+nothing is changed.`,
     table(
       ['Setting', 'Default', 'Expects', 'Means'],
       SETTING_NAMES.map((name) => {

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { LIMITS } from '../rules/limits.ts';
+import { REASONS } from '../rules/reasons.ts';
 import type {
   Authentication,
   CardData,
@@ -43,10 +44,9 @@ const BANK_CODES: Readonly<Record<string, 'settled' | 'declined'>> = {
 };
 
 const REASON_LENGTH = 255;
-const NO_REASON = 'Declined by the provider.';
 
 const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
-const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || NO_REASON;
+const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || REASONS.providerSaidNo;
 
 function toldBy({ amount, currency }: Json): Told | undefined {
   if (amount === undefined && currency === undefined) return undefined;
@@ -94,8 +94,7 @@ const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
   bank_status: (body) => {
     const kind = entry(BANK_CODES, body.code) ?? 'accepted';
     const told = toldBy(body);
-    if (kind === 'declined')
-      return { kind, reason: reasonOf({ reason: body.reason ?? 'Rejected by the bank.' }), told };
+    if (kind === 'declined') return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), told };
     return { kind, told };
   },
   // After refunds less than the payment is left to be taken back, so the amount says nothing about whose it is.

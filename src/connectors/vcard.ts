@@ -1,4 +1,5 @@
 /** The test connector: nobody is behind it, the identifier of the sale selects the outcome. */
+import { REASONS } from '../rules/reasons.ts';
 import type { Connector, Outcome, Submission } from './connector.ts';
 import type { Simulator } from './simulator.ts';
 import { meaningOf, newsReader } from './upstream.ts';
@@ -7,7 +8,7 @@ function outcome({ identifier, authoriseOnly, setting }: Submission): Outcome {
   if ((setting('vcard.success') as readonly string[]).includes(identifier)) {
     return { kind: authoriseOnly ? 'authorised' : 'settled' };
   }
-  return { kind: 'declined', reason: 'Declined by the test connector.' };
+  return { kind: 'declined', reason: REASONS.testDecline };
 }
 
 /** Faults that the sandbox was asked for; there are some only while `areArmed`. */
@@ -21,7 +22,7 @@ const MISBEHAVIOURS: Readonly<Record<string, (submission: Submission) => Outcome
   timeout_before: dead,
   timeout_after: dead,
   error_500: dead,
-  late_success: () => ({ kind: 'declined', reason: 'Declined by the test connector.' }),
+  late_success: () => ({ kind: 'declined', reason: REASONS.testDecline }),
   wrong_amount: (submission) => ({
     ...outcome(submission),
     told: { amount: submission.amount + 1n, currency: submission.currency },

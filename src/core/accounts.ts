@@ -5,7 +5,7 @@ import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { completeSettings } from '../rules/settings.ts';
-import type { AccountRow, Environment } from '../store/accounts.ts';
+import type { AccountRow, AccountSecret, Environment } from '../store/accounts.ts';
 import type { Account, Gateway } from './context.ts';
 
 const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
@@ -16,15 +16,23 @@ export function environmentOfKey(key: string): Environment | undefined {
   return (Object.keys(PREFIX) as Environment[]).find((environment) => key.startsWith(PREFIX[environment]));
 }
 
+const COLUMNS: Readonly<Record<AccountSecret, string>> = { password: 'password', callbackSecret: 'callback_secret' };
+
+/** A new secret of each kind, as the merchant gets it. */
+const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
+  password: newSecret,
+  callbackSecret: () => `whsec_${Buffer.from(newSecret(24), 'hex').toString('base64')}`,
+};
+
 const bound = (column: string, mid: string): string => boundTo('accounts', column, mid);
 
 function open(gateway: Gateway, row: AccountRow): Account {
   const { mid } = row;
   const settings = completeSettings(row.settings);
-  const password = new Secret(gateway.seal.open(row.password, bound('password', mid)));
-  const previous = row.previousPassword
-    ? new Secret(gateway.seal.open(row.previousPassword, bound('password', mid)))
-    : undefined;
+  const opened = (name: AccountSecret, sealed: Buffer): Secret =>
+    new Secret(gateway.seal.open(sealed, bound(COLUMNS[name], mid)));
+  const password = opened('password', row.password);
+  const previous = row.previousPassword ? opened('password', row.previousPassword) : undefined;
   const isListed = settings.ip_allowlist.length > 0 ? addressList(settings.ip_allowlist) : () => true;
   return {
     mid,
@@ -36,6 +44,12 @@ function open(gateway: Gateway, row: AccountRow): Account {
     passwords() {
       const isOverlap = previous && gateway.clock.now(mid) < (row.previousPasswordUntil as number);
       return isOverlap ? [password.reveal(), previous.reveal()] : [password.reveal()];
+    },
+    callbackSecrets() {
+      const { callbackSecret, previousCallbackSecret, previousCallbackSecretUntil } = row;
+      const isOverlap = gateway.clock.now(mid) < (previousCallbackSecretUntil ?? 0);
+      const sealed = isOverlap && previousCallbackSecret ? [callbackSecret, previousCallbackSecret] : [callbackSecret];
+      return sealed.map((one) => opened('callbackSecret', one).reveal());
     },
     isAddressAllowed: isListed,
   };
@@ -58,8 +72,8 @@ export async function createAccount(
   settings: AccountRow['settings'],
 ): Promise<NewAccount> {
   const mid = newId();
-  const password = newSecret();
-  const callbackSecret = `whsec_${Buffer.from(newSecret(24), 'hex').toString('base64')}`;
+  const password = NEW_SECRET.password();
+  const callbackSecret = NEW_SECRET.callbackSecret();
   const prefix = PREFIX[gateway.environment];
   const row: AccountRow = {
     mid,
@@ -71,6 +85,8 @@ export async function createAccount(
     previousPassword: null,
     previousPasswordUntil: null,
     callbackSecret: gateway.seal.seal(callbackSecret, bound('callback_secret', mid)),
+    previousCallbackSecret: null,
+    previousCallbackSecretUntil: null,
     settings,
     createdAt: gateway.clock.now(mid),
   };
@@ -85,17 +101,30 @@ export async function findAccountByKey(
   kind: 'clientKey' | 'merchantKey',
   key: string,
 ): Promise<Account | undefined> {
-  const { remembered } = gateway;
-  const known = remembered.isLive ? remembered.accounts.get(key) : undefined;
-  if (known?.[kind] === key) return known;
-  const { generation } = remembered;
-  const row = await gateway.accounts.findByKey(kind, key);
+  const account = await remembered(gateway, key, () => gateway.accounts.findByKey(kind, key));
+  return account?.[kind] === key ? account : undefined;
+}
+
+/** Remembered as well, because everything that happens to a payment asks. */
+export const findAccount = (gateway: Gateway, mid: string): Promise<Account | undefined> =>
+  remembered(gateway, mid, () => gateway.accounts.find(mid));
+
+async function remembered(
+  gateway: Gateway,
+  key: string,
+  read: () => Promise<AccountRow | undefined>,
+): Promise<Account | undefined> {
+  const { remembered: memory } = gateway;
+  const known = memory.isLive ? memory.accounts.get(key) : undefined;
+  if (known) return known;
+  const { generation } = memory;
+  const row = await read();
   if (!row || row.environment !== gateway.environment) return undefined;
   const account = open(gateway, row);
   // What was read before a change was announced must not be remembered after it.
-  if (remembered.isLive && remembered.generation === generation) {
-    if (remembered.accounts.size >= REMEMBERED_MOST) remembered.accounts.clear();
-    remembered.accounts.set(key, account);
+  if (memory.isLive && memory.generation === generation) {
+    if (memory.accounts.size >= REMEMBERED_MOST) memory.accounts.clear();
+    memory.accounts.set(key, account);
   }
   return account;
 }
@@ -106,11 +135,6 @@ export function forgetAccounts(gateway: Pick<Gateway, 'remembered'>, mid?: strin
   gateway.remembered.generation++;
   if (mid === undefined) accounts.clear();
   for (const [key, account] of accounts) if (account.mid === mid) accounts.delete(key);
-}
-
-export async function findAccount(gateway: Gateway, mid: string): Promise<Account | undefined> {
-  const row = await gateway.accounts.find(mid);
-  return row && open(gateway, row);
 }
 
 /** Newest first. */
@@ -131,15 +155,16 @@ export async function changeAccount(
   return row && open(gateway, row);
 }
 
-/** A new password; the one before keeps working until the returned time. */
-export async function rotatePassword(
+/** A new password or callback secret; the one before keeps working until the returned time. */
+export async function rotateSecret(
   gateway: Gateway,
   mid: string,
-): Promise<{ password: Secret; previousUntil: number }> {
-  const password = newSecret();
+  name: AccountSecret,
+): Promise<{ secret: Secret; previousUntil: number }> {
+  const secret = NEW_SECRET[name]();
   const previousUntil = gateway.clock.now(mid) + LIMITS.passwordOverlapMs;
-  await gateway.accounts.changePassword(mid, gateway.seal.seal(password, bound('password', mid)), previousUntil);
+  await gateway.accounts.changeSecret(mid, name, gateway.seal.seal(secret, bound(COLUMNS[name], mid)), previousUntil);
   forgetAccounts(gateway, mid);
-  gateway.log.info({ mid }, 'password rotated');
-  return { password: new Secret(password), previousUntil };
+  gateway.log.info({ mid }, `${COLUMNS[name]} rotated`);
+  return { secret: new Secret(secret), previousUntil };
 }

@@ -12,12 +12,16 @@ const STEPS_MOST = 20_000;
 
 /** Lets time pass: stops at everything that falls due on the way, so that it happens when it is due and in its order. */
 export async function moveClock(gateway: Gateway, byMs: number, mid?: string): Promise<void> {
+  const happen = async (): Promise<void> => {
+    await workEverythingDue(gateway);
+    await gateway.deliverer.drain();
+  };
   const step = async (ms: number): Promise<void> => {
     await gateway.installation.moveClock(mid, ms);
     await readClock(gateway);
-    await workEverythingDue(gateway);
+    await happen();
   };
-  await workEverythingDue(gateway);
+  await happen();
   let left = byMs;
   for (let steps = 0; steps < STEPS_MOST; steps++) {
     const next = await gateway.installation.nextDue(gateway.clock.now(mid), mid);

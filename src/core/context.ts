@@ -1,22 +1,30 @@
 /** The tools that every function of the core gets first. */
 import type { Logger } from 'pino';
 import type { Connector } from '../connectors/connector.ts';
+import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Marks } from '../lib/marks.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { CallbackStore } from '../store/callbacks.ts';
+import type { CardTryStore } from '../store/card-tries.ts';
 import type { CardStore } from '../store/cards.ts';
+import type { CreditStore } from '../store/credits.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NewsStore } from '../store/news.ts';
 import type { OperationStore } from '../store/operations.ts';
 import type { PaymentStore } from '../store/payments.ts';
+import type { ReceivedStore } from '../store/received.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
+export type { CallbackRow, CallbackTry } from '../store/callbacks.ts';
 export type { NewsRow } from '../store/news.ts';
 export type {
   HistoryRow,
@@ -35,10 +43,26 @@ export interface Codes {
   take(paymentId: string): Secret | undefined;
 }
 
+/** Who sends callbacks to merchants. */
+export interface Deliverer {
+  /** From now on this process delivers what it and others wrote. */
+  start(): void;
+  /** Callbacks are due: whoever delivers them, here or in another process, need not wait for the next look. */
+  wake(): void;
+  /** Another process says so. */
+  heard(): void;
+  /** Sends everything that is due and waits for the answers. */
+  drain(): Promise<void>;
+  /** Takes nothing more, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
 export interface Gateway {
   environment: Environment;
   clock: Clock;
+  /** Seals secrets under the master key, which may be replaced; what it must not change is marked under a secret that stays. */
   seal: Seal;
+  marks: Marks;
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
@@ -47,8 +71,12 @@ export interface Gateway {
   codes: Codes;
   /** The simulated outside world, where there is one. */
   simulator: Simulator | undefined;
+  /** Where callbacks may go. */
+  callbackReach: CallbackReach;
   /** Faults were asked for: the test connector has to look for them. */
   armFaults(): void;
+  deliverer: Deliverer;
+  receiver: Receiver;
   /** The base address of links for payers, and the one under which providers reach us; known once we listen. */
   publicUrl: string;
   inboundUrl: string;
@@ -56,6 +84,11 @@ export interface Gateway {
   operations: OperationStore;
   schedules: ScheduleStore;
   cards: CardStore;
+  credits: CreditStore;
+  callbacks: CallbackStore;
+  /** What arrived at the sandbox's own receiver of callbacks. */
+  received: ReceivedStore;
+  cardTries: CardTryStore;
   news: NewsStore;
   accounts: AccountStore;
   installation: InstallationStore;
@@ -73,5 +106,7 @@ export interface Account {
   createdAt: number;
   /** The passwords that sign requests at the moment: one, or two while a rotation is under way. */
   passwords(): readonly string[];
+  /** The secrets that sign callbacks: one, or two while one is replaced. */
+  callbackSecrets(): readonly string[];
   isAddressAllowed(address: string): boolean;
 }

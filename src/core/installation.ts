@@ -1,24 +1,25 @@
-/** What an installation makes once: proof of its master key, its admin token, the demo account. */
+/** What an installation makes once: its secret, its admin token, the demo account. */
 import { hash } from 'node:crypto';
 import { newSecret } from '../lib/id.ts';
+import { createMarks, type Marks } from '../lib/marks.ts';
 import { StartRefusal } from '../lib/refusal.ts';
-import { boundTo } from '../lib/seal.ts';
+import { boundTo, createSeal, newMasterKey } from '../lib/seal.ts';
 import { createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
 
-const PROOF = 'master_key_proof';
+const SECRET = 'secret';
 const TOKEN = 'admin_token_digest';
 const ENVIRONMENT = 'environment';
 const DEMO = 'demo_account';
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-/** Refuses a master key that does not open what this database holds. */
-export async function checkMasterKey({ seal, installation }: Gateway): Promise<void> {
-  const bound = boundTo('installation', 'value', PROOF);
-  const proof = await installation.writeOnce(PROOF, seal.seal('turnpike', bound));
+/** What the installation marks with, for as long as it lasts. Refuses a master key that does not open it. */
+export async function openMarks({ seal, installation }: Pick<Gateway, 'seal' | 'installation'>): Promise<Marks> {
+  const bound = boundTo('installation', 'value', SECRET);
+  const sealed = await installation.writeOnce(SECRET, seal.seal(newMasterKey(), bound));
   try {
-    seal.open(proof, bound);
+    return createMarks(createSeal(seal.open(sealed, bound)).derive);
   } catch {
     throw new StartRefusal(
       'The master key does not open the secrets of this database: set TURNPIKE_MASTER_KEY (or the file master.key in DATA_DIR) to the key it was made with.',

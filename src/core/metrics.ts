@@ -10,6 +10,9 @@ export interface Metrics {
   request(action: string, outcome: string, seconds: number): void;
   batch(statement: string, size: number): void;
   entered(state: StateName): void;
+  /** What became of a callback by a try, and how long after its event. */
+  delivered(state: string, ageMs: number): void;
+  cardRefused(limit: string): void;
 }
 
 export function createMetrics(): Metrics {
@@ -43,6 +46,24 @@ export function createMetrics(): Metrics {
     labelNames: ['state'],
     registers,
   });
+  const cardsRefused = new Counter({
+    name: 'turnpike_card_tries_refused_total',
+    help: 'Cards that were not taken because of a limit.',
+    labelNames: ['limit'],
+    registers,
+  });
+  const callbacks = new Counter({
+    name: 'turnpike_callback_tries_total',
+    help: 'Tries to deliver a callback, by what became of it: delivered, waiting for the next try, or parked.',
+    labelNames: ['state'],
+    registers,
+  });
+  const callbackSeconds = new Histogram({
+    name: 'turnpike_callback_seconds',
+    help: 'Time from an event to the delivery of its callback.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 86400],
+    registers,
+  });
   // Looking a label up costs more than counting; actions and outcomes are few.
   const known = new Map<string, { requests: Counter.Internal; seconds: Histogram.Internal<'action'> }>();
   return {
@@ -64,6 +85,13 @@ export function createMetrics(): Metrics {
     },
     entered(state) {
       payments.labels(state).inc();
+    },
+    delivered(state, ageMs) {
+      callbacks.labels(state).inc();
+      if (state === 'delivered') callbackSeconds.observe(ageMs / 1000);
+    },
+    cardRefused(limit) {
+      cardsRefused.labels(limit).inc();
     },
   };
 }

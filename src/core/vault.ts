@@ -1,44 +1,65 @@
 /** The vault: keeps card numbers and expiries sealed, and opens them for a provider alone. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
 import { isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
 import { newId, newSecret } from '../lib/id.ts';
-import { boundTo, createSeal, type Seal } from '../lib/seal.ts';
+import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
-import type { CardRow } from '../store/cards.ts';
+import type { CardRow, DataKeyRow, KeyedCard } from '../store/cards.ts';
 import type { KeptCard } from '../store/payments.ts';
+import type { AgedCard } from '../store/rotation.ts';
 import type { Gateway } from './context.ts';
 
 /** A card as the payer typed it; its number and code print as stars wherever they turn up. */
 export type { CardData as Card } from '../connectors/connector.ts';
 
+/** What can be wrong with a card; the page has words for each. */
+export type CardProblem = 'number' | 'expiry' | 'expired' | 'cvv' | 'holder' | 'saved';
+
 /** What is wrong with a card that somebody typed, by the field of the form; nothing when it can be right. */
-export function cardProblems(card: CardData, now: number): Record<string, string> {
-  const number = card.number.reveal();
+export function cardProblems(card: CardData, now: number): Record<string, CardProblem> {
   const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
   return {
-    ...(!isCardNumber(number) && { card_number: 'This card number does not look right. Please check it.' }),
-    ...(!isDate && { card_expiry: 'Please write the expiry as on the card, such as 05/30.' }),
-    ...(isDate && isExpired(card.month, card.year, now) && { card_expiry: 'This card has expired.' }),
-    ...(!/^\d{3,4}$/.test(card.cvv?.reveal() ?? '') && {
-      card_cvv: 'Please fill in the 3 or 4 digits of the security code.',
-    }),
-    ...(!/^[^\p{C}]{2,100}$/u.test(card.holder) && { card_holder: 'Please fill in the name on the card.' }),
+    ...(!isCardNumber(card.number.reveal()) && { card_number: 'number' }),
+    ...(!isDate && { card_expiry: 'expiry' }),
+    ...(isDate && isExpired(card.month, card.year, now) && { card_expiry: 'expired' }),
+    ...(!/^\d{3,4}$/.test(card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
+    ...(!/^[^\p{C}]{2,100}$/u.test(card.holder) && { card_holder: 'holder' }),
   };
 }
 
 const bound = (mid: string, cardId: string, version: number): string =>
   boundTo('cards', `sealed v${version}`, `${mid} ${cardId}`);
-const keyBound = (mid: string, version: number): string => boundTo('data_keys', 'sealed', `${mid} ${version}`);
+const dataKeyBound = (mid: string, version: number): string => boundTo('data_keys', 'sealed', `${mid} ${version}`);
+const fingerprintKeyBound = (mid: string): string => boundTo('fingerprint_keys', 'sealed', mid);
 
-/** The seal of an account's data in one version; the newest when none is named, made when there is none. */
-async function accountSeal(gateway: Gateway, mid: string, version?: number): Promise<{ seal: Seal; version: number }> {
-  const row = await gateway.cards.dataKey(mid, version);
-  if (row) return { seal: createSeal(gateway.seal.open(row.sealed, keyBound(mid, row.version))), version: row.version };
-  if (version !== undefined) throw new Error(`The data key ${version} of account ${mid} is lost.`);
-  const sealed = gateway.seal.seal(randomBytes(32).toString('base64'), keyBound(mid, 1));
-  await gateway.cards.insertDataKey({ mid, version: 1, sealed }, gateway.clock.now(mid));
-  return accountSeal(gateway, mid);
+const dataSeal = ({ seal }: Pick<Gateway, 'seal'>, { mid, version, sealed }: DataKeyRow): Seal =>
+  createSeal(seal.open(sealed, dataKeyBound(mid, version)));
+
+export const newDataKey = ({ seal }: Pick<Gateway, 'seal'>, mid: string, version: number): DataKeyRow => ({
+  mid,
+  version,
+  sealed: seal.seal(newMasterKey(), dataKeyBound(mid, version)),
+});
+
+/** The key that seals an account's new cards; made when there is none. */
+async function newestDataKey(gateway: Gateway, mid: string): Promise<DataKeyRow> {
+  const known = await gateway.cards.dataKey(mid);
+  if (known) return known;
+  await gateway.cards.insertDataKey(newDataKey(gateway, mid, 1), gateway.clock.now(mid));
+  return newestDataKey(gateway, mid);
+}
+
+/** The same for the same number of one account, whatever happens to the other keys; it tells nothing else. */
+async function fingerprintOf(gateway: Gateway, mid: string, number: string): Promise<string> {
+  const sealed = await gateway.cards.fingerprintKey(mid);
+  if (sealed) {
+    const key = Buffer.from(gateway.seal.open(sealed, fingerprintKeyBound(mid)), 'base64');
+    return createHmac('sha256', key).update(number).digest('hex');
+  }
+  const made = gateway.seal.seal(newMasterKey(), fingerprintKeyBound(mid));
+  await gateway.cards.insertFingerprintKey(mid, made, gateway.clock.now(mid));
+  return fingerprintOf(gateway, mid, number);
 }
 
 /** Keeps a card and returns what may be known of it. The code on its back is not kept, here or anywhere. */
@@ -46,34 +67,106 @@ export async function keepCard(
   gateway: Gateway,
   { mid, paymentId }: { mid: string; paymentId: string },
   card: CardData,
+  tellsToken: boolean,
 ): Promise<KeptCard> {
   const cardId = newId();
   const number = card.number.reveal();
-  const { seal, version } = await accountSeal(gateway, mid);
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
-  const row: CardRow = {
-    mid,
-    cardId,
-    token: newSecret(24),
-    keyVersion: version,
-    sealed: seal.seal(content, bound(mid, cardId, version)),
-    fingerprint: createHmac('sha256', gateway.seal.derive(`card fingerprint ${mid}`))
-      .update(number)
-      .digest('hex'),
-    masked: maskedNumber(number),
-    network: networkOf(number),
-    paymentId,
-    createdAt: gateway.clock.now(mid),
-  };
-  await gateway.cards.insert(row);
-  return { id: cardId, masked: row.masked, network: row.network };
+  const fingerprint = await fingerprintOf(gateway, mid, number);
+  for (;;) {
+    const key = await newestDataKey(gateway, mid);
+    const row: CardRow = {
+      mid,
+      cardId,
+      token: newSecret(24),
+      keyVersion: key.version,
+      sealed: dataSeal(gateway, key).seal(content, bound(mid, cardId, key.version)),
+      fingerprint,
+      masked: maskedNumber(number),
+      network: networkOf(number),
+      paymentId,
+      createdAt: gateway.clock.now(mid),
+    };
+    if (await gateway.cards.insert(row)) return keptCard(row, card, tellsToken);
+    // The key was retired in this very moment; there is a newer one.
+  }
+}
+
+const keptCard = (row: CardRow, { month, year }: CardData, tellsToken: boolean): KeptCard => ({
+  id: row.cardId,
+  masked: row.masked,
+  network: row.network,
+  expiry: `${month}/${year}`,
+  ...(tellsToken && { token: row.token }),
+});
+
+function openContent(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): string {
+  const { mid, cardId, keyVersion, keySealed } = row;
+  const seal = dataSeal(gateway, { mid, version: keyVersion, sealed: keySealed });
+  return seal.open(row.sealed, bound(mid, cardId, keyVersion));
+}
+
+/** A card as it is sealed under the newest key of its account. */
+export function resealCard(gateway: Pick<Gateway, 'seal'>, card: AgedCard): Buffer {
+  const { mid, cardId, newestVersion, newestSealed } = card;
+  const seal = dataSeal(gateway, { mid, version: newestVersion, sealed: newestSealed });
+  return seal.seal(openContent(gateway, card), bound(mid, cardId, newestVersion));
+}
+
+function open(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): CardData {
+  const { number, month, year, holder } = JSON.parse(openContent(gateway, row));
+  return { number: new Secret(number), month, year, holder };
 }
 
 /** Opens a card for a call to its provider. */
 export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<CardData> {
   const row = await gateway.cards.find(mid, cardId);
   if (!row) throw new Error(`The card ${cardId} is not in the vault.`);
-  const { seal } = await accountSeal(gateway, mid, row.keyVersion);
-  const { number, month, year, holder } = JSON.parse(seal.open(row.sealed, bound(mid, cardId, row.keyVersion)));
-  return { number: new Secret(number), month, year, holder };
+  return open(gateway, row);
+}
+
+/** A card of an earlier payment that a payer may use again. */
+export interface SavedCard {
+  id: string;
+  masked: string;
+  network: string;
+  /** As on the card: `05/30`. */
+  expiry: string;
+  isExpired: boolean;
+}
+
+/** The cards of these tokens as the payer sees them; of the same card the newest, and none of another account. */
+export async function savedCards(gateway: Gateway, mid: string, tokens: readonly string[]): Promise<SavedCard[]> {
+  const now = gateway.clock.now(mid);
+  const rows = await gateway.cards.findByTokens(mid, tokens);
+  const newest = [...new Map(rows.toReversed().map((row) => [row.fingerprint, row])).values()].toReversed();
+  return newest.map((row) => {
+    const { month, year } = open(gateway, row);
+    const { cardId: id, masked, network } = row;
+    return { id, masked, network, expiry: `${month}/${year.slice(2)}`, isExpired: isExpired(month, year, now) };
+  });
+}
+
+/** Opens one of these saved cards for another payment, which keeps the same of it: the vault gets no second copy. */
+export async function openSavedCard(
+  gateway: Gateway,
+  mid: string,
+  tokens: readonly string[],
+  cardId: string,
+): Promise<{ card: CardData; kept: KeptCard } | undefined> {
+  const row = (await gateway.cards.findByTokens(mid, tokens)).find((saved) => saved.cardId === cardId);
+  if (!row) return undefined;
+  const card = open(gateway, row);
+  return { card, kept: keptCard(row, card, true) };
+}
+
+/** The card of a token, whichever account it belongs to, and whether it has expired by that account's clock. */
+export async function cardOfToken(
+  gateway: Gateway,
+  token: string,
+): Promise<{ card: CardRow; isExpired: boolean } | undefined> {
+  const card = await gateway.cards.findAnywhere(token);
+  if (!card) return undefined;
+  const { month, year } = open(gateway, card);
+  return { card, isExpired: isExpired(month, year, gateway.clock.now(card.mid)) };
 }

@@ -4,7 +4,7 @@ import { isLuhnValid } from './luhn.ts';
 export type Network = 'visa' | 'mastercard' | 'amex' | 'discover' | 'jcb' | 'unionpay' | 'other';
 
 /** The first digits that each network owns. */
-const PREFIXES: readonly [Network, RegExp][] = [
+export const NETWORKS: readonly [Network, RegExp][] = [
   ['visa', /^4/],
   ['mastercard', /^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/],
   ['amex', /^3[47]/],
@@ -13,10 +13,26 @@ const PREFIXES: readonly [Network, RegExp][] = [
   ['unionpay', /^62/],
 ];
 
+/** How many digits the numbers of each network have, as far as they are in use. */
+const LENGTHS: Readonly<Record<Network, readonly number[]>> = {
+  ...{ visa: [16], mastercard: [16], amex: [15], discover: [16], jcb: [16], unionpay: [16, 17, 18, 19], other: [] },
+};
+
+// In one piece, or in the groups that are printed on cards; a part of a longer word or number is something else.
+const AS_WRITTEN =
+  /(?<![\dA-Za-z])(?:\d{15,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{5})(?![\dA-Za-z])/g;
+
+/** The first number in a text that can hardly be anything but a card's. */
+export const cardNumberIn = (text: string): string | undefined =>
+  text
+    .match(AS_WRITTEN)
+    ?.map((found) => found.replace(/[ -]/g, ''))
+    .find((digits) => LENGTHS[networkOf(digits)].includes(digits.length) && isLuhnValid(digits));
+
 export const isCardNumber = (digits: string): boolean => /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
 
 export const networkOf = (digits: string): Network =>
-  PREFIXES.find(([, prefix]) => prefix.test(digits))?.[0] ?? 'other';
+  NETWORKS.find(([, prefix]) => prefix.test(digits))?.[0] ?? 'other';
 
 /** The first six and the last four digits: the one form in which a number is shown anywhere. */
 export const maskedNumber = (digits: string): string =>

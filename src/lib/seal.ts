@@ -1,18 +1,9 @@
 /** Sealing of secrets at rest: AES-256-GCM under a master key, bound to the row they belong to. */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hash,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION_BYTES = 4;
-const MARK_BYTES = 16;
 
 /** The first key seals; all of them open, so that an old key can be retired row by row. */
 export interface Seal {
@@ -20,11 +11,6 @@ export interface Seal {
   open(sealed: Buffer, boundTo: string): string;
   /** A key of its own for each purpose, which tells nothing about the master key or the others. */
   derive(purpose: string): Buffer;
-  /** A digest that nobody without the key can look for the text of, or make again. */
-  digest(text: string, purpose: string): string;
-  /** A mark of 128 bits that only this installation can make; links carry one, so that nobody can guess them. */
-  mark(text: string, purpose: string): string;
-  isMark(mark: string, text: string, purpose: string): boolean;
   /** The version of the key that seals now, as it stands at the head of every sealed value. */
   readonly version: string;
 }
@@ -51,33 +37,12 @@ export function createSeal(keys: string): Seal {
   const byVersion = new Map(all.map((key) => [key.version, key]));
   const current = all[0] as Key;
   const derived = new Map<string, Buffer>();
-  const deriveFrom = ({ bytes, version }: Key, purpose: string): Buffer => {
-    const name = `${version} ${purpose}`;
-    const known = derived.get(name) ?? Buffer.from(hkdfSync('sha256', bytes, '', purpose, 32));
-    derived.set(name, known);
-    return known;
-  };
-  const keyTexts = new Map<string, string>();
-  const keyText = (purpose: string): string => {
-    const known = keyTexts.get(purpose) ?? deriveFrom(current, purpose).toString('hex');
-    keyTexts.set(purpose, known);
-    return known;
-  };
-  const markBy = (key: Key, text: string, purpose: string): Buffer =>
-    createHmac('sha256', deriveFrom(key, purpose)).update(text).digest().subarray(0, MARK_BYTES);
-
   return {
     version: current.version,
-    derive: (purpose) => deriveFrom(current, purpose),
-    digest: (text, purpose) => hash('sha256', keyText(purpose) + text),
-    mark: (text, purpose) => markBy(current, text, purpose).toString('base64url'),
-    isMark(mark, text, purpose) {
-      // As text: of the several spellings of the same bytes only ours is right.
-      const given = Buffer.from(mark);
-      return all.some((key) => {
-        const right = Buffer.from(markBy(key, text, purpose).toString('base64url'));
-        return right.length === given.length && timingSafeEqual(right, given);
-      });
+    derive(purpose) {
+      const known = derived.get(purpose) ?? Buffer.from(hkdfSync('sha256', current.bytes, '', purpose, 32));
+      derived.set(purpose, known);
+      return known;
     },
     seal(text, bound) {
       const iv = randomBytes(IV_BYTES);

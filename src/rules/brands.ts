@@ -88,6 +88,9 @@ const identityOf = (where?: string): Field[] => [
   ask(p('personal_id'), anyText, { ...(where && { countries: [where] }), label: 'Personal ID number' }),
 ];
 
+const UPI = { label: 'UPI ID', hint: 'Such as name@bank' };
+const PRICE_HINT = 'A number, such as 4.99';
+
 const S_123 = { methods: ['S1', 'S2', 'S3'] };
 
 export const BRANDS: Readonly<Record<string, Brand>> = {
@@ -95,7 +98,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     connector: 'vcard',
     isImmediate: true,
     recurs: true,
-    fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'))],
+    fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'), { label: 'Test identifier' })],
     about: 'The test brand: the identifier selects the outcome.',
   },
   'payout-a': upstream(
@@ -127,30 +130,42 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],
     { codeTimeMs: LIMITS.codeMs, isAskedOnStatus: true },
   ),
-  'pin-a': upstream('A prepaid voucher.', [must(p('pin'), digits(16, 16), { isSecret: true })]),
+  'pin-a': upstream('A prepaid voucher.', [
+    must(p('pin'), digits(16, 16), { isSecret: true, label: 'Voucher PIN', hint: '16 digits' }),
+  ]),
   'telecom-a': upstream('Paid with the phone bill.', [may(p('productReceiver'), anyText)]),
   'bank-a': upstream('A transfer from the payer’s bank account.', [
-    must('payer_first_name', anyText),
-    must('payer_last_name', anyText),
-    must(p('bank_code'), bic),
-    must(p('bank_account_number'), anyText),
+    must('payer_first_name', anyText, { label: 'First name' }),
+    must('payer_last_name', anyText, { label: 'Last name' }),
+    must(p('bank_code'), bic, { label: 'SWIFT code (BIC)', hint: '8 or 11 characters, such as DEUTDEFF' }),
+    must(p('bank_account_number'), anyText, { label: 'Account number' }),
   ]),
   'transfer-a': upstream(
     'A bank transfer in Argentina; the payer has five minutes.',
-    [must('order_currency', oneOf(['ARS'])), ask('bank_cuil', cuil, { label: 'CUIL' })],
+    [must('order_currency', oneOf(['ARS'])), ask('bank_cuil', cuil, { label: 'CUIL', hint: '11 digits' })],
     { payerTimeMs: LIMITS.transferMs },
   ),
   'transfer-b': upstream(
     'A bank transfer in Mexico; the payer has five minutes.',
-    [must('order_currency', oneOf(['MXN'])), ask('bank_curp', curp, { label: 'CURP' })],
+    [must('order_currency', oneOf(['MXN'])), ask('bank_curp', curp, { label: 'CURP', hint: '18 letters and digits' })],
     { payerTimeMs: LIMITS.transferMs },
   ),
-  'doc-a': upstream('A local method that needs the payer’s personal id.', [must(p('document_number'), anyText)]),
-  'doc-b': upstream('A local method that needs the payer’s personal id.', [must(p('document_number'), anyText)]),
-  'local-a': upstream('A local method; payers from some countries need a personal id.', [
-    must(p('personalId'), personalId, { countries: ['BR', 'CL', 'CO'], needsCountry: true }),
+  'doc-a': upstream('A local method that needs the payer’s personal id.', [
+    must(p('document_number'), anyText, { label: 'Document number' }),
   ]),
-  'crypto-a': upstream('Paid in the chosen cryptocurrency.', [must(p('payment_currency'), oneOf(COINS))]),
+  'doc-b': upstream('A local method that needs the payer’s personal id.', [
+    must(p('document_number'), anyText, { label: 'Document number' }),
+  ]),
+  'local-a': upstream('A local method; payers from some countries need a personal id.', [
+    must(p('personalId'), personalId, {
+      countries: ['BR', 'CL', 'CO'],
+      needsCountry: true,
+      label: 'Personal ID number',
+    }),
+  ]),
+  'crypto-a': upstream('Paid in the chosen cryptocurrency.', [
+    must(p('payment_currency'), oneOf(COINS), { label: 'Cryptocurrency' }),
+  ]),
   'crypto-a-payout': upstream(
     'A payout in cryptocurrency.',
     [
@@ -160,10 +175,10 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ],
     { isPayout: true },
   ),
-  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText)]),
+  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })]),
   'trading-a': upstream('A deposit to a trading account.', [
-    must(p('paymentGatewayName'), anyText),
-    must(p('paymentCurrency'), anyText),
+    must(p('paymentGatewayName'), anyText, { label: 'Payment service' }),
+    must(p('paymentCurrency'), anyText, { label: 'Currency of the payment' }),
     may(p('tradingAccountLogin'), anyText),
   ]),
   'trading-b': upstream(
@@ -190,17 +205,15 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { methods: ['S1', 'S2', 'S3', 'S4'] },
   ),
   'hosted-b': upstream('A provider’s page that converts the amount to another currency.', [
-    must(p('toCurrency'), currency),
+    must(p('toCurrency'), currency, { label: 'Currency to pay in', hint: 'Three letters, such as EUR' }),
   ]),
   'local-b': upstream('A local method; payers need a document, but in three countries.', [
     ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),
     ask(p('document_type'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Type of document' }),
   ]),
-  'upi-a': upstream('UPI in India; the payer approves in their app.', [
-    ask(p('personal_id'), upiAddress, { label: 'UPI ID' }),
-  ]),
-  'upi-b': upstream('UPI in India; the payer approves in their app.', [must(p('upi_id'), upiAddress)]),
-  'upi-c': upstream('UPI in India; the payer approves in their app.', [must(p('upiAddress'), upiAddress)]),
+  'upi-a': upstream('UPI in India; the payer approves in their app.', [ask(p('personal_id'), upiAddress, UPI)]),
+  'upi-b': upstream('UPI in India; the payer approves in their app.', [must(p('upi_id'), upiAddress, UPI)]),
+  'upi-c': upstream('UPI in India; the payer approves in their app.', [must(p('upiAddress'), upiAddress, UPI)]),
   'p2p-a': upstream(
     'A payout from person to person, with a security question.',
     securityQuestion(
@@ -218,21 +231,24 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'bnpl-a': upstream('Buy now, pay later.', [
-    must(p('category'), anyText),
-    must(p('buyer_registered_since'), utcMoment),
+    must(p('category'), anyText, { label: 'Category' }),
+    must(p('buyer_registered_since'), utcMoment, {
+      label: 'Customer since',
+      hint: 'Date and time, such as 2024-05-31T12:00:00Z',
+    }),
     must(p('buyer_loyalty_level'), count, { default: '0' }),
   ]),
   'bnpl-b': upstream('Buy now, pay later.', [
-    must(p('shipping_amount'), number),
-    must(p('tax_amount'), number),
-    must(p('product_reference_id'), anyText),
-    must(p('product_type'), anyText),
-    must(p('product_sku'), anyText),
-    must(p('product_amount'), number),
+    must(p('shipping_amount'), number, { label: 'Shipping costs', hint: PRICE_HINT }),
+    must(p('tax_amount'), number, { label: 'Tax', hint: PRICE_HINT }),
+    must(p('product_reference_id'), anyText, { label: 'Product number' }),
+    must(p('product_type'), anyText, { label: 'Type of product' }),
+    must(p('product_sku'), anyText, { label: 'SKU' }),
+    must(p('product_amount'), number, { label: 'Price of the product', hint: PRICE_HINT }),
   ]),
   'open-banking-a': upstream('A payment that the payer approves in their online banking.', [
-    must(p('payee_name'), anyText),
-    must(p('payee_country'), country),
+    must(p('payee_name'), anyText, { label: 'Name of the payee' }),
+    must(p('payee_country'), country, { label: 'Country of the payee', hint: 'Two letters, such as DE' }),
     must(p('payee_identifications'), anyText, {
       items: [must('type', oneOf(IDENTIFICATION_TYPES)), must('identification', identification)],
       isSecret: true,

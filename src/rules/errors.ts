@@ -18,8 +18,11 @@ export const ERRORS = {
   unknownSchedule: { code: 100000, message: 'Schedule not found', http: 400 },
   unknownRecurringPair: { code: 100000, message: 'Incorrect transaction', http: 400 },
   unknownCardToken: { code: 205005, message: 'Card token is invalid or not found.', http: 400 },
+  foreignCardToken: { code: 205007, message: 'Card token is not accessible to this account.', http: 400 },
+  expiredCardToken: { code: 205006, message: 'Card token has expired.', http: 400 },
   noSuchAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
   noSuchPayment: { code: 101000, message: 'Payment does not exist.', http: 404 },
+  noSuchCallback: { code: 101000, message: 'Callback does not exist.', http: 404 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {
     code: 210002,

@@ -23,6 +23,7 @@ export const SENTENCES = {
   monthsOnly: 'This value should be sent with interval_unit month only.',
   incomplete: (path: string) => `This value should have ${path}.`,
   tooLong: (most: number) => `This value is too long. It should have ${most} characters or less.`,
+  tooMany: (most: number) => `This value should have ${most} entries or less.`,
   tooShort: (least: number) => `This value is too short. It should have ${least} characters or more.`,
 } as const;
 
@@ -35,6 +36,8 @@ export interface FieldContext {
   setting(name: string): unknown;
   /** Whether plain http addresses are acceptable, as they are in the sandbox. */
   allowsHttp: boolean;
+  /** Whether callbacks may go to this address although it is private; when it is not said, to none. */
+  allowsAddress?: ((address: string) => boolean) | undefined;
 }
 
 /** Says what is wrong with a value that is present, or nothing. */
@@ -73,8 +76,9 @@ export interface FieldTraits {
   methods?: readonly string[];
   /** In JSON a number or a truth value does as well as a text. */
   isLoose?: true;
-  /** How the payer is asked for it. */
+  /** How the payer is asked for it, and what is expected, in English; `src/pages/words` has the other languages. */
   label?: string;
+  hint?: string;
   /** The field is a list of objects with these members. */
   items?: readonly Field[];
 }

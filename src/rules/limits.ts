@@ -41,6 +41,8 @@ export const LIMITS = {
   sessionMinutes: 60,
   sessionMinutesMost: 720,
   minuteMs: MINUTE,
+  /** The most saved cards that a session offers. */
+  savedCardsMost: 20,
   /** The most attempts of an order that one status query lists. */
   attemptsMost: 100,
   /** The payer has this long to finish on another page. */
@@ -49,6 +51,15 @@ export const LIMITS = {
   challengeMs: 10 * MINUTE,
   /** The security code of a card waits at most this long for the payer to come back from there. */
   codeKeptMs: 15 * MINUTE,
+  /** Cards that brought no payment count this long against an address and an account. */
+  cardFailuresMs: 10 * MINUTE,
+  /** An account takes no cards only when at least this share of its newest tries failed. */
+  cardFailureShare: 0.8,
+  /** A try of a card is remembered longer than any session lasts. */
+  cardTryKeptMs: DAY,
+  /** How often a payer may press within a second on one page. */
+  pressesMost: 20,
+  pressesMs: SECOND,
   /** The payer of a bank transfer has this long. */
   transferMs: 5 * MINUTE,
   /** A QR code is shown for this long. */
@@ -68,6 +79,21 @@ export const LIMITS = {
   /** How long a scheduled charge waits at first for an outcome that it depends on. */
   scheduleWaitMs: MINUTE,
   scheduleDelaysMost: 365,
+
+  /** A callback that is not taken by then counts as failed, however far it has come. */
+  callbackMs: 10 * SECOND,
+  callbackConnectMs: 3 * SECOND,
+  /** The connections to one receiver, and how long one stays open for the next callback. */
+  callbackConnections: 32,
+  callbackIdleMs: SECOND,
+  /** More of an answer is not read: only its status counts. */
+  callbackAnswerBytes: 64 * 1024,
+  callbackUrlLength: 2048,
+  /** The sandbox's own receiver keeps this many callbacks of an account. */
+  receivedMost: 1000,
+  /** Whoever waits there for the next one waits at most this long, and it is looked for this often. */
+  receivedWaitMs: 25 * SECOND,
+  receivedLookMs: 200,
 
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,

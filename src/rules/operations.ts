@@ -1,4 +1,5 @@
 /** What a request of each operation carries and what its hash covers; the password always comes last. */
+import { callbackAddress } from './callback-address.ts';
 import {
   amount,
   amountOfPayment,
@@ -62,7 +63,7 @@ export const S2S_OPERATIONS = {
       must('payer_ip', ipAddress),
       must('return_url', webAddress),
       may('term_url_3ds', webAddress),
-      may('callback_url', webAddress),
+      may('callback_url', callbackAddress),
       may('auth', yesNo),
       may('recurring_init', yesNo),
       may('schedule_id', uuid),

@@ -1,14 +1,16 @@
 /** The settings of a merchant account, one row each; the admin API and the docs read this table. */
-import { parseRange } from '../lib/address.ts';
+import { isLoopbackHost, parseRange } from '../lib/address.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
 import { BRANDS, CARD } from './brands.ts';
+import { type CallbackReach, callbackAddress, callbackAddressProblem } from './callback-address.ts';
+import { LIMITS } from './limits.ts';
 
 interface Row<Value> {
   /** What the account has when nobody set anything. */
   default: Value;
   /** Says what was expected when a value is not acceptable, or nothing. */
-  check: (value: unknown) => string | undefined;
+  check: (value: unknown, reach: CallbackReach) => string | undefined;
   expects: string;
   about: string;
 }
@@ -38,6 +40,11 @@ const url = kind('an http or https address without a password in it, or empty', 
   const parsed = isText(value, 2048) ? URL.parse(value) : null;
   return /^https?:$/.test(parsed?.protocol ?? '') && parsed?.username === '' && parsed.password === '';
 });
+const callbackUrl = {
+  expects: `${callbackAddress.expects}; or empty`,
+  check: (value: unknown, reach: CallbackReach) =>
+    value === '' ? undefined : callbackAddressProblem(isText(value, LIMITS.callbackUrlLength) ? value : '', reach),
+};
 const ranges = kind('a list of IP addresses and CIDR ranges', (value) =>
   isTexts(value, (range) => parseRange(range) !== undefined),
 );
@@ -51,6 +58,10 @@ const aliases = kind('an object of alias: brand label', (value) => {
 const emails = kind('a list of texts', (value) => isTexts(value, (one) => one !== ''));
 const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));
 const inRange = (value: number): boolean => value >= 1 && value <= 365;
+const count = kind(
+  'a whole number from 0 to 100000',
+  (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100_000,
+);
 const uuid = kind('a UUID, or empty', (value) => value === '' || (typeof value === 'string' && isUuid(value)));
 const colour = kind('a colour such as #1a7f5a, or empty', (value) =>
   /^(#[0-9a-f]{6})?$/i.test(typeof value === 'string' ? value : '?'),
@@ -59,9 +70,18 @@ const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
   /^([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$/.test(typeof value === 'string' ? value : '?'),
 );
 
+const origins = kind('a list of https origins such as https://shop.example, or http ones on this machine', (value) =>
+  isTexts(value, (text) => {
+    const url = URL.parse(text);
+    return (
+      url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
+    );
+  }),
+);
+
 export const SETTINGS = {
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
-  callback_url: row('', url, 'Where the outcomes of payments are sent.'),
+  callback_url: row('', callbackUrl, 'Where the outcomes of payments are sent.'),
   callback_format: row('form', choice('form', 'json'), 'How callbacks are written.'),
   ip_allowlist: row<string[]>([], ranges, 'From where requests are accepted; empty means from anywhere.'),
   three_ds_link_target: row('', text(64), 'The link target that replaces the default one in a 3DS redirect.'),
@@ -80,11 +100,27 @@ export const SETTINGS = {
     'Whether an order may be tried again when all its payments have failed.',
   ),
   authorisation_days: row(7, days, 'After how many days an authorisation that was not captured expires.'),
+  card_tries_per_session: row(10, count, 'How many cards may be tried in one session; 0 means any number.'),
+  card_failures_per_address: row(
+    20,
+    count,
+    'How many cards that bring no payment one address of a payer may try in ten minutes; 0 means any number.',
+  ),
+  card_failures_per_account: row(
+    100,
+    count,
+    'After how many declined cards in ten minutes no more are taken, if four of five were declined; 0 means never.',
+  ),
   descriptor: row('', text(22), 'The text on the payer’s statement; empty means the name of the account.'),
   'branding.name': row('', text(100), 'The name that the payment page shows; empty means the name of the account.'),
   'branding.logo': row('', url, 'The logo that the payment page shows.'),
   'branding.colour': row('', colour, 'The main colour of the payment page.'),
   locale: row('', locale, 'The language of the payment page; empty means the payer’s own.'),
+  frame_ancestors: row<string[]>(
+    [],
+    origins,
+    'The origins whose pages may show the payment page in a frame; empty means none. Plain http counts in the sandbox only.',
+  ),
   'vcard.success': row<string[]>(
     ['success@example.com', 'success@gmail.com'],
     emails,
@@ -124,7 +160,10 @@ export interface SettingProblem {
 }
 
 /** Reads settings as JSON brings them, nested (`branding: {name}`) or dotted, and names every bad one. */
-export function readSettings(input: Record<string, unknown>): {
+export function readSettings(
+  input: Record<string, unknown>,
+  reach: CallbackReach = { allowsHttp: false },
+): {
   set: Partial<Record<SettingName, unknown>>;
   problems: SettingProblem[];
 } {
@@ -132,7 +171,7 @@ export function readSettings(input: Record<string, unknown>): {
   const problems: SettingProblem[] = [];
   const read = (name: string, value: unknown): void => {
     if (Object.hasOwn(SETTINGS, name)) {
-      const sentence = SETTINGS[name as SettingName].check(value);
+      const sentence = SETTINGS[name as SettingName].check(value, reach);
       if (sentence) problems.push({ field: name, sentence });
       else set[name as SettingName] = value;
     } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isObject(value)) {

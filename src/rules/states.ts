@@ -105,6 +105,9 @@ export const isOpen = (state: StateName): boolean => 'settled' in STATES[state].
 
 export const isRetriable = (state: StateName): boolean => (STATES[state] as State).retriable === true;
 
+/** Checkout says the states in lower case, and of a decline it says what happened. */
+export const checkoutStatus = (state: StateName): string => (state === 'DECLINED' ? 'decline' : state.toLowerCase());
+
 /** Every move the table allows, as `FROM>TO`; the database holds the same list as a constraint. */
 export function legalMoves(): string[] {
   const moves = STATE_NAMES.flatMap((from) => Object.values((STATES[from] as State).on).map((to) => `${from}>${to}`));

@@ -16,10 +16,15 @@ export interface AccountRow {
   previousPassword: Buffer | null;
   previousPasswordUntil: number | null;
   callbackSecret: Buffer;
+  previousCallbackSecret: Buffer | null;
+  previousCallbackSecretUntil: number | null;
   /** Only what somebody set; the defaults are rows of the settings table. */
   settings: Partial<Record<SettingName, unknown>>;
   createdAt: number;
 }
+
+/** The secrets of an account that can be replaced. */
+export type AccountSecret = 'password' | 'callbackSecret';
 
 export interface AccountStore {
   insert(account: AccountRow): Promise<void>;
@@ -29,8 +34,8 @@ export interface AccountStore {
   list(limit: number, before?: string): Promise<AccountRow[]>;
   /** Changes the name and lays settings over the ones that are set. */
   update(mid: string, name: string | undefined, settings: AccountRow['settings']): Promise<AccountRow | undefined>;
-  /** Puts a new password in place; the one before keeps working until the given time. */
-  changePassword(mid: string, password: Buffer, previousUntil: number): Promise<void>;
+  /** Puts a new secret in place; the one before keeps working until the given time. */
+  changeSecret(mid: string, name: AccountSecret, sealed: Buffer, previousUntil: number): Promise<void>;
 }
 
 export function createAccountStore({ query }: Database): AccountStore {
@@ -42,6 +47,7 @@ export function createAccountStore({ query }: Database): AccountStore {
         .values({
           ...account,
           previousPasswordUntil: null,
+          previousCallbackSecretUntil: null,
           settings: JSON.stringify(account.settings),
           createdAt: new Date(account.createdAt).toISOString(),
         })
@@ -73,15 +79,20 @@ export function createAccountStore({ query }: Database): AccountStore {
         return row as AccountRow | undefined;
       });
     },
-    async changePassword(mid, password, previousUntil) {
+    async changeSecret(mid, name, sealed, previousUntil) {
+      const until = new Date(previousUntil).toISOString();
       await query.transaction().execute(async (transaction) => {
         await transaction
           .updateTable('accounts')
-          .set({
-            password,
-            previousPassword: sql<Buffer>`password`,
-            previousPasswordUntil: new Date(previousUntil).toISOString(),
-          })
+          .set(
+            name === 'password'
+              ? { password: sealed, previousPassword: sql<Buffer>`password`, previousPasswordUntil: until }
+              : {
+                  callbackSecret: sealed,
+                  previousCallbackSecret: sql<Buffer>`callback_secret`,
+                  previousCallbackSecretUntil: until,
+                },
+          )
           .where('mid', '=', mid)
           .execute();
         await announce(transaction, `account ${mid}`);

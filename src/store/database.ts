@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: how values travel, a pool for ordinary statements, two lanes for the hot ones. */
+/** The connections to PostgreSQL: how values travel, a pool for ordinary statements, lanes for the hot ones. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf } from '../lib/faults.ts';
@@ -15,6 +15,8 @@ export interface Database {
   /** The batched statements of the hot path, which have one right plan: through the index, item by item. */
   writes: Lane;
   reads: Lane;
+  /** The same for what is delivered: it does not stand in the way of the other two. */
+  deliveries: Lane;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ const types: pg.CustomTypesConfig = {
 const INDEX_ONLY =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
-/** With `hotConnections`, the hot path gets a pool of that size in place of its two lanes. */
+/** With `hotConnections`, the hot path gets a pool of that size in place of each of its lanes. */
 export function openDatabase(
   connection: Connection,
   onFault: (error: Error) => void,
@@ -66,16 +68,18 @@ export function openDatabase(
   const pool = openPool(10, '-c statement_timeout=30000');
   const writes = openHot();
   const reads = openHot();
+  const deliveries = openHot();
   return {
     pool,
     writes,
     reads,
+    deliveries,
     query: new Kysely<Schema>({
       dialect: new PostgresDialect({ pool }),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     }),
     async close() {
-      await Promise.all([pool.end(), writes.end(), reads.end()]);
+      await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end()]);
     },
   };
 }

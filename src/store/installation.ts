@@ -31,6 +31,7 @@ const NEXT_DUE = `
       select mid, due_at from payments where due_at is not null and busy is null
       union all select mid, due_at from operations where due_at is not null
       union all select mid, due_at from subscriptions where due_at is not null
+      union all select mid, due_at from callbacks where due_at is not null
       union all select null, due_at from news where due_at is not null
     ) d
     left join clock_offsets c on c.mid = d.mid and $2::uuid is null

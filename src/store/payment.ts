@@ -30,6 +30,10 @@ export interface KeptCard {
   id: string;
   masked: string;
   network: string;
+  /** As it is told: `05/2030`. */
+  expiry: string;
+  /** What the merchant may name the card by; present when it asked for that, or knows the card already. */
+  token?: string;
 }
 
 export interface SessionTerms {
@@ -48,6 +52,10 @@ export interface SessionTerms {
   methods: string[];
   /** What the merchant knows already of the fields of brands. */
   parameters: Record<string, Record<string, string>>;
+  /** The saved cards that the payer may be offered. */
+  cardTokens?: string[];
+  /** The merchant wants to know the card by a token. */
+  wantsToken?: true;
 }
 
 /** What the payer has to do before the provider can tell an outcome. */
@@ -132,9 +140,9 @@ export interface CallRecord {
 
 export interface Move {
   /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
-  before: Payment;
+  before: WholePayment;
   /** The payment as it is if the move happens. */
-  after: Payment;
+  after: WholePayment;
   /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
   event:
     | PaymentEvent
@@ -150,10 +158,27 @@ export interface Move {
   call: CallRecord | undefined;
   /** The operation that the move belongs to, as it is if the move happens; it is written with it. */
   operation?: OperationRow | undefined;
+  /** What the merchant is told of it; it is written with it. */
+  callback?: NewCallback | undefined;
 }
 
-/** What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund. */
-export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund';
+/** What a merchant is told of a move. */
+export interface NewCallback {
+  type: string;
+  body: string;
+  isJson: boolean;
+  /** The address of this payment alone, and its origin; without one the account's own counts. */
+  url: string | null;
+  endpoint: string;
+  /** Nothing when there is no address yet that it could be sent to. */
+  dueAt: number | null;
+}
+
+/**
+ * What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund, and a
+ * credit is a refund that was asked for by naming the card.
+ */
+export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit';
 
 export interface OperationRow {
   mid: string;

@@ -80,7 +80,10 @@ const STATUS_COLUMNS = [
 
 export type PaymentStatus = Pick<Payment, (typeof STATUS_COLUMNS)[number]>;
 
-const SELECTED = columns('p', COLUMNS);
+const SELECTED = columns('p', [...COLUMNS, 'details']);
+
+/** Why a callback is parked that nobody can be sent. */
+const NO_ADDRESS = 'No callback_url is set.';
 
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
@@ -107,10 +110,12 @@ const WRITE = `
       $20::uuid[], $21::uuid[], $22::payment_state[], $23::int[], $24::payment_state[], $25::text[], $26::actor[],
       $27::jsonb[],
       $28::timestamptz[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bool[], $33::timestamptz[], $34::int[],
-      $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[], $40::bigint[], $41::operation_verb[]
+      $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[], $40::bigint[], $41::operation_verb[],
+      $42::text[], $43::text[], $44::bool[], $45::text[], $46::text[], $47::timestamptz[]
     ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
       at, authorised, captured, refunded, in_doubt, due_at, asked,
-      decline_reason, recurring_token, provider_reference, next_step, attention, reserved, busy, ordinal)
+      decline_reason, recurring_token, provider_reference, next_step, attention, reserved, busy,
+      told_type, told_body, told_json, told_url, told_endpoint, told_due_at, ordinal)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
@@ -122,19 +127,25 @@ const WRITE = `
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at,
-      i.ordinal
+      i.told_type, i.told_body, i.told_json, i.told_url, i.told_endpoint, i.told_due_at, i.ordinal
   ), logged as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
     select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
     union all
     select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
+  ), told as (
+    insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at)
+    select mid, payment_id, seq, told_type, told_body, told_json, told_url, told_endpoint,
+      (case when told_due_at is null then 'parked' else 'waiting' end)::callback_state,
+      case when told_due_at is null then '${NO_ADDRESS}' end, told_due_at, at
+    from moved where told_body is not null
   ), operated as (
     insert into operations (mid, operation_id, payment_id, verb, amount, state, reason, asked, due_at, requested_at,
       finished_at)
     select m.mid, o.operation_id, m.payment_id, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
       o.requested_at, o.finished_at
-    from unnest($42::int[], $43::uuid[], $44::operation_verb[], $45::bigint[], $46::operation_state[], $47::text[],
-      $48::int[], $49::timestamptz[], $50::timestamptz[], $51::timestamptz[]
+    from unnest($48::int[], $49::uuid[], $50::operation_verb[], $51::bigint[], $52::operation_state[], $53::text[],
+      $54::int[], $55::timestamptz[], $56::timestamptz[], $57::timestamptz[]
     ) as o(ordinal, operation_id, verb, amount, state, reason, asked, due_at, requested_at, finished_at)
     join moved m on m.ordinal = o.ordinal
     on conflict (mid, operation_id) do update set state = excluded.state, reason = excluded.reason,
@@ -182,13 +193,11 @@ export interface PaymentStore {
   move(move: Move): Promise<boolean>;
   /** Keeps what the payer was asked for; false when the payment is no longer as it was. */
   collect(before: Payment, after: WholePayment): Promise<boolean>;
-  find(key: PaymentKey): Promise<Payment | undefined>;
-  /** With everything that its request said. */
-  findWhole(key: PaymentKey): Promise<WholePayment | undefined>;
+  find(key: PaymentKey): Promise<WholePayment | undefined>;
   /** Only what a status query tells. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
   /** The newest try of an order. */
-  findByOrder(key: { mid: string; orderId: string }): Promise<Payment | undefined>;
+  findByOrder(key: { mid: string; orderId: string }): Promise<WholePayment | undefined>;
   /** Takes payments that are due, for as long as the lease lasts. */
   claimDue(now: number, latestNow: number, most: number): Promise<WholePayment[]>;
   history(payment: Payment): Promise<HistoryRow[]>;
@@ -293,6 +302,12 @@ export function createPaymentStore(
       plain(moves, (m) => m.after.attention),
       plain(moves, (m) => m.after.reserved),
       plain(moves, (m) => m.after.busy),
+      texts(moves, (m) => m.callback?.type ?? null),
+      texts(moves, (m) => m.callback?.body ?? null),
+      plain(moves, (m) => m.callback?.isJson ?? null),
+      texts(moves, (m) => m.callback?.url ?? null),
+      texts(moves, (m) => m.callback?.endpoint ?? null),
+      moments(moves, (m) => m.callback?.dueAt ?? null),
       plain(operations, (o) => o.ordinal),
       plain(operations, (o) => o.operationId),
       plain(operations, (o) => o.verb),
@@ -334,14 +349,16 @@ export function createPaymentStore(
     );
   };
 
-  const findByOrder = batched<{ mid: string; orderId: string }, Payment | undefined>('find_by_order', async (items) =>
-    inOrder(
-      items,
-      await run<Payment>(reads, 'find_by_order', FIND_BY_ORDER, [
-        plain(items, (key) => key.mid),
-        texts(items, (key) => key.orderId),
-      ]),
-    ),
+  const findByOrder = batched<{ mid: string; orderId: string }, WholePayment | undefined>(
+    'find_by_order',
+    async (items) =>
+      inOrder(
+        items,
+        await run<WholePayment>(reads, 'find_by_order', FIND_BY_ORDER, [
+          plain(items, (key) => key.mid),
+          texts(items, (key) => key.orderId),
+        ]),
+      ),
   );
 
   return {
@@ -361,8 +378,7 @@ export function createPaymentStore(
       ]);
       return rowCount === 1;
     },
-    find: findBatched<Payment>('find', COLUMNS),
-    findWhole: findBatched<WholePayment>('find_whole', [...COLUMNS, 'details']),
+    find: findBatched<WholePayment>('find', [...COLUMNS, 'details']),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
     async claimDue(now, latestNow, most) {

@@ -14,6 +14,43 @@ export interface Schema {
     callbackSecret: Buffer;
     settings: ColumnType<unknown, string, string>;
     createdAt: ColumnType<number, string, string>;
+    previousCallbackSecret: Buffer | null;
+    previousCallbackSecretUntil: ColumnType<number, string, string> | null;
+  };
+  callbackTries: {
+    mid: string;
+    paymentId: string;
+    seq: number;
+    try: number;
+    at: ColumnType<number, string, string>;
+    status: number | null;
+    fault: string | null;
+    tookMs: number;
+  };
+  callbacks: {
+    mid: string;
+    paymentId: string;
+    seq: number;
+    type: string;
+    body: string;
+    isJson: boolean;
+    url: string | null;
+    endpoint: string;
+    state: string;
+    reason: string | null;
+    tries: Generated<number>;
+    rung: Generated<number>;
+    dueAt: ColumnType<number, string, string> | null;
+    createdAt: ColumnType<number, string, string>;
+    finishedAt: ColumnType<number, string, string> | null;
+  };
+  cardTries: {
+    mid: string;
+    orderId: string;
+    attempt: number;
+    sessionId: string;
+    source: string;
+    at: ColumnType<number, string, string>;
   };
   cards: {
     mid: string;
@@ -31,9 +68,22 @@ export interface Schema {
     mid: string | null;
     offsetMs: bigint;
   };
+  credits: {
+    mid: string;
+    orderId: string;
+    part: string;
+    fingerprint: string;
+    operationId: string;
+    createdAt: ColumnType<number, string, string>;
+  };
   dataKeys: {
     mid: string;
     version: number;
+    sealed: Buffer;
+    createdAt: ColumnType<number, string, string>;
+  };
+  fingerprintKeys: {
+    mid: string;
     sealed: Buffer;
     createdAt: ColumnType<number, string, string>;
   };
@@ -110,6 +160,22 @@ export interface Schema {
     attention: string | null;
     reserved: Generated<bigint>;
     busy: string | null;
+  };
+  receivedCallbacks: {
+    mid: string;
+    number: number;
+    headers: ColumnType<unknown, string, string>;
+    body: Buffer;
+    isHashValid: boolean;
+    isSignatureValid: boolean;
+    answer: number;
+    receivedAt: ColumnType<number, string, string>;
+  };
+  receivers: {
+    mid: string;
+    received: Generated<number>;
+    answer: Generated<number>;
+    answerUntil: Generated<number>;
   };
   schedules: {
     mid: string;

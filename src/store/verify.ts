@@ -53,14 +53,14 @@ const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'More or less is reserved than the refunds under way ask for',
     violations: `select p.payment_id from payments p left join (
-        select mid, payment_id, sum(amount) as amount from operations where verb = 'refund' and state = 'sent'
+        select mid, payment_id, sum(amount) as amount from operations where verb in ('refund', 'credit') and state = 'sent'
         group by mid, payment_id
       ) o using (mid, payment_id) where p.reserved <> coalesce(o.amount, 0)`,
   },
   {
     broken: 'A payment is held by an operation that is not under way, or not held by one that is',
     violations: `select p.payment_id from payments p left join operations o
-        on o.mid = p.mid and o.payment_id = p.payment_id and o.state = 'sent' and o.verb <> 'refund'
+        on o.mid = p.mid and o.payment_id = p.payment_id and o.state = 'sent' and o.verb not in ('refund', 'credit')
       where p.busy is distinct from o.verb`,
   },
   {

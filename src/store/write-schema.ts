@@ -27,6 +27,7 @@ const TYPES: Record<string, string> = {
   operation_state: 'string',
   interval_unit: 'string',
   subscription_state: 'string',
+  callback_state: 'string',
 };
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

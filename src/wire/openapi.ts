@@ -1,6 +1,7 @@
 /** The interface for machines: one OpenAPI document, made from the rows that the gateway itself goes by. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
@@ -148,6 +149,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'providers', description: 'What providers send.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
       { name: 'payments', description: 'Payments, for operators.' },
+      { name: 'callbacks', description: 'What merchants are told, for operators.' },
       { name: 'sandbox', description: 'Time and the simulated outside world; these paths exist in the sandbox only.' },
       { name: 'health', description: 'For the machines of operators.' },
     ],
@@ -171,6 +173,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...OPERATOR_PATHS,
+      ...CALLBACK_PATHS,
       '/health/live': health('isLive', 'Whether the process runs.', status('live')),
       '/health/ready': health(
         'isReady',
@@ -182,7 +185,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
-      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS },
+      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS, ...CALLBACK_SCHEMAS },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },
   };

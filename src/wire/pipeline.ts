@@ -1,6 +1,7 @@
 /** The gates that every merchant request passes, in the decided order; the first that fails answers. */
 import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
+import { cardNumberIn } from '../lib/card.ts';
 import { isWireHash } from '../lib/hash.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
@@ -29,11 +30,11 @@ export interface AccountFields {
 }
 
 /** What the checks of fields look at: the request, the account, and where we are. */
-export const contextOf = ({ environment }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
+export const contextOf = ({ callbackReach }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
   value: body.value,
   positions: body.positions,
   setting: settingsReader(settings),
-  allowsHttp: environment === 'sandbox',
+  ...callbackReach,
 });
 
 export interface MerchantRequest {
@@ -89,7 +90,11 @@ function allowedAddress(account: Account, { address }: MerchantRequest): void {
 function wellFormedFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
   const { body } = request;
   const context = contextOf(gateway, account, body);
-  const problems = [...revealedPasswords(account, body), ...nestedScalars(operation.fields, body)];
+  const problems = [
+    ...revealedPasswords(account, body),
+    ...revealedCards(body),
+    ...nestedScalars(operation.fields, body),
+  ];
   checkFields(operation.fields, context, problems);
   const more = request.accountFields?.(account);
   if (more) {
@@ -118,6 +123,29 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
         sentence: 'This value contains the password of the account, which should never be sent.',
       });
     }
+  }
+  return problems;
+}
+
+/** What merchants write for people; it is kept, shown and told as it was sent. */
+const FREE_TEXT = /^(?:order_description|order\.description|custom_data[[.].*)$/;
+
+/**
+ * A card number in a text for people would be kept in the open, and told to everybody who reads it. Only texts are
+ * looked at, and not identifiers: a random number of 16 digits passes for a card's in one of fifty cases, which a
+ * merchant cannot help in an order_id or an account number, but can in a sentence. For the same reason the number of
+ * the order itself may be repeated there.
+ */
+function revealedCards(body: RequestBody): Problem[] {
+  const problems: Problem[] = [];
+  for (const [name, value] of body.texts()) {
+    const number = FREE_TEXT.test(name) ? cardNumberIn(value) : undefined;
+    if (number === undefined) continue;
+    if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
+    problems.push({
+      field: /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
+      sentence: 'This value looks like a card number, which should never be sent here.',
+    });
   }
   return problems;
 }

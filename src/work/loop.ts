@@ -11,9 +11,12 @@ export interface WorkLoop {
 
 export function startWorkLoop(gateway: Gateway): WorkLoop {
   const stopping = new AbortController();
+  gateway.deliverer.start();
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       try {
+        // Callbacks have a pace of their own: a slow receiver keeps nothing else from happening.
+        gateway.deliverer.wake();
         await workEverythingDue(gateway);
       } catch (error) {
         gateway.log.warn({ err: error }, 'work loop could not do what is due');
@@ -24,7 +27,7 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
   return {
     async stop() {
       stopping.abort();
-      await loop;
+      await Promise.all([loop, gateway.deliverer.stop()]);
     },
   };
 }

@@ -1,7 +1,9 @@
 /** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
+import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
 import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type {
   Actor,
@@ -14,6 +16,7 @@ import type {
   PaymentDetails,
   WholePayment,
 } from '../../store/payments.ts';
+import { callbackOf } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
 
 /** Something that happened to a payment. */
@@ -23,6 +26,8 @@ export interface Happening {
   /** The provider call that brought it. */
   call?: CallRecord;
   declineReason?: string;
+  /** What the card's bank said of the payer; the merchant is told with it. */
+  authentication?: Authentication | undefined;
   providerReference?: string | undefined;
   /** What the payer has to do now. */
   nextStep?: NextStep | undefined;
@@ -87,7 +92,7 @@ export function isOutOfTime({ clock }: Pick<Gateway, 'clock'>, payment: Awaiting
 }
 
 /** The payment looks at the clock at its deadline at the latest. */
-function withDeadline(payment: Payment): Payment {
+function withDeadline(payment: WholePayment): WholePayment {
   const deadline = payerDeadline(payment);
   if (deadline === undefined || (payment.dueAt !== null && payment.dueAt <= deadline)) return payment;
   return { ...payment, dueAt: deadline };
@@ -102,24 +107,31 @@ const TRIES_MOST = 100;
  */
 export async function write<Written extends Move | undefined>(
   gateway: Gateway,
-  payment: Payment,
-  compose: (current: Payment, now: number) => Written | Promise<Written>,
+  payment: WholePayment,
+  compose: (current: WholePayment, now: number) => Written | Promise<Written>,
+  authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
   for (let tries = 0; tries < TRIES_MOST; tries++) {
     const move = await compose(current, gateway.clock.now(current.mid));
     if (!move) return move;
-    if (await gateway.payments.move(move)) {
-      if (move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
-      return move;
-    }
+    if (await tellAndMove(gateway, move, authentication)) return move;
     current = (await gateway.payments.find(current)) ?? current;
   }
   throw new Error(`The payment ${payment.paymentId} changed too often to be moved.`);
 }
 
+/** Writes a move together with what the merchant is told of it; false when the payment is no longer as it was. */
+async function tellAndMove(gateway: Gateway, move: Move, authentication?: Authentication): Promise<boolean> {
+  const callback = await callbackOf(gateway, move, authentication);
+  const isMoved = await gateway.payments.move(callback ? { ...move, callback } : move);
+  if (isMoved && move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
+  if (isMoved && callback) gateway.deliverer.wake();
+  return isMoved;
+}
+
 /** The payment with one more row in its history. */
-export const withHistory = (payment: Payment, at: number): Payment => ({
+export const withHistory = (payment: WholePayment, at: number): WholePayment => ({
   ...payment,
   historyLength: payment.historyLength + 1,
   updatedAt: at,
@@ -129,20 +141,22 @@ export const withHistory = (payment: Payment, at: number): Payment => ({
  * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
  * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
  */
-export async function advance(gateway: Gateway, payment: Payment, happening: Happening): Promise<Payment> {
+export async function advance(gateway: Gateway, payment: WholePayment, happening: Happening): Promise<WholePayment> {
   const { actor, call, event } = happening;
-  const compose = (before: Payment, now: number): Move => {
+  const compose = (before: WholePayment, now: number): Move => {
     const to = nextState(before.state, event);
     const moved = withHistory(before, event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now);
     if (to !== undefined) {
       const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
       return { before, after, event, actor, call };
     }
-    const after: Payment = isLateSuccess(before, event) ? { ...moved, attention: 'late_success', dueAt: null } : moved;
+    const after: WholePayment = isLateSuccess(before, event)
+      ? { ...moved, attention: 'late_success', dueAt: null }
+      : moved;
     return { before, after, event: `noted ${event}`, actor, call };
   };
   let current = payment;
-  const move = await write(gateway, payment, async (found, now) => {
+  const judged = async (found: WholePayment, now: number): Promise<Move | undefined> => {
     // What comes after the payer's time is late, whether or not the work loop has been here.
     const isLate = event !== 'abandoned' && isOutOfTime(gateway, found);
     current = isLate ? await abandon(gateway, found) : found;
@@ -153,7 +167,8 @@ export async function advance(gateway: Gateway, payment: Payment, happening: Hap
     // It is the capture under way that settled it, so what it takes is what was captured.
     const captured = await amountUnderWay(gateway, current);
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
-  });
+  };
+  const move = await write(gateway, payment, judged, happening.authentication);
   if (!move) return current;
   if (isLateSuccess(move.before, event)) {
     gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
@@ -170,12 +185,12 @@ async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigin
 }
 
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
-export function abandon(gateway: Gateway, payment: Payment): Promise<Payment> {
+export function abandon(gateway: Gateway, payment: WholePayment): Promise<WholePayment> {
   const wasSubmitted = payment.nextStep?.kind !== 'fields' && payment.brand !== UNCHOSEN;
   return advance(gateway, payment, {
     event: 'abandoned',
     actor: 'clock',
-    declineReason: 'The payer did not finish in time.',
+    declineReason: REASONS.outOfTime,
     dueAt: wasSubmitted ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
   });
 }
@@ -183,13 +198,14 @@ export function abandon(gateway: Gateway, payment: Payment): Promise<Payment> {
 /** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
 async function note(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   record: Pick<Move, 'event' | 'actor' | 'call'>,
   changed: Changes,
-): Promise<Payment> {
+  authentication?: Authentication,
+): Promise<WholePayment> {
   const at = gateway.clock.now(payment.mid);
   const after = withDeadline({ ...withHistory(payment, at), ...changed });
-  return (await gateway.payments.move({ before: payment, after, ...record })) ? after : payment;
+  return (await tellAndMove(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
 }
 
 /** The pause before the next question grows with each that was in vain. */
@@ -199,10 +215,10 @@ export const nextPause = (pauses: readonly number[], asked: number): number =>
 /** Notes that a provider was asked and the outcome is still to come; at last somebody has to look. */
 export function noteAsked(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   call: CallRecord,
   changed: Changes = {},
-): Promise<Payment> {
+): Promise<WholePayment> {
   const wasGivenUp = !isOpen(payment.state);
   const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
   const asked = payment.asked + 1;
@@ -222,7 +238,12 @@ export function noteAsked(
 }
 
 /** Notes that a provider told something that cannot be right; an operator can see it, and it is asked about soon. */
-export function noteDoubt(gateway: Gateway, payment: Payment, actor: Actor, call: CallRecord): Promise<Payment> {
+export function noteDoubt(
+  gateway: Gateway,
+  payment: WholePayment,
+  actor: Actor,
+  call: CallRecord,
+): Promise<WholePayment> {
   // Of a payment that was given up, too, money may have moved; of one whose amount is reserved or taken all is known.
   const isOutcomeUnknown = payment.authorised === 0n;
   const asked = payment.asked + 1;
@@ -238,22 +259,24 @@ export function noteDoubt(gateway: Gateway, payment: Payment, actor: Actor, call
 /** The bank knows the payer; nothing when somebody else was told before, who goes on then. */
 export async function noteAuthenticated(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   call: CallRecord,
-): Promise<Payment | undefined> {
+  authentication: Authentication,
+): Promise<WholePayment | undefined> {
   const changed = { nextStep: null, dueAt: gateway.clock.now(payment.mid) + LIMITS.submissionMs };
-  const after = await note(gateway, payment, { event: 'authenticated', actor: 'provider', call }, changed);
+  const record = { event: 'authenticated', actor: 'provider', call } as const;
+  const after = await note(gateway, payment, record, changed, authentication);
   return after === payment ? undefined : after;
 }
 
 /** An operator has looked at a payment and dealt with it. */
-export const noteAttended = (gateway: Gateway, payment: Payment): Promise<Payment> =>
+export const noteAttended = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
 
 /** Keeps what the payer was asked for; nothing when somebody else was faster. */
 export async function noteCollected(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   details: PaymentDetails,
   chosen: Pick<Payment, 'brand' | 'connector'> = payment,
 ): Promise<WholePayment | undefined> {

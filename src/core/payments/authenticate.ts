@@ -4,6 +4,7 @@ import type { AuthenticationResult } from '../../connectors/three-ds.ts';
 import { isUuid } from '../../lib/id.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { REASONS } from '../../rules/reasons.ts';
 import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
 import { findAccount, shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -89,13 +90,13 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
   }
 }
 
-const decline = (gateway: Gateway, payment: Payment, { transStatus }: Authentication, record: CallRecord) =>
+const decline = (gateway: Gateway, payment: WholePayment, authentication: Authentication, record: CallRecord) =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',
     call: record,
-    declineReason:
-      transStatus === 'R' ? 'The bank rejected the payment.' : 'The bank could not confirm that it is you who pays.',
+    authentication,
+    declineReason: authentication.transStatus === 'R' ? REASONS.bankRejected : REASONS.notConfirmed,
   });
 
 /** Applies the result of a challenge; whichever copy of it comes first counts, and once. */
@@ -110,10 +111,9 @@ export async function applyResult(gateway: Gateway, { transId, authentication }:
     if (isWaiting) await decline(gateway, payment, authentication, record);
     return;
   }
-  const authenticated = isWaiting ? await noteAuthenticated(gateway, payment, record) : undefined;
+  const authenticated = isWaiting ? await noteAuthenticated(gateway, payment, record, authentication) : undefined;
   if (!authenticated || !payment.details.card) return;
   const card = await openCard(gateway, payment.mid, payment.details.card.id);
   const cvv = gateway.codes.take(payment.paymentId);
-  const whole = { ...authenticated, details: payment.details };
-  await submit(gateway, whole, account, { card: { ...card, cvv }, authentication });
+  await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
 }

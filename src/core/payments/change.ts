@@ -4,12 +4,12 @@ import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import type { Actor, Payment } from '../../store/payments.ts';
+import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Operated, operate, type Plan } from './operate.ts';
 
 /** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
-function readAmount(text: string, payment: Payment, everything: bigint): bigint {
+export function readAmount(text: string, payment: Payment, everything: bigint): bigint {
   if (text === '') return everything;
   const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2);
   if (typeof units === 'bigint') return units;
@@ -18,7 +18,7 @@ function readAmount(text: string, payment: Payment, everything: bigint): bigint 
 }
 
 /** Takes what was reserved, or a part of it; once. */
-export const capture = (gateway: Gateway, payment: Payment, amountText: string, actor: Actor): Promise<Operated> =>
+export const capture = (gateway: Gateway, payment: WholePayment, amountText: string, actor: Actor): Promise<Operated> =>
   operate(gateway, payment, actor, (current): Plan => {
     const amount = readAmount(amountText, current, current.authorised);
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
@@ -31,7 +31,7 @@ export const capture = (gateway: Gateway, payment: Payment, amountText: string, 
 const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDING' && busy === null && !inDoubt;
 
 /** Cancels a payment before money moved. */
-export const voidPayment = (gateway: Gateway, payment: Payment, actor: Actor): Promise<Operated> =>
+export const voidPayment = (gateway: Gateway, payment: WholePayment, actor: Actor): Promise<Operated> =>
   operate(gateway, payment, actor, (current): Plan => {
     if (!isFree(current)) throw new Refusal('actionNotSupported');
     return { verb: 'void', amount: current.amount };
@@ -40,16 +40,25 @@ export const voidPayment = (gateway: Gateway, payment: Payment, actor: Actor): P
 /** Pays back all or a part; of an amount that is only reserved, the whole reservation is given back. */
 export const refund = (
   gateway: Gateway,
-  { settings }: Account,
-  payment: Payment,
+  account: Account,
+  payment: WholePayment,
   amountText: string,
   actor: Actor,
   /** Checkout has a void of its own for amounts that are only reserved. */
   kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
-): Promise<Operated> =>
-  operate(gateway, payment, actor, (current): Plan => {
+): Promise<Operated> => {
+  const plan = refundPlan(gateway, account, amountText, 'refund');
+  return operate(gateway, payment, actor, (current): Plan => {
     const isReserved = current.authorised > 0n && isFree(current);
     if (isReserved && kind === 'refundOrReversal') return reversal(current, amountText);
+    return plan(current);
+  });
+};
+
+/** What may be paid back of a payment; a credit is a refund that names the card. */
+export const refundPlan =
+  (gateway: Gateway, { settings }: Account, amountText: string, verb: 'refund' | 'credit') =>
+  (current: Payment): Plan => {
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
     if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
@@ -58,8 +67,8 @@ export const refund = (
     if (refunds !== 'api' || brandOf(current.brand)?.isPayout) throw new Refusal('actionNotSupported');
     if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');
     if (amount > refundable) throw new Refusal('refundTooMuch');
-    return { verb: 'refund', amount };
-  });
+    return { verb, amount };
+  };
 
 function reversal(current: Payment, amountText: string): Plan {
   const amount = readAmount(amountText, current, current.authorised);

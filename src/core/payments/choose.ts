@@ -1,5 +1,6 @@
 /** How a payer may pay on our page: which brands are offered, what each still needs, and what the choice leads to. */
 import { newId } from '../../lib/id.ts';
+import type { Secret } from '../../lib/secret.ts';
 import {
   BRANDS,
   type Brand,
@@ -14,9 +15,10 @@ import {
 import type { Problem } from '../../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
-import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import { type CardRefusal, takeTry } from '../card-tries.ts';
 import type { Account, Gateway } from '../context.ts';
-import { type Card, cardProblems, keepCard } from '../vault.ts';
+import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
 import { noteCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
 import { claim } from './open.ts';
@@ -81,6 +83,9 @@ export function methodsFor(gateway: Gateway, payment: WholePayment, account: Acc
   return [...(hasCards ? [card] : []), ...otherMethods(gateway, payment, account)];
 }
 
+/** What is to be repeated without its payer has to be paid in a way that can be. */
+const mustRecur = ({ isRecurringInit, scheduleId }: WholePayment): boolean => isRecurringInit || scheduleId !== null;
+
 /** The brands that fit, with what each still needs. */
 function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
@@ -90,7 +95,7 @@ function otherMethods(gateway: Gateway, payment: WholePayment, account: Account)
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isWanted = wanted.length === 0 || wanted.includes(label) || wanted.includes(title);
     const isHere = Object.hasOwn(gateway.connectors, brand.connector) && !brand.isPayout && !brand.needsToken;
-    if (!isAllowed || !isWanted || !isHere) return [];
+    if (!isAllowed || !isWanted || !isHere || (mustRecur(payment) && !brand.recurs)) return [];
     const context = contextOf(gateway, payment, account, label);
     const fields = missingFields(brand, context);
     return isPossible(brand, fields, context) ? [{ label, title, fields }] : [];
@@ -137,23 +142,44 @@ export async function choose(
   return { payment: await submit(gateway, collected, account) };
 }
 
-/** Takes a card that the payer typed: it goes into the vault, its bank is asked, and the payment is submitted. */
+/** A card of an earlier payment that the session offers, and the code on its back, which is asked for every time. */
+export interface SavedChoice {
+  savedCardId: string;
+  cvv: Secret;
+}
+
+/** Takes the payer's card: a new one goes into the vault, its bank is asked, and the payment is submitted. */
 export async function chooseCard(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  card: Card,
+  given: Card | SavedChoice,
   browser: Browser,
-): Promise<{ problems: Problem[] } | { payment: Payment }> {
+): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: Payment }> {
+  const meant = 'savedCardId' in given ? await savedCardOf(gateway, payment, given) : { card: given };
+  if (!meant) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
+  const { card } = meant;
   const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid)));
   if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
+  const refusal = await takeTry(gateway, account, payment, browser.ip);
+  if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
-  const kept = await keepCard(gateway, attempt, card);
+  const kept = meant.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
   const collected = await noteCollected(gateway, attempt, details, { brand: CARD, connector });
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await payByCard(gateway, collected, account, card, browser) };
+}
+
+/** The card that the payer means, and what a payment keeps of it; nothing when the session does not offer it. */
+async function savedCardOf(
+  gateway: Gateway,
+  { mid, details }: WholePayment,
+  { savedCardId, cvv }: SavedChoice,
+): Promise<{ card: Card; kept?: KeptCard } | undefined> {
+  const saved = await openSavedCard(gateway, mid, details.session?.cardTokens ?? [], savedCardId);
+  return saved && { ...saved, card: { ...saved.card, cvv } };
 }
 
 /** The payment to go on with: after a decline, a new one under the same order. */

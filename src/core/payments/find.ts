@@ -17,17 +17,12 @@ import type { Account, Gateway } from '../context.ts';
 import { abandon, isOutOfTime, noteAttended } from './advance.ts';
 import { inquireNow } from './provider.ts';
 
-export async function findPayment(gateway: Gateway, account: Account, paymentId: string): Promise<Payment | undefined> {
-  return isUuid(paymentId) ? gateway.payments.find({ mid: account.mid, paymentId }) : undefined;
-}
-
-/** With everything that its request said. */
-export async function findWholePayment(
+export async function findPayment(
   gateway: Gateway,
   { mid }: Account,
   paymentId: string,
 ): Promise<WholePayment | undefined> {
-  return isUuid(paymentId) ? gateway.payments.findWhole({ mid, paymentId }) : undefined;
+  return isUuid(paymentId) ? gateway.payments.find({ mid, paymentId }) : undefined;
 }
 
 /** What a status query tells of a payment. */
@@ -64,7 +59,7 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
 const SOON_MS = 3000;
 
 /** A payment after its challenge: the bank's result may be on its way, so it gets a moment. */
-export async function settledSoon(gateway: Gateway, key: PaymentKey): Promise<Payment | undefined> {
+export async function settledSoon(gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> {
   const until = Date.now() + SOON_MS;
   for (;;) {
     const payment = await gateway.payments.find(key);
@@ -102,7 +97,7 @@ export async function inspectPayment(
 }
 
 /** An operator has dealt with whatever a payment wanted attention for. */
-export async function attendPayment(gateway: Gateway, paymentId: string): Promise<Payment | undefined> {
+export async function attendPayment(gateway: Gateway, paymentId: string): Promise<WholePayment | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   return payment?.attention ? noteAttended(gateway, payment) : payment;
 }

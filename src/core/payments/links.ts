@@ -5,16 +5,16 @@ import type { Gateway } from '../context.ts';
 
 const PURPOSE = 'payer link';
 
-export const linkOf = ({ seal }: Pick<Gateway, 'seal'>, paymentId: string): string =>
-  `${paymentId}.${seal.mark(paymentId, PURPOSE)}`;
+export const linkOf = ({ marks }: Pick<Gateway, 'marks'>, paymentId: string): string =>
+  `${paymentId}.${marks.mark(paymentId, PURPOSE)}`;
 
 /** The page of ours where the payer goes on. */
-export const pageOf = (gateway: Pick<Gateway, 'seal' | 'publicUrl'>, paymentId: string): string =>
+export const pageOf = (gateway: Pick<Gateway, 'marks' | 'publicUrl'>, paymentId: string): string =>
   `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
 
 /** The payment that a link leads to. */
 export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
   const [paymentId = '', mark = '', ...more] = link.split('.');
-  if (more.length > 0 || !isUuid(paymentId) || !gateway.seal.isMark(mark, paymentId, PURPOSE)) return undefined;
+  if (more.length > 0 || !isUuid(paymentId) || !gateway.marks.isMark(mark, paymentId, PURPOSE)) return undefined;
   return gateway.payments.findAnywhere(paymentId);
 }

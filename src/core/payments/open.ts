@@ -7,9 +7,10 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable } from '../../rules/states.ts';
-import type { Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
+import { openCard } from '../vault.ts';
 import { abandon, advance, isOutOfTime } from './advance.ts';
 import { sealSecrets, submit } from './provider.ts';
 import { subscriptionTo } from './subscribe.ts';
@@ -39,7 +40,7 @@ export interface Order {
   content: string;
 }
 
-const duplicate = (): Refusal =>
+export const duplicate = (): Refusal =>
   new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
 
 /** Pays an order; a repeat of the same request gets the payment that the first one made. */
@@ -71,8 +72,8 @@ export async function openOnce(
 }
 
 /** Keyed, because what a request says can include what nobody may read. */
-const fingerprintOf = ({ seal }: Pick<Gateway, 'seal'>, content: string): string =>
-  seal.digest(content, 'fingerprint').slice(0, 32);
+export const fingerprintOf = ({ marks }: Pick<Gateway, 'marks'>, content: string): string =>
+  marks.digest(content, 'fingerprint').slice(0, 32);
 
 /** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
 export async function claim(
@@ -92,9 +93,14 @@ export async function claim(
 function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
   // The payer chooses how to pay, on our page and in their own time.
   if (payment.brand === UNCHOSEN) return Promise.resolve(payment);
+  if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
   if (!order.needsFields) return submit(gateway, payment, account);
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
 }
+
+/** A repetition of a card payment takes the card from the vault; the code on its back is nowhere to be had. */
+const submitCard = async (gateway: Gateway, payment: WholePayment, account: Account, { id }: KeptCard) =>
+  submit(gateway, payment, account, { card: await openCard(gateway, payment.mid, id) });
 
 /** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
 async function openAgain(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
@@ -126,7 +132,7 @@ async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payme
 
 /** The payment of an order as it is before anything happened to it. */
 export function composePayment(
-  gateway: Pick<Gateway, 'clock' | 'seal'>,
+  gateway: Pick<Gateway, 'clock' | 'seal' | 'marks'>,
   account: Pick<Account, 'mid' | 'name' | 'settings'>,
   order: Order,
 ): WholePayment {

@@ -3,7 +3,16 @@ import type { OperationOutcome, Operation as ProviderOperation } from '../../con
 import { newId } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { nextState, type PaymentEvent } from '../../rules/states.ts';
-import type { Actor, CallRecord, Changes, Move, OperationRow, OperationVerb, Payment } from '../../store/payments.ts';
+import type {
+  Actor,
+  CallRecord,
+  Changes,
+  Move,
+  OperationRow,
+  OperationVerb,
+  Payment,
+  WholePayment,
+} from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
 
@@ -15,7 +24,7 @@ export interface Plan {
 
 /** What came of an operation, as far as is known: `sent` means that the outcome is still to come. */
 export interface Operated {
-  payment: Payment;
+  payment: WholePayment;
   operation: OperationRow;
 }
 
@@ -35,6 +44,14 @@ const alone = (verb: OperationVerb): Pick<Rule, 'hold' | 'release'> => ({
   release: () => ({ busy: null }),
 });
 
+const refund: Rule = {
+  hold: ({ reserved }, amount) => ({ reserved: reserved + amount }),
+  release: ({ reserved }, amount) => ({ reserved: reserved - amount }),
+  event: ({ refunded, captured }, amount) => (refunded + amount === captured ? 'refunded' : 'partlyRefunded'),
+  effect: ({ refunded }, amount) => ({ refunded: refunded + amount }),
+  provider: 'refund',
+};
+
 const RULES: Readonly<Record<OperationVerb, Rule>> = {
   capture: {
     ...alone('capture'),
@@ -44,24 +61,27 @@ const RULES: Readonly<Record<OperationVerb, Rule>> = {
   },
   void: { ...alone('void'), event: () => 'voided', effect: () => ({ dueAt: null, nextStep: null }), provider: 'void' },
   reversal: { ...alone('reversal'), event: () => 'reversed', effect: () => ({ dueAt: null }), provider: 'void' },
-  refund: {
-    hold: ({ reserved }, amount) => ({ reserved: reserved + amount }),
-    release: ({ reserved }, amount) => ({ reserved: reserved - amount }),
-    event: ({ refunded, captured }, amount) => (refunded + amount === captured ? 'refunded' : 'partlyRefunded'),
-    effect: ({ refunded }, amount) => ({ refunded: refunded + amount }),
-    provider: 'refund',
-  },
+  refund,
+  credit: refund,
 };
 
 /** Does to a payment what `plan` allows; it is asked again whenever the payment has changed, and may refuse. */
 export async function operate(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   actor: Actor,
   plan: (current: Payment) => Plan,
+  /** Chosen beforehand by somebody who may have begun it already, perhaps in a process that died. */
+  chosenId?: string,
 ): Promise<Operated> {
-  const operationId = newId();
-  const { after, operation } = await write(gateway, payment, (before, now) => {
+  const operationId = chosenId ?? newId();
+  let current = payment;
+  let begun: OperationRow | undefined;
+  const move = await write(gateway, payment, async (before, now): Promise<Move | undefined> => {
+    current = before;
+    // Looked for after the payment was read: if it is written meanwhile, the payment has changed and is read again.
+    if (chosenId !== undefined) begun = await gateway.operations.find({ mid: before.mid, operationId });
+    if (begun) return undefined;
     const { verb, amount } = plan(before);
     const intent: OperationRow = {
       mid: before.mid,
@@ -80,17 +100,22 @@ export async function operate(
     const held = { ...withHistory(before, now), ...RULES[verb].hold(before, amount) };
     return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
   });
-  return callProvider(gateway, after, operation as OperationRow, 'operate');
+  if (!move) return { payment: current, operation: begun as unknown as OperationRow };
+  return callProvider(gateway, move.after, move.operation as OperationRow, 'operate');
 }
 
 /** Asks about an operation whose outcome is not known; one that never arrived is sent again, where that is safe. */
-export async function inquireOperation(gateway: Gateway, payment: Payment, operation: OperationRow): Promise<void> {
+export async function inquireOperation(
+  gateway: Gateway,
+  payment: WholePayment,
+  operation: OperationRow,
+): Promise<void> {
   await callProvider(gateway, payment, operation, 'queryOperation');
 }
 
 async function callProvider(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   operation: OperationRow,
   verb: 'operate' | 'queryOperation',
 ): Promise<Operated> {
@@ -126,7 +151,7 @@ async function callProvider(
 /** Writes what came of an operation, together with what it means for the payment; once, however often it is told. */
 async function finish(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   operation: OperationRow,
   outcome: OperationOutcome,
   call: CallRecord,
@@ -136,7 +161,7 @@ async function finish(
   const { release, event: eventOf, effect } = RULES[verb];
   let current = payment;
   let stored = operation;
-  const compose = (before: Payment, now: number): Move => {
+  const compose = (before: WholePayment, now: number): Move => {
     const moved = withHistory(before, now);
     const actor = 'provider';
     if (outcome.kind === 'done') {
@@ -146,8 +171,8 @@ async function finish(
       const free = { ...moved, ...release(before, amount) };
       if (to === undefined) {
         // Other news came first: what was held is free all the same, and what was paid back counts.
-        const counted = verb === 'refund' ? { ...free, ...effect(before, amount) } : free;
-        const after: Payment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
+        const counted = RULES[verb] === refund ? { ...free, ...effect(before, amount) } : free;
+        const after: WholePayment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
         return { before, after, event: `noted ${event}`, actor, call, operation: done };
       }
       return { before, after: { ...free, ...effect(before, amount), state: to }, event, actor, call, operation: done };
@@ -162,7 +187,7 @@ async function finish(
     }
     const asked = operation.asked + 1;
     const waiting = { ...operation, asked, dueAt: now + nextPause(LIMITS.askAgainMs, operation.asked) };
-    const after: Payment = asked > LIMITS.askAgainMs.length ? { ...moved, attention: 'unresolved' } : moved;
+    const after: WholePayment = asked > LIMITS.askAgainMs.length ? { ...moved, attention: 'unresolved' } : moved;
     return { before, after, event: `unanswered ${verb}`, actor, call, operation: waiting };
   };
   const move = await write(gateway, payment, async (before, now) => {

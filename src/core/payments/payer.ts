@@ -1,9 +1,11 @@
 /** A payment as its payer meets it: behind which link, with which choices left, and what became of it. */
-import { type Brand, brandOf, fieldsToAsk, UNCHOSEN } from '../../rules/brands.ts';
+import { type Brand, brandOf, CARD, fieldsToAsk, UNCHOSEN } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
+import { hasNoTriesLeft } from '../card-tries.ts';
 import type { Account, Gateway } from '../context.ts';
+import { type SavedCard, savedCards } from '../vault.ts';
 import { abandon, isOutOfTime } from './advance.ts';
 import { asSent, contextOf, type Method, methodsFor } from './choose.ts';
 import { findByLink } from './links.ts';
@@ -14,6 +16,10 @@ export interface PayerView {
   account: Account;
   /** The ways to pay that are left to the payer; empty when there is nothing to choose or to fill in. */
   methods: readonly Method[];
+  /** The cards of earlier payments that are offered to the payer, where one may pay by card. */
+  savedCards: readonly SavedCard[];
+  /** The session has had all its tries of cards. */
+  areCardsSpent?: true;
 }
 
 /** The payment of a link as it is now: one whose time is over has ended. */
@@ -22,7 +28,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   const account = linked && (await findAccount(gateway, linked.mid));
   if (!linked || !account) return undefined;
   const found = await newestOfSession(gateway, linked);
-  if (!found) return { payment: linked, account, methods: [] };
+  if (!found) return { payment: linked, account, methods: [], savedCards: [] };
   const payment = isOutOfTime(gateway, found) ? { ...found, ...(await abandon(gateway, found)) } : found;
   return withChoices(gateway, payment, account);
 }
@@ -36,10 +42,17 @@ async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<
 }
 
 /** What is left to the payer. After a decline they begin anew, with what the merchant sent and nothing else. */
-function withChoices(gateway: Gateway, payment: WholePayment, account: Account): PayerView {
+async function withChoices(gateway: Gateway, payment: WholePayment, account: Account): Promise<PayerView> {
   const methods = choicesOf(gateway, payment, account);
   const isAgain = payment.state === 'DECLINED' && methods.length > 0;
-  return { payment: isAgain ? { ...payment, details: asSent(payment.details) } : payment, account, methods };
+  const tokens = payment.details.session?.cardTokens ?? [];
+  const hasCards = tokens.length > 0 && methods.some(({ label }) => label === CARD);
+  return {
+    payment: isAgain ? { ...payment, details: asSent(payment.details) } : payment,
+    account,
+    methods,
+    savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
+  };
 }
 
 function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
@@ -52,6 +65,15 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;
   const mayTryAgain = state === 'DECLINED' && isInSession;
   return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: asSent(details) }, account) : [];
+}
+
+/** What a page offers: no cards any more, when the session has had its tries of them. */
+export async function withoutSpentCards(gateway: Gateway, view: PayerView): Promise<PayerView> {
+  const methods = view.methods.filter(({ label }) => label !== CARD);
+  const hasCards = methods.length < view.methods.length;
+  return hasCards && (await hasNoTriesLeft(gateway, view.account, view.payment))
+    ? { ...view, methods, savedCards: [], areCardsSpent: true }
+    : view;
 }
 
 /** The payment of a link when the payer comes back: the provider is asked what became of it. */

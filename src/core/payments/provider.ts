@@ -1,8 +1,9 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
-import type { Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
+import type { Authentication, Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
 import { boundTo } from '../../lib/seal.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { REASONS } from '../../rules/reasons.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { CallRecord, NextStep, Payment, WholePayment } from '../../store/payments.ts';
@@ -127,13 +128,15 @@ export async function submit(
   payment: WholePayment,
   account: Account,
   byCard?: ByCard,
-): Promise<Payment> {
+): Promise<WholePayment> {
   const answer = await callProvider(gateway, payment, account, 'submit', LIMITS.providerMs, byCard);
-  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, answer.call);
+  const authentication = byCard?.authentication;
+  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, answer.call, authentication);
   return advance(gateway, payment, {
     event: 'unanswered',
     actor: 'provider',
     call: answer.call,
+    authentication,
     dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
     ...(answer.kind === 'doubtful' && { attention: 'wrong_amount' }),
   });
@@ -153,7 +156,7 @@ export async function inquire(gateway: Gateway, payment: WholePayment, account: 
       answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
     await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null } : {});
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
-    const declineReason = 'The provider never received the payment.';
+    const declineReason = REASONS.neverReceived;
     await advance(gateway, payment, { event: 'declined', actor: 'provider', call, declineReason });
   } else await noteAsked(gateway, payment, call);
 }
@@ -166,7 +169,7 @@ async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boo
 }
 
 /** Somebody waits for the answer: asks the provider, and writes down only what changes something. */
-export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<Payment> {
+export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<WholePayment> {
   if (!isOpen(payment.state) || payment.nextStep?.kind === 'fields') return payment;
   const answer = await callProvider(gateway, payment, account, 'query', LIMITS.patienceMs);
   if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'provider', answer.call);
@@ -188,14 +191,15 @@ const isWaitingForNobody = (gateway: Gateway, { state, payerUntil, mid }: Paymen
 /** Writes what an outcome means for the payment. */
 export function apply(
   gateway: Gateway,
-  payment: Payment,
+  payment: WholePayment,
   account: Account,
   outcome: KnownOutcome,
   call: CallRecord,
-): Promise<Payment> {
+  authentication?: Authentication,
+): Promise<WholePayment> {
   const { kind, providerReference } = outcome;
   const now = gateway.clock.now(payment.mid);
-  const happening: Happening = { event: kind, actor: 'provider', call, providerReference };
+  const happening: Happening = { event: kind, actor: 'provider', call, providerReference, authentication };
   switch (kind) {
     case 'declined':
       return advance(gateway, payment, { ...happening, declineReason: outcome.reason });

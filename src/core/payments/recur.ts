@@ -7,7 +7,7 @@ import { SENTENCES } from '../../rules/fields.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { existingSchedule } from '../schedules.ts';
-import { findWholePayment } from './find.ts';
+import { findPayment } from './find.ts';
 import { openPayment } from './open.ts';
 import { repetition } from './repeat.ts';
 
@@ -30,7 +30,7 @@ export interface RecurringOrder {
 }
 
 export async function recur(gateway: Gateway, account: Account, order: RecurringOrder): Promise<WholePayment> {
-  const first = await findWholePayment(gateway, account, order.firstId);
+  const first = await findPayment(gateway, account, order.firstId);
   if (!first || first.recurringToken === null || first.recurringToken !== order.token) {
     throw new Refusal('unknownRecurringPair');
   }

@@ -1,14 +1,78 @@
-/** Where a payer goes when we are done with them: back to the shop, with what the account wants in the address. */
+/** Where a payer goes when we are done with them: back to the shop, by the address for how it ended. */
+import { isLoopbackHost } from '../../lib/address.ts';
 import { wireHash } from '../../lib/hash.ts';
-import type { Account, WholePayment } from '../context.ts';
+import { REASONS } from '../../rules/reasons.ts';
+import { isOpen } from '../../rules/states.ts';
+import type { SessionTerms } from '../../store/payments.ts';
+import type { Account, Gateway, WholePayment } from '../context.ts';
 
-/** The merchant's address for a payer who comes back; nothing when the merchant gave none. */
-export function returnAddress(payment: WholePayment, account: Account): string | undefined {
-  const { description } = payment.details;
-  const returnUrl = addressFor(payment);
-  if (returnUrl === undefined || !account.settings.return_parameters) return returnUrl;
+/** How a payment ended, in the eyes of its payer. */
+export type Ending = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'givenBack';
+
+export function endingOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): Ending {
+  const { state, authorised, inDoubt, declineReason, details, mid } = payment;
+  // Whose amount is reserved has paid, as far as they are concerned.
+  if (state === 'SETTLED' || (state === 'PENDING' && authorised > 0n)) return 'paid';
+  if (isOpen(state)) return inDoubt ? 'unknown' : 'open';
+  if (state !== 'DECLINED') return 'givenBack';
+  const isSessionOver = details.session !== undefined && clock.now(mid) >= details.session.until;
+  if (declineReason === REASONS.outOfTime || isSessionOver) return 'expired';
+  return declineReason === REASONS.neverReceived ? 'failed' : 'declined';
+}
+
+type AddressName = 'successUrl' | 'cancelUrl' | 'expiryUrl' | 'errorUrl';
+
+/** The addresses of a session for each end, the first that the merchant gave counts; only who has paid succeeds. */
+const ADDRESSES: Readonly<Record<Ending, readonly AddressName[]>> = {
+  open: ['cancelUrl'],
+  unknown: ['errorUrl', 'cancelUrl'],
+  paid: ['successUrl'],
+  declined: ['cancelUrl', 'successUrl'],
+  failed: ['errorUrl', 'cancelUrl', 'successUrl'],
+  expired: ['expiryUrl', 'cancelUrl', 'successUrl'],
+  givenBack: ['cancelUrl', 'successUrl'],
+};
+
+/** What decides about the way back besides the payment itself. */
+export interface WayBack {
+  /** The payer comes from the bank of the card. */
+  isAfterChallenge?: boolean;
+}
+
+/** The merchant's address for a payer who comes back; nothing when there is none that a payer may be sent to. */
+export function returnAddress(
+  gateway: Pick<Gateway, 'clock' | 'environment'>,
+  payment: WholePayment,
+  account: Account,
+  { isAfterChallenge = false }: WayBack = {},
+): string | undefined {
+  const { session, returnUrl, termUrl3ds } = payment.details;
+  const address = session
+    ? addressOf(session, ADDRESSES[endingOf(gateway, payment)])
+    : ((isAfterChallenge ? termUrl3ds : undefined) ?? returnUrl);
+  return withParameters(gateway, payment, account, address);
+}
+
+/** The merchant's address for a payer who does not want to pay. */
+export const cancelAddress = (
+  gateway: Pick<Gateway, 'environment'>,
+  payment: WholePayment,
+  account: Account,
+): string | undefined => withParameters(gateway, payment, account, payment.details.session?.cancelUrl);
+
+const addressOf = (session: SessionTerms, names: readonly AddressName[]): string | undefined =>
+  names.map((name) => session[name]).find((address) => address !== undefined);
+
+function withParameters(
+  gateway: Pick<Gateway, 'environment'>,
+  payment: WholePayment,
+  account: Account,
+  returnUrl: string | undefined,
+): string | undefined {
+  if (returnUrl === undefined || !isWebAddress(gateway, returnUrl)) return undefined;
+  if (!account.settings.return_parameters) return returnUrl;
   const { paymentId, orderId, amountText, currency } = payment;
-  const signed = [paymentId, orderId, amountText, currency, description];
+  const signed = [paymentId, orderId, amountText, currency, payment.details.description];
   const hash = wireHash(signed, account.passwords()[0] as string);
   const added = new URLSearchParams({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash });
   // The merchant's own query stays as it was written.
@@ -17,9 +81,24 @@ export function returnAddress(payment: WholePayment, account: Account): string |
   return address + query + (fragment === undefined ? '' : `#${fragment}`);
 }
 
-/** A session has an address for each end; a sale has one for all of them. */
-function addressFor({ details: { returnUrl, session }, state }: WholePayment): string | undefined {
-  if (!session) return returnUrl;
-  const { successUrl, cancelUrl } = session;
-  return state === 'DECLINED' || state === 'EXPIRED' || state === 'VOID' ? (cancelUrl ?? successUrl) : successUrl;
+/** Whether a payer may be sent there: https, or plain http on the developer's own machine in the sandbox. */
+export function isWebAddress({ environment }: Pick<Gateway, 'environment'>, address: string): boolean {
+  const url = URL.parse(address);
+  if (url?.username !== '' || url.password !== '') return false;
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && environment === 'sandbox' && isLoopbackHost(url.hostname))
+  );
 }
+
+const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
+
+/** The browsing context in which the payer goes back, when it is another one than that of our page. */
+export function returnTarget(payment: WholePayment, { settings }: Account, way: WayBack = {}): string | undefined {
+  const ofBank = way.isAfterChallenge ? settings.three_ds_link_target : '';
+  const target = ofBank || (payment.details.session?.urlTarget ?? '');
+  return TARGET.test(target) && target !== '_self' ? target : undefined;
+}
+
+/** The browsing context in which the bank's page opens, when the account wants another one. */
+export const challengeTarget = ({ settings }: Account): string | undefined =>
+  TARGET.test(settings.three_ds_link_target) ? settings.three_ds_link_target : undefined;

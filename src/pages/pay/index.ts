@@ -1,36 +1,39 @@
 /** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Gateway, Payment } from '../../core/context.ts';
-import type { Browser } from '../../core/payments/authenticate.ts';
+import type { Account, Gateway, Payment } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { settledSoon } from '../../core/payments/find.ts';
-import { pageOf } from '../../core/payments/links.ts';
-import { openForPayer, type PayerView, returnOfPayer } from '../../core/payments/payer.ts';
-import { returnAddress } from '../../core/payments/return.ts';
-import type { Card } from '../../core/vault.ts';
+import { linkOf } from '../../core/payments/links.ts';
+import { openForPayer, type PayerView, returnOfPayer, withoutSpentCards } from '../../core/payments/payer.ts';
+import { cancelAddress, endingOf, returnAddress, returnTarget, type WayBack } from '../../core/payments/return.ts';
 import { readUrlEncoded } from '../../lib/form.ts';
-import { Secret } from '../../lib/secret.ts';
-import { CARD } from '../../rules/brands.ts';
+import { createPace } from '../../lib/pace.ts';
+import { CARD, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { isOpen } from '../../rules/states.ts';
-import { document, type Page, pageHeaders } from '../layout.ts';
-import {
-  cardPage,
-  challengePage,
-  choicePage,
-  endPage,
-  type FieldsPage,
-  fieldsPage,
-  onwardPage,
-  type RedirectStep,
-  troublePage,
-  unknownPage,
-  waitingPage,
-} from './views.ts';
+import { commonHeaders, document, type Frame, type Page, pageHeaders } from '../layout.ts';
+import { speechFor } from '../speech.ts';
+import { browserOf, cardOf, isForeign } from './brought.ts';
+import { cardPage } from './card.ts';
+import { choicePage } from './choice.ts';
+import { endPage, foreignPage, noWayPage, troublePage, unknownPage } from './endings.ts';
+import { type Form, fieldsPage } from './fields.ts';
+import { cardRefusedPage, tooFastPage } from './limits.ts';
+import { addressWith, backPage, challengePage, onwardPage } from './onward.ts';
+import { type Shown, versionOf } from './shown.ts';
+import { unfinishedPage, waitingPage } from './waiting.ts';
 
 interface Linked {
   Params: { link: string };
-  Querystring: { method?: string };
+  Querystring: Query;
+}
+
+/** What an address of ours says besides the link. */
+interface Query {
+  method?: string;
+  /** The payer was elsewhere and is back. */
+  returned?: string;
+  /** The payer is on the way back to the shop. */
+  leaving?: string;
 }
 
 /** The method that the payer named, or the only one there is. */
@@ -40,74 +43,38 @@ const methodOf = (methods: readonly Method[], label: string | undefined): Method
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
-/** The address of a provider's page with what it wants to know in the query. */
-function addressWith({ url, params }: RedirectStep): string {
-  const address = new URL(url);
-  for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
-  return address.href;
-}
-
-/** A card as the form brings it. */
-function cardOf(answers: ReadonlyMap<string, string>): Card {
-  const text = (name: string): string => answers.get(name)?.trim() ?? '';
-  const [month = '', year = ''] = text('card_expiry').split(/\s*\/\s*/);
-  return {
-    number: new Secret(text('card_number').replace(/[\s-]/g, '')),
-    month: month.padStart(2, '0'),
-    year: year.length === 2 ? `20${year}` : year,
-    holder: text('card_holder'),
-    cvv: new Secret(text('card_cvv')),
-  };
-}
-
-const browserOf = ({ headers }: FastifyRequest<Linked>, ip: string): Browser => ({
-  ip,
-  language: headers['accept-language']?.split(/[,;]/)[0] ?? 'en',
-  userAgent: headers['user-agent'] ?? '',
-  accept: headers.accept ?? '',
-});
-
 /** Cards have a form of their own. */
-const formPage = (page: FieldsPage): Page => (page.method.label === CARD ? cardPage(page) : fieldsPage(page));
+const formPage = (shown: Shown, form: Form): Page =>
+  form.method.label === CARD ? cardPage(shown, form) : fieldsPage(shown, form);
 
 export function payFace(
   app: FastifyInstance,
   gateway: Gateway,
   addressOf: (request: FastifyRequest<Linked>) => string,
 ): void {
-  const headers = pageHeaders(gateway.environment === 'sandbox');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   app.addHook('onRequest', (request, reply, done) => {
     request.action = 'page';
-    reply.headers(headers);
+    reply.headers(pageHeaders(gateway));
     done();
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const isTheirs = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
     if (!isTheirs) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
-    show(reply.code(isTheirs ? (error.statusCode as number) : 503).headers(headers), troublePage);
+    const frame = frameOf(request);
+    show(reply.code(isTheirs ? (error.statusCode as number) : 503), frame, troublePage(frame.speech));
   });
 
-  const show = (reply: FastifyReply, page: Page): FastifyReply => reply.send(document(page));
-  const lost = (reply: FastifyReply): FastifyReply => show(reply.code(404), unknownPage);
-
-  /** The page that fits the payment as it is now. */
-  const showCurrent = (reply: FastifyReply, view: PayerView, wanted?: string): FastifyReply => {
-    const { payment, account, methods } = view;
-    const now = gateway.clock.now(payment.mid);
-    const address = returnAddress(payment, account);
-    const method = methodOf(methods, wanted);
-    if (method) return show(reply, formPage({ ...view, method, answers: NO_ANSWERS, problems: [], now }));
-    if (methods.length > 0) return show(reply, choicePage(payment, account, methods, now));
-    const { nextStep } = payment;
-    if (payment.state === 'REDIRECT' && nextStep?.kind === 'redirect') {
-      return nextStep.method === 'GET'
-        ? reply.redirect(addressWith(nextStep), 303)
-        : show(reply, onwardPage(view, nextStep));
-    }
-    if (payment.state === '3DS' && nextStep?.kind === 'challenge') return show(reply, challengePage(view, nextStep));
-    return show(reply, endPage(payment, account, address) ?? waitingPage(payment, account, now, address));
+  const frameOf = ({ headers }: Pick<FastifyRequest, 'headers'>, account?: Account): Frame => ({
+    speech: speechFor(account?.settings.locale ?? '', headers['accept-language']),
+    account,
+  });
+  const show = (reply: FastifyReply, frame: Frame, page: Page): FastifyReply =>
+    reply.headers(pageHeaders(gateway, frame.account)).send(document(gateway, frame, page));
+  const lost = (request: FastifyRequest<Linked>, reply: FastifyReply): FastifyReply => {
+    const frame = frameOf(request);
+    return show(reply.code(404), frame, unknownPage(frame.speech));
   };
 
   const opened = async (request: FastifyRequest<Linked>): Promise<PayerView | undefined> => {
@@ -116,44 +83,119 @@ export function payFace(
     return view;
   };
 
-  app.get<Linked>('/pay/:link', async (request, reply) => {
-    const view = await opened(request);
-    return view ? showCurrent(reply, view, request.query.method) : lost(reply);
-  });
+  const shownOf = (request: FastifyRequest<Linked>, view: PayerView, way?: WayBack): Shown => {
+    const { payment, account } = view;
+    return {
+      ...view,
+      speech: frameOf(request, account).speech,
+      now: gateway.clock.now(payment.mid),
+      ending: endingOf(gateway, payment),
+      path: `/pay/${request.params.link}`,
+      back: { address: returnAddress(gateway, payment, account, way), target: returnTarget(payment, account, way) },
+      cancel: cancelAddress(gateway, payment, account),
+    };
+  };
 
-  app.post<Linked>('/pay/:link', async (request, reply) => {
-    const view = await opened(request);
-    if (!view) return lost(reply);
-    const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
-    const method = methodOf(view.methods, answers.get('method'));
-    if (!method) return reply.redirect(`/pay/${request.params.link}`, 303);
-    const outcome =
-      method.label === CARD
-        ? await chooseCard(gateway, view.payment, view.account, cardOf(answers), browserOf(request, addressOf(request)))
-        : await choose(gateway, view.payment, view.account, method, answers);
-    if ('problems' in outcome) {
-      const now = gateway.clock.now(view.payment.mid);
-      return show(reply.code(422), formPage({ ...view, method, answers, problems: outcome.problems, now }));
+  /** The page that fits the payment as it is now. */
+  const showCurrent = (request: FastifyRequest<Linked>, reply: FastifyReply, view: PayerView): FastifyReply => {
+    const { query } = request;
+    const shown = shownOf(request, view);
+    const { payment, methods, back } = shown;
+    const { nextStep, state } = payment;
+    const isAtProvider = state === 'REDIRECT' && nextStep?.kind === 'redirect';
+    if (isAtProvider && nextStep.method === 'GET' && query.returned === undefined) {
+      return reply.redirect(addressWith(nextStep), 303);
     }
-    return reply.redirect(nextAddress(view, outcome.payment) ?? `/pay/${request.params.link}`, 303);
-  });
+    const page = (): Page => {
+      const method = methodOf(methods, query.method);
+      if (method) return formPage(shown, { method, answers: NO_ANSWERS, problems: [] });
+      if (methods.length > 0) return choicePage(shown);
+      if (state === 'PREPARE' && payment.brand === UNCHOSEN) return noWayPage(shown);
+      if (query.returned !== undefined && shown.ending === 'open') return unfinishedPage(shown);
+      if (isAtProvider) return onwardPage(shown, nextStep);
+      if (state === '3DS' && nextStep?.kind === 'challenge') return challengePage(shown, nextStep);
+      const end = endPage(shown);
+      return end && query.leaving !== undefined && back.target ? backPage(shown) : (end ?? waitingPage(shown));
+    };
+    return show(reply, shown, page());
+  };
+
+  /** Sends a payer back to the shop; a redirect stays in its browsing context, so another one needs a page of ours. */
+  const leave = (reply: FastifyReply, { back, path }: Shown): FastifyReply =>
+    reply.redirect(back.address === undefined ? path : back.target ? `${path}?leaving=1` : back.address, 303);
 
   /** Where a payer goes whose details were taken: on to the provider, back to the shop, or to the page that waits. */
-  const nextAddress = (view: PayerView, payment: Payment): string | undefined => {
+  const goOn = (
+    request: FastifyRequest<Linked>,
+    reply: FastifyReply,
+    view: PayerView,
+    payment: Payment,
+    way: WayBack = {},
+  ): FastifyReply => {
+    const shown = shownOf(request, { ...view, payment: { ...view.payment, ...payment } }, way);
     const { nextStep, state } = payment;
-    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return addressWith(nextStep);
+    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(addressWith(nextStep), 303);
+    const isUndecided = shown.ending === 'open' || shown.ending === 'unknown';
     const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
-    const isWaiting = isOpen(state) && payment.authorised === 0n;
-    return isWaiting || mayTryAgain ? undefined : returnAddress({ ...view.payment, ...payment }, view.account);
+    if (!isUndecided && !mayTryAgain) return leave(reply, shown);
+    return reply.redirect(shown.path + (isUndecided && way.isAfterChallenge ? '?returned=1' : ''), 303);
   };
+
+  app.get<Linked>('/pay/:link', async (request, reply) => {
+    const view = await opened(request);
+    return view ? showCurrent(request, reply, await withoutSpentCards(gateway, view)) : lost(request, reply);
+  });
+
+  // The script of the page asks whether it is still up to date.
+  app.get<Linked>('/pay/:link/status', async (request, reply) => {
+    request.isRead = true;
+    const view = await opened(request);
+    return reply
+      .code(view ? 200 : 404)
+      .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
+      .send(JSON.stringify(view ? { version: versionOf(view.payment) } : {}));
+  });
+
+  const isTooFast = createPace(LIMITS.pressesMost, LIMITS.pressesMs);
+  const turnAway = (reply: FastifyReply, afterMs: number | undefined): FastifyReply =>
+    reply.code(429).headers(afterMs === undefined ? {} : { 'retry-after': Math.ceil(afterMs / 1000) });
+
+  app.post<Linked>('/pay/:link', async (request, reply) => {
+    const stranger = frameOf(request);
+    if (isTooFast(request.params.link)) {
+      return show(turnAway(reply, LIMITS.pressesMs), stranger, tooFastPage(stranger.speech));
+    }
+    const view = await opened(request);
+    if (!view) return lost(request, reply);
+    const shown = shownOf(request, view);
+    const { payment, account, methods } = view;
+    if (isForeign(request.headers, gateway.publicUrl)) {
+      return show(reply.code(403), shown, foreignPage(shown.speech, shown.path));
+    }
+    const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
+    const method = methodOf(methods, answers.get('method'));
+    if (!method) return reply.redirect(shown.path, 303);
+    const browser = browserOf(request.headers, addressOf(request));
+    const outcome =
+      method.label === CARD
+        ? await chooseCard(gateway, payment, account, cardOf(answers, view.savedCards), browser)
+        : await choose(gateway, payment, account, method, answers);
+    if ('problems' in outcome) {
+      return show(reply.code(422), shown, formPage(shown, { method, answers, problems: outcome.problems }));
+    }
+    if ('refusal' in outcome) {
+      return show(turnAway(reply, outcome.refusal.waitMs), shown, cardRefusedPage(shown, outcome.refusal));
+    }
+    return goOn(request, reply, view, outcome.payment);
+  });
 
   // The payer is back from the bank. What the browser brings is not believed: the bank tells us itself.
   app.post<Linked>('/3ds/:link', async (request, reply) => {
     const view = await opened(request);
-    if (!view) return lost(reply);
+    if (!view) return lost(request, reply);
     const { paymentId, mid } = view.payment;
     const payment = await settledSoon(gateway, { paymentId, mid });
-    return reply.redirect((payment && nextAddress(view, payment)) ?? `/pay/${request.params.link}`, 303);
+    return goOn(request, reply, view, payment ?? view.payment, { isAfterChallenge: true });
   });
 
   // Providers send payers back by either method.
@@ -162,13 +204,16 @@ export function payFace(
     url: '/return/:link',
     async handler(request, reply) {
       const view = await returnOfPayer(gateway, request.params.link);
-      if (!view) return lost(reply);
+      if (!view) return lost(request, reply);
       request.paymentId = view.payment.paymentId;
-      const address = returnAddress(view.payment, view.account);
-      // A declined payer may try again, as long as the session lasts.
       const { session } = view.payment.details;
-      if (session && view.methods.length > 0) return reply.redirect(pageOf(gateway, session.id), 303);
-      return address === undefined ? showCurrent(reply, view) : reply.redirect(address, 303);
+      const shown = shownOf(request, view);
+      if (!session) return shown.back.address === undefined ? showCurrent(request, reply, view) : leave(reply, shown);
+      const page = `/pay/${linkOf(gateway, session.id)}`;
+      // A declined payer may try again, as long as the session lasts; who has not decided can go on.
+      if (view.methods.length > 0) return reply.redirect(page, 303);
+      const isUndecided = shown.ending === 'open' || shown.ending === 'unknown';
+      return isUndecided ? reply.redirect(`${page}?returned=1`, 303) : leave(reply, shown);
     },
   });
 }

@@ -1,6 +1,6 @@
 /** Admin calls on accounts: make, list, read, change, rotate the password. */
 import type { FastifyInstance } from 'fastify';
-import { changeAccount, createAccount, findAccount, listAccounts, rotatePassword } from '../../core/accounts.ts';
+import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -35,7 +35,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
   };
 
   app.post('/accounts', async (request, reply) => {
-    const { name, settings } = readAccount(request.body);
+    const { name, settings } = readAccount(gateway, request.body);
     if (name === undefined) throw new Refusal('invalidData', [{ field: 'name', sentence: SENTENCES.blank }]);
     const created = await createAccount(gateway, name, settings);
     reply.code(201);
@@ -58,21 +58,31 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.patch<Named>('/accounts/:mid', async (request) => {
     const { mid } = await existing(request.params.mid);
-    const { name, settings } = readAccount(request.body);
+    const { name, settings } = readAccount(gateway, request.body);
     return view((await changeAccount(gateway, mid, name, settings)) as Account);
   });
 
   app.post<Named>('/accounts/:mid/rotate-password', async (request) => {
     const { mid } = await existing(request.params.mid);
-    const { password, previousUntil } = await rotatePassword(gateway, mid);
-    return { mid, password: password.reveal(), previous_password_valid_until: wireDate(previousUntil) };
+    const { secret, previousUntil } = await rotateSecret(gateway, mid, 'password');
+    return { mid, password: secret.reveal(), previous_password_valid_until: wireDate(previousUntil) };
+  });
+
+  app.post<Named>('/accounts/:mid/rotate-callback-secret', async (request) => {
+    const { mid } = await existing(request.params.mid);
+    const { secret, previousUntil } = await rotateSecret(gateway, mid, 'callbackSecret');
+    return { mid, callback_secret: secret.reveal(), previous_callback_secret_valid_until: wireDate(previousUntil) };
   });
 }
 
 /** A name and settings; the settings stand beside the name or below `settings`. */
-function readAccount(body: unknown): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
+function readAccount(
+  { callbackReach }: Gateway,
+  body: unknown,
+): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
   const { name, settings: below, ...beside } = objectBody(body);
-  const { set, problems } = readSettings({ ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside });
+  const sent = { ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside };
+  const { set, problems } = readSettings(sent, callbackReach);
   const isName = isText(name, NAME_LENGTH) && name.trim() !== '';
   if (name !== undefined && !isName) {
     const sentence =

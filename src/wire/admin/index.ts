@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
+import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
 import { newsRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -13,6 +14,7 @@ export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (dige
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
   newsRoutes(app, gateway);
+  callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

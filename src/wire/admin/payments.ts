@@ -1,6 +1,7 @@
 /** Admin calls on payments: the list, and one payment with everything that happened to it. */
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
+import { callbacksOf } from '../../core/callbacks/log.ts';
 import type { Account, Gateway, HistoryRow, NewsRow, OperationRow, Payment, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
@@ -13,6 +14,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { loggedView } from './callbacks.ts';
 import { anyText, invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -61,7 +63,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
       news: news.map(newsView),
-      callbacks: [],
+      callbacks: (await callbacksOf(gateway, payment)).map(loggedView),
     };
   });
 
@@ -84,7 +86,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 
 /** What an operator may do to a payment, through the same core as the merchant. */
 const OPERATOR_ACTIONS: Readonly<
-  Record<string, (gateway: Gateway, account: Account, payment: Payment, amount: string) => Promise<Operated>>
+  Record<string, (gateway: Gateway, account: Account, payment: WholePayment, amount: string) => Promise<Operated>>
 > = {
   capture: (gateway, _account, payment, amount) => capture(gateway, payment, amount, 'operator'),
   void: (gateway, _account, payment) => voidPayment(gateway, payment, 'operator'),

@@ -1,7 +1,8 @@
 /** What each Checkout request does once it has passed the gates. */
-import type { Account, Gateway, Payment, PaymentDetails } from '../../core/context.ts';
+import type { Account, Gateway, PaymentDetails, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
-import { findAttempts, findPayment, findStatus, findWholePayment } from '../../core/payments/find.ts';
+import { credit } from '../../core/payments/credit.ts';
+import { findAttempts, findPayment, findStatus } from '../../core/payments/find.ts';
 import { pageOf } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
@@ -14,7 +15,7 @@ import { isYes } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
-import type { CheckoutBody } from './body.ts';
+import { type CheckoutBody, textList } from './body.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;
 
@@ -23,10 +24,6 @@ function contentOf({ at }: CheckoutBody): string {
   const { hash: _hash, ...content } = at('') as Record<string, unknown>;
   return canonicalJson(content);
 }
-
-/** A list of texts; what is no text in it does not count. */
-const textList = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : [];
 
 /** An object of texts; numbers and truth values are taken as text, everything else does not count. */
 function textRecord(value: unknown): Record<string, string> {
@@ -63,7 +60,7 @@ const session: Perform = async (gateway, account, body) => {
   });
   // A repeat gets the link of the session, whatever attempt it has come to.
   const isNew = payment.paymentId === paymentId;
-  const whole = isNew ? undefined : await findWholePayment(gateway, account, payment.paymentId);
+  const whole = isNew ? undefined : await findPayment(gateway, account, payment.paymentId);
   return { redirect_url: pageOf(gateway, whole?.details.session?.id ?? payment.paymentId) };
 };
 
@@ -80,6 +77,7 @@ function sessionDetails(id: string, { value, at }: CheckoutBody, { settings }: A
   };
   const parameters = isObject(at('parameters')) ? (at('parameters') as Record<string, unknown>) : {};
   const customData = textRecord(at('custom_data'));
+  const cardTokens = [...new Set(textList(at('card_token')))];
   return {
     description: value('order.description'),
     payer,
@@ -99,6 +97,8 @@ function sessionDetails(id: string, { value, at }: CheckoutBody, { settings }: A
           return [label, withoutSecrets(label, textRecord(given))];
         }),
       ),
+      ...(cardTokens.length > 0 && { cardTokens }),
+      ...(isYes(value('req_token')) && { wantsToken: true as const }),
     },
     ...(Object.keys(customData).length > 0 && { customData }),
   };
@@ -113,7 +113,7 @@ function withoutSecrets(label: string, given: Record<string, string>): Record<st
 const status: Perform = async (gateway, account, { value }) => {
   const paymentId = value('payment_id');
   if (paymentId !== '') {
-    const payment = await findWholePayment(gateway, account, paymentId);
+    const payment = await findPayment(gateway, account, paymentId);
     if (!payment) throw new Refusal('unknownCheckoutPayment');
     const now = await findStatus(gateway, account, paymentId);
     return statusAnswer({ ...payment, ...now });
@@ -126,7 +126,7 @@ const status: Perform = async (gateway, account, { value }) => {
 };
 
 /** The payment that a request names; another account's is as unknown as one that never was. */
-async function existing(gateway: Gateway, account: Account, paymentId: string): Promise<Payment> {
+async function existing(gateway: Gateway, account: Account, paymentId: string): Promise<WholePayment> {
   const payment = await findPayment(gateway, account, paymentId);
   if (!payment) throw new Refusal('unknownPayment');
   return payment;
@@ -152,10 +152,16 @@ const recurring: Perform = async (gateway, account, body) => {
 export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
   session,
   'payment/status': status,
-  // No card is kept yet, so no token can be known.
-  'payment/card/credit': async () => {
-    throw new Refusal('unknownCardToken');
-  },
+  'payment/card/credit': async (gateway, account, body) =>
+    acceptedAnswer(
+      await credit(gateway, account, {
+        orderId: body.value('order_id'),
+        amountText: body.value('order_amount'),
+        currency: body.value('order_currency'),
+        cardToken: body.value('card_token'),
+        content: contentOf(body),
+      }),
+    ),
   'payment/refund': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));
     return acceptedAnswer(await refund(gateway, account, payment, value('amount'), 'merchant', 'refundOnly'));

@@ -2,10 +2,7 @@
 import type { WholePayment } from '../../core/context.ts';
 import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
-import type { StateName } from '../../rules/states.ts';
-
-/** Checkout says the states in lower case, and of a decline it says what happened. */
-export const checkoutStatus = (state: StateName): string => (state === 'DECLINED' ? 'decline' : state.toLowerCase());
+import { checkoutStatus } from '../../rules/states.ts';
 
 export function statusAnswer(payment: WholePayment) {
   const { payer } = payment.details;
@@ -18,6 +15,7 @@ export function statusAnswer(payment: WholePayment) {
     ...(payment.declineReason !== null && { reason: payment.declineReason }),
     ...(payment.recurringToken !== null && { recurring_token: payment.recurringToken }),
     ...(payment.scheduleId !== null && { schedule_id: payment.scheduleId }),
+    ...(payment.details.card?.token !== undefined && { card_token: payment.details.card.token }),
     order: {
       number: payment.orderId,
       amount: payment.amountText,

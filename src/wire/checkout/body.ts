@@ -9,6 +9,10 @@ export type CheckoutBody = RequestBody & {
   at(path: string): unknown;
 };
 
+/** A list of texts, or a single one; what is no text in it does not count. */
+export const textList = (value: unknown): string[] =>
+  [value].flat().filter((one) => typeof one === 'string' && one !== '') as string[];
+
 function lookUp(root: unknown, path: string): unknown {
   if (path === '') return root;
   let value = root;

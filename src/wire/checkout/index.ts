@@ -1,12 +1,13 @@
 /** The face of `/api/v1/`: reads JSON, lets it through the gates, performs what its path says. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
-import { checkoutBody } from './body.ts';
+import { type CheckoutBody, checkoutBody, textList } from './body.ts';
 
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
 
@@ -46,7 +47,7 @@ export function checkoutFace(
         onAccount: ({ mid }) => {
           request.mid = mid;
         },
-        ...(path === 'payment/status' && { accountFields: () => namesNothing(body.value) }),
+        accountFields: () => ({ fields: [], problems: MORE_PROBLEMS[path]?.(body) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
       request.outcome = 'SUCCESS';
@@ -55,9 +56,13 @@ export function checkoutFace(
   }
 }
 
-/** A status query names a payment or an order. */
-const namesNothing = (value: (name: string) => string) => ({
-  fields: [],
-  problems:
+/** What the rows of the fields do not say. */
+const MORE_PROBLEMS: Partial<Record<CheckoutPath, (body: CheckoutBody) => Problem[]>> = {
+  session: ({ at }) =>
+    textList(at('card_token')).length > LIMITS.savedCardsMost
+      ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
+      : [],
+  // A status query names a payment or an order.
+  'payment/status': ({ value }) =>
     value('payment_id') === '' && value('order_id') === '' ? [{ field: 'payment_id', sentence: SENTENCES.blank }] : [],
-});
+};

@@ -1,6 +1,7 @@
 /** `/api/v1/` for the OpenAPI document: a JSON body per path, made from the rows, and what each is answered with. */
 import type { ErrorName } from '../../rules/errors.ts';
 import type { Field } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import {
@@ -86,7 +87,10 @@ const WORDS: Readonly<Record<CheckoutPath, Words>> = {
       'The same request within 15 seconds is answered with the same page.',
     fields: {
       methods: described(listOf(text), 'The brands that the payer may choose among; all that fit when there are none.'),
-      card_token: described(listOf(text), 'Saved cards.'),
+      card_token: described(
+        { ...listOf(text), maxItems: LIMITS.savedCardsMost },
+        'Cards of earlier payments, which the payer may choose among.',
+      ),
       parameters: described(
         { type: 'object', additionalProperties: { type: 'object' } },
         'Under the name of a brand, the fields of this brand; the payer is not asked for them.',
@@ -109,7 +113,7 @@ const WORDS: Readonly<Record<CheckoutPath, Words>> = {
     summary: 'Pays back to a card, which a token of an earlier payment names.',
     fields: { order: { ...text, deprecated: true, description: 'The nested shape of before is not accepted.' } },
     answer: ACCEPTED,
-    refused: ['duplicatePayment', 'unknownCardToken', ...REFUND_REFUSALS],
+    refused: ['duplicatePayment', 'unknownCardToken', 'foreignCardToken', 'expiredCardToken', ...REFUND_REFUSALS],
   },
   'payment/refund': {
     operationId: 'checkoutRefund',
@@ -174,7 +178,7 @@ export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
       order: object({ number: text, amount: text, currency: text, description: text }),
       customer: object({}, { name: text, email: text }),
     },
-    { reason: described(text, 'Why it was declined.'), recurring_token: text, schedule_id: uuid },
+    { reason: described(text, 'Why it was declined.'), recurring_token: text, schedule_id: uuid, card_token: text },
   ),
   CheckoutAccepted: object({ payment_id: uuid, result: { const: 'accepted' }, operation_id: uuid }),
   CheckoutCapture: object(

@@ -4,6 +4,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { call, common, inBook, mid, moment, ofAccount, ofPayment } from './operator-call.ts';
 import {
   answers,
   choice,
@@ -20,7 +21,6 @@ import {
   orNull,
   pageOf,
   ref,
-  refusals,
   text,
   uuid,
 } from './schema.ts';
@@ -94,7 +94,7 @@ const historyRow = object({
   at: date,
 });
 
-const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund'];
+const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit'];
 
 const operation = object({
   operation_id: uuid,
@@ -207,37 +207,13 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     operations: listOf(operation),
     provider_calls: listOf(providerCall),
     news: listOf(newsRow),
-    callbacks: listOf(anyObject),
+    callbacks: listOf(ref('LoggedCallback')),
   }),
   Clock: object({ now: date, offset_seconds: { type: 'number' }, mid: orNull(uuid) }),
   Faults: object({ faults: listOf(fault) }),
   Movement: movement,
 };
 
-const ALWAYS = ['bodyTooLarge', 'unauthorised', 'internal', 'unavailable'] as const;
-const common = refusals('invalidData', ...ALWAYS);
-const ofAccount = refusals('invalidData', 'noSuchAccount', ...ALWAYS);
-const ofPayment = refusals('invalidData', 'noSuchPayment', ...ALWAYS);
-
-/** A call behind the admin token. */
-const call = (tag: string, operationId: string, summary: string, rest: Json): Json => ({
-  operationId,
-  tags: [tag],
-  summary,
-  security: [{ adminToken: [] }],
-  ...rest,
-});
-
-const inBook = [
-  inQuery(
-    'limit',
-    { type: 'integer', minimum: 1, maximum: LIMITS.adminPageSizeMost, default: LIMITS.adminPageSize },
-    'How many items a page has.',
-  ),
-  inQuery('cursor', uuid, 'The `next_cursor` of the page before.'),
-];
-
-const moment = { ...text, examples: ['2026-11-15', '2026-11-15T02:24:18Z'] };
 const filters = [
   inQuery('mid', uuid, 'Payments of this account.'),
   inQuery('order_id', text, 'Payments of this order.'),
@@ -249,7 +225,6 @@ const filters = [
   inQuery('to', moment, 'Made before this time.'),
 ];
 
-const mid = [inPath('mid', uuid, 'The account.')];
 const paymentId = [inPath('payment_id', uuid, 'The payment.')];
 
 const wish = (name: string, schema: Json): Json => object({ [name]: schema });
@@ -261,7 +236,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
       responses: { ...answers('The account, with its secrets.', ref('NewAccount'), '201'), ...common },
     }),
     get: call('accounts', 'listAccounts', 'Lists accounts, newest first.', {
-      parameters: inBook,
+      parameters: inBook(uuid),
       responses: { ...answers('A page of accounts.', pageOf(ref('Account'))), ...common },
     }),
   },
@@ -289,7 +264,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   },
   '/admin/api/payments': {
     get: call('payments', 'listPayments', 'Lists payments, newest first.', {
-      parameters: [...filters, ...inBook],
+      parameters: [...filters, ...inBook(uuid)],
       responses: { ...answers('A page of payments.', pageOf(ref('Payment'))), ...common },
     }),
   },
@@ -326,7 +301,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   ),
   '/admin/api/schedules': {
     get: call('payments', 'listSchedules', 'Lists schedules, newest first, with what they charge.', {
-      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook],
+      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook(uuid)],
       responses: { ...answers('A page of schedules.', pageOf(schedule)), ...common },
     }),
   },

@@ -27,7 +27,8 @@ export const object = (
 });
 
 /** One page of a list. */
-export const pageOf = (items: Json): Json => object({ items: listOf(items), next_cursor: orNull(uuid) });
+export const pageOf = (items: Json, cursor: Json = uuid): Json =>
+  object({ items: listOf(items), next_cursor: orNull(cursor) });
 
 export const json = (schema: Json): Json => ({ 'application/json': { schema } });
 

@@ -1,5 +1,5 @@
 /** What each action of `/post` does once a request has passed the gates. */
-import type { Account, Gateway, Payment, PaymentDetails, Schedule, ScheduleTerms } from '../../core/context.ts';
+import type { Account, Gateway, PaymentDetails, Schedule, ScheduleTerms, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
@@ -141,7 +141,7 @@ const statusByOrder: Action = {
 /** An action on the payment that `trans_id` names; another account's is as unknown as one that never was. */
 const on = (
   unknown: ErrorName,
-  perform: (gateway: Gateway, account: Account, payment: Payment, body: S2sBody) => Promise<Answer>,
+  perform: (gateway: Gateway, account: Account, payment: WholePayment, body: S2sBody) => Promise<Answer>,
 ): Action => ({
   async perform(gateway, account, body) {
     const payment = await findPayment(gateway, account, body.value('trans_id'));

@@ -1,50 +1,35 @@
-/** The sandbox's own calls: what the simulated outside world shall do next. */
+/** The sandbox's own calls: what the simulated outside world shall do next, and what its receiver of callbacks got. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { listFaults, readLedger, rehearse, setFault } from '../../core/sandbox.ts';
 import { isUuid } from '../../lib/id.ts';
-import { isObject, isText } from '../../lib/json.ts';
+import { isText } from '../../lib/json.ts';
 import { BRANDS } from '../../rules/brands.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
+import { type BodyRows, isCount, readBody } from './body.ts';
+import { receivedRoutes } from './receiver.ts';
 
 const isOneOf = (choices: readonly string[], value: unknown): boolean => choices.includes(value as string);
 
-const COUNT_MOST = 10_000;
-
-/** What each member of a body has to be. */
-const WISHES: Readonly<Record<string, (value: unknown) => boolean>> = {
+const WISHES: BodyRows = {
   provider_status: (value) => isOneOf(PROVIDER_STATUSES, value),
   bank_callback: (value) => typeof value === 'string' && /^[A-Z]{4}$/.test(value),
   chargeback: (value) => value === true,
 };
-const FAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
+const FAULT: BodyRows = {
   mid: (value) => typeof value === 'string' && isUuid(value),
   brand: (value) => isText(value, 64) && Object.hasOwn(BRANDS, value),
   mode: (value) => isOneOf(FAULT_MODES, value),
-  count: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= COUNT_MOST,
+  count: isCount,
 };
-
-/** The members of a body that are set, each as its row wants it; everything that is wrong is named. */
-function readBody(body: unknown, rows: typeof WISHES): Record<string, unknown> {
-  if (!isObject(body))
-    throw new Refusal('invalidData', [{ field: 'body', sentence: 'The body should be a JSON object.' }]);
-  const problems: Problem[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    const accepts = Object.hasOwn(rows, name) ? rows[name] : undefined;
-    if (!accepts)
-      problems.push({ field: /^\w{1,64}$/.test(name) ? name : 'body', sentence: 'This value does not exist.' });
-    else if (value !== null && !accepts(value)) problems.push({ field: name, sentence: SENTENCES.notAChoice });
-  }
-  if (problems.length > 0) throw new Refusal('invalidData', problems);
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-}
 
 export function sandboxFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   requireBearer(app, 'sandbox', isToken);
   readOptionalJson(app);
+  receivedRoutes(app, gateway);
 
   app.post<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const wish = readBody(request.body, WISHES);

@@ -1,0 +1,158 @@
+/** What a merchant is told of a move: which moves are told at all, and the bytes of each callback. */
+import type { Authentication } from '../../connectors/connector.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { wireHash } from '../../lib/hash.ts';
+import { amountText } from '../../lib/money.ts';
+import {
+  CALLBACK_SIGNS,
+  type CallbackStatus,
+  type CallbackType,
+  S2S_ACTIONS,
+  s2sResult,
+  TELLINGS,
+} from '../../rules/callbacks.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { checkoutStatus, type PaymentEvent } from '../../rules/states.ts';
+import type { Move, NewCallback, OperationRow, WholePayment } from '../../store/payments.ts';
+import { findAccount } from '../accounts.ts';
+import type { Gateway } from '../context.ts';
+
+interface Telling {
+  type: CallbackType;
+  status: CallbackStatus;
+}
+
+/** The names and values of a callback, in their order; what is empty is left out. */
+type Fields = Record<string, string | null | undefined>;
+
+/** What a move is told as: every change of state and every outcome of an operation is, and nothing else. */
+function tellingOf({ before, after, event, operation }: Move): Telling | undefined {
+  if (operation) {
+    if (operation.state === 'sent') return undefined;
+    return { type: operation.verb, status: operation.state === 'done' ? 'success' : 'fail' };
+  }
+  const isTold = after.state !== before.state || event === 'authenticated' || isNewStep(before, event);
+  const telling = isTold ? TELLINGS[event as PaymentEvent | 'authenticated'] : undefined;
+  const isSale = telling?.type === 'sale' && after.details.recurringOf !== undefined;
+  return isSale ? { ...telling, type: 'recurring' } : telling;
+}
+
+/** A payer who filled in our page may be sent on to the provider's, and a payment that waits may get its amount. */
+const isNewStep = ({ authorised }: WholePayment, event: Move['event']): boolean =>
+  event === 'redirected' || (event === 'authorised' && authorised === 0n);
+
+/** The callback that belongs to a move, composed once: its bytes never change afterwards. */
+export async function callbackOf(
+  gateway: Gateway,
+  move: Move,
+  authentication: Authentication | undefined,
+): Promise<NewCallback | undefined> {
+  const telling = tellingOf(move);
+  const account = telling && (await findAccount(gateway, move.after.mid));
+  if (!account) return undefined;
+  const payment = move.after;
+  const { callbackUrl } = payment.details;
+  const { callback_url, callback_format } = account.settings;
+  const isJson = callback_format === 'json';
+  const told =
+    payment.protocol === 'checkout' ? checkoutFields(payment, telling, move) : s2sFields(payment, telling, move);
+  const signed = CALLBACK_SIGNS[payment.protocol].map((name) => told[name] ?? '');
+  const hash = wireHash(signed, account.passwords()[0] as string);
+  const fields: Fields = { ...told, hash, ...threeDsFields(move, authentication) };
+  return {
+    type: telling.type,
+    body: bodyOf(fields, payment.details.customData ?? {}, isJson),
+    isJson,
+    url: callbackUrl ?? null,
+    endpoint: callbackUrl === undefined ? '' : new URL(callbackUrl).origin,
+    dueAt: (callbackUrl ?? callback_url) === '' ? null : payment.updatedAt,
+  };
+}
+
+function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
+  const told = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const custom = Object.entries(customData).filter(([, value]) => value !== '');
+  if (isJson) {
+    return JSON.stringify({
+      ...Object.fromEntries(told),
+      ...(custom.length > 0 && { custom_data: Object.fromEntries(custom) }),
+    });
+  }
+  const named = custom.map(([name, value]): [string, string] => [`custom_data[${name}]`, value]);
+  return new URLSearchParams([...told, ...named]).toString();
+}
+
+/** An operation has an id of its own; that of the sale itself is the payment's. */
+const operationId = (payment: WholePayment, operation: OperationRow | undefined): string =>
+  operation?.operationId ?? payment.paymentId;
+
+const operationAmount = ({ currency }: WholePayment, operation: OperationRow | undefined): string | undefined =>
+  operation && amountText(operation.amount, CURRENCIES[currency]?.exponent ?? 2);
+
+function checkoutFields(payment: WholePayment, { type, status }: Telling, { operation }: Move): Fields {
+  const { card, recurringOf, description } = payment.details;
+  return {
+    id: payment.paymentId,
+    order_number: payment.orderId,
+    order_amount: payment.amountText,
+    order_currency: payment.currency,
+    order_description: description,
+    order_status: checkoutStatus(payment.state),
+    type,
+    status,
+    date: wireDate(payment.updatedAt),
+    operation_id: operationId(payment, operation),
+    amount: operationAmount(payment, operation),
+    reason: reasonOf(payment, operation),
+    card: card?.masked,
+    card_expiration_date: card?.expiry,
+    card_token: card?.token,
+    recurring_init_trans_id: recurringOf ?? (payment.recurringToken === null ? undefined : payment.paymentId),
+    recurring_token: payment.recurringToken,
+    schedule_id: payment.scheduleId,
+    ...customerFields(payment),
+  };
+}
+
+function s2sFields(payment: WholePayment, telling: Telling, { operation }: Move): Fields {
+  const { card, recurringOf } = payment.details;
+  const action = S2S_ACTIONS[telling.type];
+  return {
+    action: action === 'SALE' && recurringOf !== undefined ? S2S_ACTIONS.recurring : action,
+    result: s2sResult(telling, payment.state),
+    status: payment.state,
+    order_id: payment.orderId,
+    trans_id: payment.paymentId,
+    trans_date: wireDate(payment.updatedAt),
+    operation_id: operationId(payment, operation),
+    amount: operationAmount(payment, operation) ?? payment.amountText,
+    currency: payment.currency,
+    descriptor: payment.descriptor,
+    card: card?.masked,
+    card_token: card?.token,
+    recurring_token: payment.recurringToken,
+    schedule_id: payment.scheduleId,
+    decline_reason: reasonOf(payment, operation),
+  };
+}
+
+const reasonOf = (payment: WholePayment, operation: OperationRow | undefined): string | null =>
+  operation ? operation.reason : payment.declineReason;
+
+function customerFields({ details: { payer } }: WholePayment): Fields {
+  const { first_name, last_name, ...rest } = payer;
+  const named = Object.entries(rest).map(([name, value]) => [`customer_${name}`, value]);
+  return { customer_name: [first_name, last_name].filter(Boolean).join(' '), ...Object.fromEntries(named) };
+}
+
+/** Of a challenge that begins only its version is known; what the bank said comes with its result. */
+function threeDsFields({ event, after }: Move, authentication: Authentication | undefined): Fields {
+  if (event === 'challenged' && after.nextStep?.kind === 'challenge') {
+    return { transStatus: 'C', protocolVersion: after.nextStep.version };
+  }
+  return {
+    transStatus: authentication?.transStatus,
+    eci: authentication?.eci,
+    protocolVersion: authentication?.protocolVersion,
+  };
+}

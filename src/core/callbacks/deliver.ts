@@ -1,0 +1,260 @@
+/** Delivers callbacks: takes what is due, sends it a few at a time to each endpoint, and writes what came of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { FAULT_WORDS } from '../../connectors/receiver.ts';
+import { signatureOf } from '../../lib/signature.ts';
+import { RETRY_AFTER_MOST_MS, RETRY_JITTER, RETRY_LADDER_MS } from '../../rules/callbacks.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { CallbackKey, CallbackRow, Claim, EndpointKey, Told } from '../../store/callbacks.ts';
+import { findAccount } from '../accounts.ts';
+import { catchUp } from '../catch-up.ts';
+import type { Deliverer, Gateway } from '../context.ts';
+
+/** How one receiver fares: it gets more at a time as long as it answers, and less as soon as it does not. */
+interface Endpoint extends EndpointKey {
+  /** How many it is sent at a time. */
+  window: number;
+  sending: number;
+  /** Taken, and about to be sent. */
+  queue: { row: CallbackRow; takenAt: number }[];
+}
+
+const WINDOW_FIRST = 4;
+const WINDOW_MOST = 16;
+/** Taken beforehand, in windows, so that a fast receiver does not wait for the database. */
+const AHEAD = 4;
+/** What was taken longer ago than this is left to its lease: another process may have it soon. */
+const FRESH_MS = LIMITS.leaseMs / 3;
+const TOGETHER_MS = 5;
+/** When we stop, receivers get this long to answer what they were sent. */
+const STOP_MS = 3000;
+/** Over all endpoints of this process. */
+const SENDING_MOST = 512;
+const TAKEN_MOST = 2 * SENDING_MOST;
+
+const isFailing = ({ window }: Pick<Endpoint, 'window'>): boolean => window < WINDOW_FIRST;
+
+const further = (a: CallbackRow, b: CallbackRow): CallbackRow =>
+  `${a.mid} ${a.endpoint}` > `${b.mid} ${b.endpoint}` ? a : b;
+
+/** The name under which a receiver can tell that it has seen a callback before. */
+export const callbackId = ({ paymentId, seq }: Omit<CallbackKey, 'mid'>): string => `${paymentId}-${seq}`;
+
+export function createDeliverer(gateway: Gateway): Deliverer {
+  const endpoints = new Map<string, Endpoint>();
+  let isOn = false;
+  let isStopped = false;
+  let sending = 0;
+  let isTaking = false;
+  let isAskedAgain = false;
+  let isAnnounced = false;
+  let after: EndpointKey | undefined;
+  let idlers: (() => void)[] = [];
+
+  const endpointOf = ({ mid, endpoint }: CallbackRow): Endpoint => {
+    const key = `${mid} ${endpoint}`;
+    const known = endpoints.get(key) ?? { mid, endpoint, window: WINDOW_FIRST, sending: 0, queue: [] };
+    endpoints.set(key, known);
+    return known;
+  };
+
+  const taken = (): number => [...endpoints.values()].reduce((sum, { queue }) => sum + queue.length, sending);
+
+  /** An endpoint that fails is taken one for at a time; one that answers well gets its next ones beforehand. */
+  const roomOf = ({ mid, endpoint, window, sending: busy, queue }: Endpoint): Claim['rooms'][number] => {
+    const most = isFailing({ window }) ? window : window * AHEAD;
+    return { mid, endpoint, room: Math.max(0, most - busy - queue.length) };
+  };
+
+  /** Takes what is due, one statement at a time; whoever asks meanwhile makes it look once more. */
+  async function take(): Promise<void> {
+    if (isTaking) {
+      isAskedAgain = true;
+      return;
+    }
+    isTaking = true;
+    try {
+      do {
+        isAskedAgain = false;
+        const most = TAKEN_MOST - taken();
+        if (!isStopped && most > 0) await claim(most);
+        for (const endpoint of endpoints.values()) sendNext(endpoint);
+        // A look costs the database more than a row does: what is asked for meanwhile is taken together.
+        if (isAskedAgain) await pause(TOGETHER_MS);
+      } while (isAskedAgain);
+    } catch (error) {
+      gateway.log.warn({ err: error }, 'callbacks could not be taken');
+    } finally {
+      isTaking = false;
+      tellIdlers();
+    }
+  }
+
+  async function claim(most: number): Promise<void> {
+    const rooms = [...endpoints.values()].map(roomOf);
+    const usualRoom = WINDOW_FIRST * AHEAD;
+    const rows = await gateway.callbacks.claimDue(gateway.clock.now(), { usualRoom, rooms, most, after });
+    // A walk that was cut short goes on behind the last endpoint that it came to.
+    isAskedAgain ||= after !== undefined || rows.length === most;
+    after = rows.length === most ? rows.reduce(further) : undefined;
+    await catchUp(gateway, rows);
+    const takenAt = performance.now();
+    for (const row of rows) endpointOf(row).queue.push({ row, takenAt });
+  }
+
+  function sendNext(endpoint: Endpoint): void {
+    // However many receivers hang, those that answer find room.
+    const most = isFailing(endpoint) ? SENDING_MOST / 2 : SENDING_MOST;
+    while (endpoint.sending < endpoint.window && sending < most) {
+      const next = endpoint.queue.shift();
+      if (!next) break;
+      if (performance.now() - next.takenAt > FRESH_MS) continue;
+      endpoint.sending++;
+      sending++;
+      void deliver(gateway, next.row).then((isDelivered) => {
+        endpoint.sending--;
+        sending--;
+        endpoint.window = isDelivered
+          ? Math.min(WINDOW_MOST, endpoint.window + 1)
+          : Math.max(1, Math.floor(endpoint.window / 2));
+        sendNext(endpoint);
+        if (endpoint.queue.length < endpoint.window) void take();
+      });
+    }
+  }
+
+  const isIdle = (): boolean => !isTaking && taken() === 0;
+
+  function tellIdlers(): void {
+    if (!isIdle()) return;
+    for (const tell of idlers) tell();
+    idlers = [];
+    // An endpoint with nothing under way is as good as a new one, unless it failed.
+    for (const [key, endpoint] of endpoints) if (!isFailing(endpoint)) endpoints.delete(key);
+  }
+
+  /** A word to the others costs a commit, so what is written within a moment shares one. */
+  function announceSoon(): void {
+    if (isAnnounced) return;
+    isAnnounced = true;
+    setTimeout(() => {
+      isAnnounced = false;
+      gateway.callbacks.announce().catch((error) => gateway.log.warn({ err: error }, 'callbacks were not announced'));
+    }, TOGETHER_MS).unref();
+  }
+
+  const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve)));
+
+  return {
+    start() {
+      isOn = true;
+      void take();
+    },
+    wake() {
+      if (isOn) void take();
+      else announceSoon();
+    },
+    heard() {
+      if (isOn) void take();
+    },
+    async drain() {
+      await take();
+      await idle();
+    },
+    async stop() {
+      isStopped = true;
+      for (const { queue } of endpoints.values()) queue.length = 0;
+      const slow = setTimeout(() => gateway.receiver.close(), STOP_MS);
+      await idle();
+      clearTimeout(slow);
+    },
+  };
+}
+
+/** Sends a callback once and writes what came of it; true when it was delivered. */
+async function deliver(gateway: Gateway, row: CallbackRow): Promise<boolean> {
+  const { mid } = row;
+  try {
+    const told = await send(gateway, row);
+    // Nobody answered because we ended the call: that is no try, and the lease gives it to the next process.
+    if (!told) return false;
+    await gateway.callbacks.record(told);
+    gateway.metrics.delivered(told.state, gateway.clock.now(mid) - row.createdAt);
+    if (told.state === 'parked') {
+      gateway.log.warn(
+        { mid, payment_id: row.paymentId, callback: callbackId(row), reason: told.reason },
+        'callback parked',
+      );
+    }
+    return told.state === 'delivered';
+  } catch (error) {
+    // Not written: the lease runs out and it is sent again.
+    gateway.log.error({ err: error, mid, payment_id: row.paymentId }, 'callback could not be recorded');
+    return false;
+  }
+}
+
+async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefined> {
+  const { mid, paymentId, seq, body } = row;
+  const key = { mid, paymentId, seq };
+  const account = await findAccount(gateway, mid);
+  const secrets = secretsOf(gateway, account);
+  if (!account || !secrets) {
+    const reason = 'It could not be signed: the secret of the account cannot be opened.';
+    return {
+      key,
+      state: 'parked',
+      reason,
+      dueAt: null,
+      at: gateway.clock.now(mid),
+      status: null,
+      fault: reason,
+      tookMs: 0,
+    };
+  }
+  const url = row.url ?? account.settings.callback_url;
+  const delivery =
+    url === ''
+      ? ({ kind: 'failed', fault: 'noAddress', tookMs: 0 } as const)
+      : await gateway.receiver.send({
+          url,
+          headers: {
+            'content-type': row.isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
+            'user-agent': 'Turnpike',
+            'turnpike-sequence': String(seq),
+            // Real time: the receiver knows nothing of a clock that was moved.
+            ...signatureOf(callbackId(row), Date.now(), body, secrets),
+          },
+          body,
+        });
+  const at = gateway.clock.now(mid);
+  const { tookMs } = delivery;
+  if (delivery.kind === 'answered' && delivery.status >= 200 && delivery.status < 300) {
+    return { key, state: 'delivered', reason: null, dueAt: null, at, status: delivery.status, fault: null, tookMs };
+  }
+  if (delivery.kind === 'failed' && delivery.fault === 'stopped') return undefined;
+  const status = delivery.kind === 'answered' ? delivery.status : null;
+  const fault = delivery.kind === 'failed' ? FAULT_WORDS[delivery.fault] : null;
+  const pauseMs = pauseAfter(row.rung, delivery.kind === 'answered' ? delivery.retryAfterMs : undefined);
+  if (pauseMs === undefined) {
+    const reason = 'It was tried as often as the ladder of pauses allows.';
+    return { key, state: 'parked', reason, dueAt: null, at, status, fault, tookMs };
+  }
+  return { key, state: 'waiting', reason: null, dueAt: at + pauseMs, at, status, fault, tookMs };
+}
+
+function secretsOf(gateway: Gateway, account: Awaited<ReturnType<typeof findAccount>>): readonly string[] | undefined {
+  try {
+    return account?.callbackSecrets();
+  } catch (error) {
+    gateway.log.error({ err: error, mid: account?.mid }, 'callback secret cannot be opened');
+    return undefined;
+  }
+}
+
+/** How long to wait before the next try; nothing when there is none. */
+function pauseAfter(rung: number, retryAfterMs = 0): number | undefined {
+  const pause = RETRY_LADDER_MS[rung];
+  if (pause === undefined) return undefined;
+  const jittered = pause * (1 + RETRY_JITTER * (2 * Math.random() - 1));
+  return Math.round(Math.max(jittered, Math.min(retryAfterMs, RETRY_AFTER_MOST_MS)));
+}

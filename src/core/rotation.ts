@@ -1,0 +1,80 @@
+/** Replaces the keys: cards go under new data keys, and everything else that is sealed goes under the new master key. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { StartRefusal } from '../lib/refusal.ts';
+import type { AgedCard, RotationStore, SealedValue } from '../store/rotation.ts';
+import type { Gateway } from './context.ts';
+import { newDataKey, resealCard } from './vault.ts';
+
+export type { RotationStore } from '../store/rotation.ts';
+
+/** How far a part of the work has come. */
+export interface Progress {
+  part: 'cards' | 'secrets';
+  done: number;
+  total: number;
+}
+
+/** A gateway beside us may seal something in the moment that we look away, but not over and over. */
+const PASSES_MOST = 10;
+const PASS_PAUSE_MS = 500;
+
+/**
+ * Rotates all keys. Each page is one statement, and what is done can be told from what is not by the row itself: who
+ * is killed in between is run again and goes on where it was. A gateway that has both master keys can read and write
+ * all the while.
+ */
+export async function rotateKeys(
+  { seal }: Pick<Gateway, 'seal'>,
+  rows: RotationStore,
+  report: (progress: Progress) => void,
+): Promise<Record<Progress['part'], number>> {
+  // An account whose newest key is under the new master key has been here already.
+  for (const { mid, version } of await rows.accountsOfOldKeys(seal.version)) {
+    const { version: next, sealed } = newDataKey({ seal }, mid, version + 1);
+    await rows.insertDataKey(mid, next, sealed);
+  }
+  const resealed = (card: AgedCard) => ({ ...card, resealed: resealCard({ seal }, card) });
+  const reseal = async (count: (done: number) => void): Promise<void> => {
+    for await (const page of rows.agedCards()) {
+      await rows.resealCards(page.map(resealed));
+      count(page.length);
+    }
+  };
+  let cards = 0;
+  do cards += await untilNoneIsLeft('cards', rows.countAgedCards, report, reseal);
+  while (!(await rows.retireDataKeys()));
+  const countSealed = () => rows.countSealed(seal.version);
+  const secrets = await untilNoneIsLeft('secrets', countSealed, report, async (count) => {
+    const renewed = (value: SealedValue) => ({
+      ...value,
+      renewed: seal.seal(seal.open(value.sealed, value.bound), value.bound),
+    });
+    for await (const { replace, values } of rows.sealed(seal.version)) {
+      await replace(values.map(renewed));
+      count(values.length);
+    }
+  });
+  return { cards, secrets };
+}
+
+async function untilNoneIsLeft(
+  part: Progress['part'],
+  left: () => Promise<number>,
+  report: (progress: Progress) => void,
+  work: (count: (done: number) => void) => Promise<void>,
+): Promise<number> {
+  let done = 0;
+  for (let passes = 0; passes < PASSES_MOST; passes++) {
+    const total = done + (await left());
+    report({ part, done, total });
+    if (total === done) return done;
+    if (passes > 0) await pause(PASS_PAUSE_MS);
+    await work((more) => {
+      done += more;
+      report({ part, done, total: Math.max(done, total) });
+    });
+  }
+  throw new StartRefusal(
+    'Something is still sealed under the old key: start every gateway with the new key in front, and run this again.',
+  );
+}

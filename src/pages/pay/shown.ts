@@ -1,0 +1,110 @@
+/** What every page about a payment needs to know, and the pieces that several of them have. */
+import { shownName } from '../../core/accounts.ts';
+import type { WholePayment } from '../../core/context.ts';
+import type { PayerView } from '../../core/payments/payer.ts';
+import type { Ending } from '../../core/payments/return.ts';
+import { Html, html } from '../../lib/html.ts';
+import { reasonNamed } from '../../rules/reasons.ts';
+import { isOpen } from '../../rules/states.ts';
+import type { Page } from '../layout.ts';
+import type { Speech } from '../speech.ts';
+
+export interface Shown extends PayerView {
+  speech: Speech;
+  now: number;
+  ending: Ending;
+  /** The path of our page for this payment. */
+  path: string;
+  /** Where the payer goes back to, as it stands, and in which browsing context. */
+  back: { address?: string | undefined; target?: string | undefined };
+  /** Where a payer goes who does not want to pay. */
+  cancel?: string | undefined;
+}
+
+/** Two pages of a payment with the same version say the same. */
+export const versionOf = ({ attempt, state, nextStep, authorised }: WholePayment): string =>
+  [attempt, state, nextStep?.kind ?? '', authorised > 0n ? 'reserved' : ''].join('.');
+
+/** The page keeps an eye on the payment, as long as something can happen to it. */
+export const following = ({ payment, path }: Shown, isWaiting = false): Pick<Page, 'live' | 'refreshSeconds'> => ({
+  ...((isOpen(payment.state) || payment.state === 'DECLINED') && {
+    live: { url: `${path}/status`, version: versionOf(payment), isWaiting },
+  }),
+  ...(isWaiting && { refreshSeconds: 5 }),
+});
+
+/** A sentence with a piece of a page in the place that it has for it. */
+export function sentence(words: string, place: string, piece: Html): Html {
+  const [before, after] = words.split(`{${place}}`);
+  return html`${before}${piece}${after}`;
+}
+
+const drawing = (path: string, size: number): Html =>
+  new Html(
+    `<svg width="${size}" height="${size}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="${path}"/></svg>`,
+  );
+const CLOCK = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zm0 4.5V12l3 2';
+export const ICONS = {
+  clock: drawing(CLOCK, 16),
+  time: drawing(CLOCK, 32),
+  info: drawing('M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zm0 8v5m0-8.5v.01', 32),
+  lock: drawing('M6 11h12v9H6zm2.5 0V8a3.5 3.5 0 0 1 7 0v3', 16),
+  card: drawing('M3 6h18v12H3zm0 4h18M7 15h3', 20),
+  check: drawing('M5 12.5l4.5 4.5L19 7.5', 32),
+  cross: drawing('M6.5 6.5l11 11m0-11l-11 11', 32),
+} as const;
+
+/** A time that runs down while the page is open, where scripts run. */
+export const timer = (ms: number, { time, words }: Speech): Html =>
+  html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${words.lastMinute}">${time(ms)}</span>`;
+
+/** What is to be paid, and how much time there is. */
+export function summary({ payment, speech, now }: Shown): Html {
+  const { words, say, amount } = speech;
+  const leftMs = isOpen(payment.state) || payment.details.session ? (payment.payerUntil ?? now) - now : 0;
+  return html`<section class="card summary" aria-label="${words.yourOrder}">
+<p class="amount"><bdi>${amount(payment)}</bdi></p>
+<p class="what"><bdi>${payment.details.description}</bdi></p>
+<p class="soft small">${say(words.orderNumber, { order: payment.orderId })}</p>
+${leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}
+</section>`;
+}
+
+/** Why it failed: our own reasons in the payer's language, and what a provider said as it said it. */
+export function reason({ payment, speech: { words } }: Shown): Html | undefined {
+  const { declineReason } = payment;
+  if (declineReason === null) return undefined;
+  const name = reasonNamed(declineReason);
+  return name
+    ? html`<p class="small">${words.reasons[name]}</p>`
+    : html`<p class="small">${words.reasonGiven} <span lang="en" dir="auto">${declineReason}</span></p>`;
+}
+
+/** Said plainly after a decline, before the payer tries again. */
+export function declinedBefore(shown: Shown): Html | undefined {
+  const { payment, speech, areCardsSpent } = shown;
+  const { declined, noMoney, tryAgain, cardsSpent } = speech.words;
+  if (payment.state !== 'DECLINED') return undefined;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${areCardsSpent ? cardsSpent : tryAgain}</p>${reason(shown)}</div>`;
+}
+
+/** How many fields have to be looked at again. */
+export const checkAgain = (count: number, { words, count: counted }: Speech): Html | false =>
+  count > 0 && html`<div class="notice" role="alert"><strong>${counted(words.checkMarked, count)}</strong></div>`;
+
+const into = (target: string | undefined): Html | undefined =>
+  target === undefined ? undefined : html` target="${target}"`;
+
+export const cancelLink = ({ cancel, back, speech: { words } }: Shown): Html | false =>
+  cancel !== undefined && html`<a class="quiet" href="${cancel}"${into(back.target)}>${words.cancel}</a>`;
+
+/** The way back to the shop, as the main thing to do or as one among others. */
+export function backLink(
+  { back, account, speech: { words, say } }: Shown,
+  kind: string,
+  traits?: Html,
+): Html | undefined {
+  if (back.address === undefined) return undefined;
+  const text = say(words.backTo, { merchant: shownName(account) });
+  return html`<a class="${kind}" href="${back.address}"${into(back.target)}${traits}>${text}</a>`;
+}

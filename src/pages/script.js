@@ -1,0 +1,166 @@
+// The one script of the payer's pages. They work without it; it only makes them quicker and kinder.
+(() => {
+  const { body } = document;
+  const language = document.documentElement.lang;
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const again = () => location.replace(location.pathname + location.search);
+  const say = (text) => {
+    document.getElementById('said').textContent = text;
+  };
+
+  // Digits are digits, in whichever script they are typed.
+  const digitsOf = (text) => text.replace(/[٠-٩۰-۹๐-๙]/g, (digit) => digit.charCodeAt(0) & 15).replace(/\D/g, '');
+
+  // Writes a tidier text into an input and leaves the caret behind the same digit.
+  const write = (input, text) => {
+    const before = digitsOf(input.value.slice(0, input.selectionStart)).length;
+    const isAtEnd = input.selectionStart === input.value.length;
+    input.value = text;
+    let caret = 0;
+    for (let seen = 0; seen < before && caret < text.length; caret++) if (/\d/.test(text[caret])) seen++;
+    if (isAtEnd) caret = text.length;
+    if (document.activeElement === input) input.setSelectionRange(caret, caret);
+  };
+
+  const tidy = {
+    number(input) {
+      const digits = digitsOf(input.value).slice(0, 19);
+      const groups = /^3[47]/.test(digits) ? /^(\d{1,4})(\d{1,6})?(\d+)?/ : /\d{1,4}/g;
+      const parts = digits.match(groups) ?? [];
+      write(input, (groups.global ? parts : parts.slice(1).filter(Boolean)).join(' '));
+      const networks = JSON.parse(input.dataset.networks);
+      const name = networks.find(([, prefix]) => new RegExp(prefix).test(digits))?.[0] ?? '';
+      const badge = document.getElementById('network');
+      if (badge.textContent !== name) badge.textContent = name;
+    },
+    expiry(input, event) {
+      if (event.inputType?.startsWith('delete')) return;
+      let digits = digitsOf(input.value).slice(0, 6);
+      if (/^[2-9]/.test(digits)) digits = `0${digits}`;
+      write(input, digits.length < 2 ? digits : `${digits.slice(0, 2)}/${digits.slice(2)}`);
+    },
+    cvv(input) {
+      write(input, digitsOf(input.value).slice(0, 4));
+    },
+  };
+
+  const isLuhnValid = (digits) =>
+    [...digits].reverse().reduce((sum, digit, index) => {
+      const value = Number(digit) * ((index % 2) + 1);
+      return sum + (value > 9 ? value - 9 : value);
+    }, 0) %
+      10 ===
+    0;
+
+  const isRight = {
+    number: (text) => /^\d{12,19}$/.test(digitsOf(text)) && isLuhnValid(digitsOf(text)),
+    expiry: (text) => /^\s*(0?[1-9]|1[0-2])\s*\/\s*(20)?\d\d\s*$/.test(text),
+    cvv: (text) => /^\d{3,4}$/.test(text.trim()),
+    holder: (text) => text.trim().length > 1,
+  };
+
+  const problemOf = (input) => {
+    if (input.offsetParent === null) return '';
+    const check = isRight[input.dataset.check];
+    if (check) return check(input.value) ? '' : input.dataset.wrong;
+    return input.value.trim() === '' ? input.form.dataset.blank : '';
+  };
+
+  const mark = (input) => {
+    const problem = problemOf(input);
+    const place = document.getElementById(`${input.id}-error`);
+    place.textContent = problem;
+    place.hidden = problem === '';
+    if (problem) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
+    return problem !== '';
+  };
+
+  const press = (form, isBusy) => {
+    const button = form.querySelector('button');
+    const words = button.dataset.words ?? button.textContent;
+    button.dataset.words = words;
+    button.textContent = isBusy ? form.dataset.busy : words;
+    button.disabled = isBusy;
+    form.toggleAttribute('data-sent', isBusy);
+    form.setAttribute('aria-busy', isBusy);
+  };
+
+  const forms = all('form[data-busy]');
+  for (const form of forms) {
+    const inputs = [...form.elements].filter((element) => element.required && element.id);
+    for (const input of inputs) {
+      const { check } = input.dataset;
+      input.addEventListener('input', (event) => {
+        tidy[check]?.(input, event);
+        if (input.hasAttribute('aria-invalid')) mark(input);
+      });
+      // Only on the way to another input: a page that moves while a button is pressed makes the press miss it.
+      input.addEventListener('blur', ({ relatedTarget }) => {
+        if (relatedTarget?.matches('input, select') && input.value.trim() !== '') mark(input);
+      });
+      if (check === 'number' && input.value) tidy.number(input);
+    }
+    form.addEventListener('submit', (event) => {
+      if (form.hasAttribute('data-sent')) return event.preventDefault();
+      const wrong = inputs.filter(mark);
+      if (wrong.length === 0) return press(form, true);
+      event.preventDefault();
+      wrong[0].focus();
+    });
+  }
+  // Who comes back by the back button finds a button that can be pressed.
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) for (const form of forms) press(form, false);
+  });
+
+  // What leads on does so by itself, but not for who has just come back from there.
+  const onward = document.querySelector('[data-go]');
+  const isBack = performance.getEntriesByType('navigation')[0]?.type === 'back_forward';
+  if (onward && !isBack) {
+    for (const words of all('[data-with-go]')) words.hidden = false;
+    setTimeout(() => (onward.requestSubmit ? onward.requestSubmit() : onward.click()), onward.dataset.go * 1000);
+  }
+
+  // Times run down before the payer's eyes, and are spoken of once.
+  const opened = Date.now();
+  const two = (number) => number.toLocaleString(language, { minimumIntegerDigits: 2, useGrouping: false });
+  const clocks = all('[data-left]');
+  const tick = () => {
+    for (const clock of clocks) {
+      const left = Math.max(0, Math.round(clock.dataset.left - (Date.now() - opened) / 1000));
+      if (left < 3600) clock.textContent = `${two(Math.floor(left / 60))}:${two(left % 60)}`;
+      if (left <= 60 && clock.dataset.soon) {
+        say(clock.dataset.soon);
+        delete clock.dataset.soon;
+      }
+      if (left === 0) return again();
+    }
+    setTimeout(tick, 1000);
+  };
+  if (clocks.length > 0) tick();
+
+  // The page follows the payment: while it waits all the time, otherwise whenever it is looked at again.
+  const { status, version, waits } = body.dataset;
+  let pause = 2000;
+  let timer;
+  const look = async () => {
+    if (document.hidden) return;
+    try {
+      const answer = await fetch(status, { cache: 'no-store' });
+      if (answer.ok && (await answer.json()).version !== version) return again();
+    } catch {
+      // The line is down for a moment; the next look may find it up.
+    }
+    if (waits !== undefined) timer = setTimeout(look, pause);
+    pause = Math.min(pause * 1.2, 15000);
+  };
+  if (status) {
+    if (waits !== undefined) timer = setTimeout(look, pause);
+    document.addEventListener('visibilitychange', () => {
+      clearTimeout(timer);
+      pause = 2000;
+      look();
+    });
+  }
+})();

@@ -1,0 +1,103 @@
+/** How a payer is spoken to: in which language, and how it writes words, numbers, times and amounts. */
+import type { WholePayment } from '../core/context.ts';
+import { amountText } from '../lib/money.ts';
+import { CURRENCIES } from '../rules/currencies.ts';
+import { LANGUAGES, type Language, type Plural, type Words } from './words/index.ts';
+
+export interface Speech {
+  /** For the browser: the language, with the region that the payer named. */
+  tag: string;
+  direction: 'ltr' | 'rtl';
+  words: Words;
+  /** Puts values into the places that a sentence has for them. */
+  say(sentence: string, values: Readonly<Record<string, string>>): string;
+  /** Says a sentence in the form that fits the count. */
+  count(forms: Plural, count: number): string;
+  /** A time in whole minutes, or in seconds when there is less than one. */
+  time(ms: number): string;
+  amount(payment: Pick<WholePayment, 'amount' | 'currency'>): string;
+}
+
+const LONGEST_HEADER = 500;
+
+/** The languages that a browser asks for, the most wanted first. */
+function wantedTags(header: string): string[] {
+  const wanted = header
+    .slice(0, LONGEST_HEADER)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(/\s*;\s*/);
+      const quality = parameters.find((parameter) => parameter.startsWith('q='));
+      return { tag, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+    });
+  return wanted
+    .filter(({ quality }) => quality > 0)
+    .toSorted((one, other) => other.quality - one.quality)
+    .map(({ tag }) => tag);
+}
+
+/** The locale behind a tag that we have words for; a region falls back to its language. */
+function localeOf(tag: string): { language: Language; tag: string } | undefined {
+  let locale: Intl.Locale;
+  try {
+    locale = new Intl.Locale(tag);
+  } catch {
+    return undefined;
+  }
+  const { language, region } = locale;
+  if (!Object.hasOwn(LANGUAGES, language)) return undefined;
+  const script = language === 'sr' ? ['Latn'] : [];
+  return { language: language as Language, tag: [language, ...script, ...(region ? [region] : [])].join('-') };
+}
+
+const spoken = new Map<string, Speech>();
+const REMEMBERED_MOST = 200;
+
+/** The account's language if it has one, else the first of the browser's that we speak, else English. */
+export function speechFor(accountLocale: string, acceptLanguage: string | undefined): Speech {
+  const tags = [accountLocale, ...wantedTags(acceptLanguage ?? ''), 'en'];
+  const { language, tag } = tags.map(localeOf).find((locale) => locale !== undefined) ?? { language: 'en', tag: 'en' };
+  const known = spoken.get(tag);
+  if (known) return known;
+  if (spoken.size >= REMEMBERED_MOST) spoken.clear();
+  const speech = speechIn(language, tag);
+  spoken.set(tag, speech);
+  return speech;
+}
+
+function speechIn(language: Language, tag: string): Speech {
+  const direction = language === 'ar' ? 'rtl' : 'ltr';
+  const plural = new Intl.PluralRules(tag);
+  const number = new Intl.NumberFormat(tag);
+  const say: Speech['say'] = (sentence, values) =>
+    sentence.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name] ?? '';
+      // A name or a number from left to right must not turn the sentence around it.
+      return direction === 'rtl' ? `\u2068${value}\u2069` : value;
+    });
+  return {
+    tag,
+    direction,
+    words: LANGUAGES[language],
+    say,
+    count: (forms, count) => say(forms[plural.select(count)] ?? forms.other, { count: number.format(count) }),
+    time(ms) {
+      const [unit, count] = ms < 60_000 ? ['second', ms / 1000] : ['minute', ms / 60_000];
+      const format = new Intl.NumberFormat(tag, { style: 'unit', unit: unit as string, unitDisplay: 'long' });
+      return format.format(Math.max(0, Math.ceil(count as number)));
+    },
+    amount({ amount, currency }) {
+      // The digits after the point are those of the currency itself, whatever the runtime believes.
+      const digits = CURRENCIES[currency]?.exponent ?? 2;
+      const format = new Intl.NumberFormat(tag, {
+        style: 'currency',
+        currency,
+        currencyDisplay: 'code',
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      });
+      // The text itself is formatted, digit by digit; it never becomes a number that could round.
+      return format.format(amountText(amount, digits) as unknown as number);
+    },
+  };
+}

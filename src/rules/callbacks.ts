@@ -1,0 +1,99 @@
+/** What merchants are told of a payment: which events, under which names, and how they are tried again. */
+import { type PaymentEvent, STATES, type StateName } from './states.ts';
+
+export type CallbackType =
+  | 'sale'
+  | 'recurring'
+  | 'redirect'
+  | '3ds'
+  | 'capture'
+  | 'void'
+  | 'reversal'
+  | 'refund'
+  | 'credit'
+  | 'chargeback'
+  | 'expiry';
+
+export type CallbackStatus = 'success' | 'fail' | 'waiting' | 'undefined';
+
+interface Telling {
+  type: CallbackType;
+  status: CallbackStatus;
+}
+
+const told = (type: CallbackType, status: CallbackStatus): Telling => ({ type, status });
+
+/** How each event is told; `status` says what became of `type`. */
+export const TELLINGS: Readonly<Record<PaymentEvent | 'authenticated', Telling>> = {
+  redirected: told('redirect', 'waiting'),
+  challenged: told('3ds', 'waiting'),
+  authenticated: told('3ds', 'success'),
+  accepted: told('sale', 'waiting'),
+  unanswered: told('sale', 'undefined'),
+  authorised: told('sale', 'success'),
+  settled: told('sale', 'success'),
+  declined: told('sale', 'fail'),
+  abandoned: told('sale', 'fail'),
+  captured: told('capture', 'success'),
+  voided: told('void', 'success'),
+  reversed: told('reversal', 'success'),
+  partlyRefunded: told('refund', 'success'),
+  refunded: told('refund', 'success'),
+  expired: told('expiry', 'success'),
+  chargedBack: told('chargeback', 'success'),
+};
+
+/** What `/post` calls them; what belongs to the sale itself is told as the sale. */
+export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
+  sale: 'SALE',
+  recurring: 'RECURRING_SALE',
+  redirect: 'SALE',
+  '3ds': 'SALE',
+  capture: 'CAPTURE',
+  void: 'VOID',
+  reversal: 'CREDITVOID',
+  refund: 'CREDITVOID',
+  credit: 'CREDITVOID',
+  chargeback: 'CHARGEBACK',
+  expiry: 'EXPIRY',
+};
+
+/** The word `result` of `/post` for what was told. */
+export function s2sResult({ status }: Telling, state: StateName): string {
+  if (status === 'undefined') return 'UNDEFINED';
+  if (status === 'fail') return 'DECLINED';
+  return status === 'waiting' ? STATES[state].result : 'SUCCESS';
+}
+
+/** The fields that the hash of a callback covers, before the password. */
+export const CALLBACK_SIGNS = {
+  checkout: ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
+  s2s: ['trans_id', 'order_id', 'status'],
+} as const;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** The pauses before a callback is sent again; after the last one it is parked. */
+export const RETRY_LADDER_MS: readonly number[] = [
+  10 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+];
+
+/** Each pause is up to this share shorter or longer, so that what failed together does not come back together. */
+export const RETRY_JITTER = 0.2;
+
+/** A receiver that asks for a longer pause gets it, up to this. */
+export const RETRY_AFTER_MOST_MS = HOUR;

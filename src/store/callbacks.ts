@@ -1,0 +1,277 @@
+/** Callbacks and the tries to deliver them: taken when they are due, in order for each payment, and listed. */
+import { sql } from 'kysely';
+import { batch } from '../lib/batch.ts';
+import { isItemFault } from '../lib/faults.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { moments, plain, texts } from './arrays.ts';
+import { announce } from './changes.ts';
+import { columns, iso } from './columns.ts';
+import type { Database } from './database.ts';
+
+export type CallbackState = 'waiting' | 'delivered' | 'parked';
+
+export interface CallbackKey {
+  mid: string;
+  paymentId: string;
+  seq: number;
+}
+
+export interface CallbackRow extends CallbackKey {
+  type: string;
+  body: string;
+  isJson: boolean;
+  url: string | null;
+  endpoint: string;
+  state: CallbackState;
+  reason: string | null;
+  tries: number;
+  rung: number;
+  dueAt: number | null;
+  createdAt: number;
+  finishedAt: number | null;
+}
+
+/** One try: what was answered, or why nothing was. */
+export interface CallbackTry {
+  try: number;
+  at: number;
+  status: number | null;
+  fault: string | null;
+  tookMs: number;
+}
+
+/** What became of a callback by one try. */
+export interface Told extends Omit<CallbackTry, 'try'> {
+  key: CallbackKey;
+  state: CallbackState;
+  reason: string | null;
+  /** When it is sent again, if it waits. */
+  dueAt: number | null;
+}
+
+/** Whose callbacks are delivered together. */
+export type EndpointKey = Pick<CallbackRow, 'mid' | 'endpoint'>;
+
+/** How many callbacks are taken, and for whom. */
+export interface Claim {
+  /** For each endpoint, and for some of them another number. */
+  usualRoom: number;
+  rooms: readonly (EndpointKey & { room: number })[];
+  /** All in all; the walk begins behind an endpoint, so that those at the end have their turn, too. */
+  most: number;
+  after: EndpointKey | undefined;
+}
+
+const THE_FIRST: EndpointKey = { mid: '00000000-0000-0000-0000-000000000000', endpoint: '' };
+
+export interface CallbackFilter {
+  mid?: string | undefined;
+  paymentId?: string | undefined;
+  state?: CallbackState | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+const COLUMNS = [
+  'mid',
+  'paymentId',
+  'seq',
+  'type',
+  'body',
+  'isJson',
+  'url',
+  'endpoint',
+  'state',
+  'reason',
+  'tries',
+  'rung',
+  'dueAt',
+  'createdAt',
+  'finishedAt',
+] as const satisfies (keyof CallbackRow)[];
+
+/**
+ * Walks from endpoint to endpoint through the index and takes a few of each, so that a long backlog of one does not
+ * hide the others. What is later in a payment is not taken while something earlier of it still waits.
+ */
+const CLAIM = `
+  with recursive endpoints as (
+    (select c.mid, c.endpoint from callbacks c
+      where c.due_at is not null and (c.mid, c.endpoint) > ($7::uuid, $8::text) order by c.mid, c.endpoint limit 1)
+    union all
+    select next.mid, next.endpoint from endpoints e cross join lateral (
+      select c.mid, c.endpoint from callbacks c
+      where c.due_at is not null and (c.mid, c.endpoint) > (e.mid, e.endpoint) order by c.mid, c.endpoint limit 1
+    ) next
+  ), taken as materialized (
+    select due.* from endpoints e
+    left join clock_offsets o on o.mid = e.mid
+    left join unnest($4::uuid[], $5::text[], $6::int[]) as r(mid, endpoint, room)
+      on r.mid = e.mid and r.endpoint = e.endpoint
+    cross join lateral (
+      select d.mid, d.payment_id, d.seq, $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms' as now
+      from callbacks d
+      where d.mid = e.mid and d.endpoint = e.endpoint
+        and d.due_at <= $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms'
+        and not exists (
+          select from callbacks b
+          where b.mid = d.mid and b.payment_id = d.payment_id and b.seq < d.seq and b.state = 'waiting'
+        )
+      order by d.due_at limit coalesce(r.room, $3) for update of d skip locked
+    ) due
+    limit $9
+  )
+  update callbacks t set due_at = taken.now + $2 * interval '1 ms' from taken
+  where t.mid = taken.mid and t.payment_id = taken.payment_id and t.seq = taken.seq
+  returning ${columns('t', COLUMNS)}`;
+
+/** A try of one that another process has delivered meanwhile changes nothing any more, but is listed. */
+const RECORD = `
+  with told as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::callback_state[], $5::text[], $6::timestamptz[],
+      $7::timestamptz[], $8::int[], $9::text[], $10::int[]
+    ) as i(mid, payment_id, seq, state, reason, due_at, at, status, fault, took_ms)
+  ), recorded as (
+    update callbacks c set tries = c.tries + 1, rung = c.rung + 1,
+      state = case when c.state = 'waiting' then i.state else c.state end,
+      reason = case when c.state = 'waiting' then i.reason else c.reason end,
+      due_at = case when c.state = 'waiting' then i.due_at end,
+      finished_at = case when c.state = 'waiting' and i.state <> 'waiting' then i.at else c.finished_at end
+    from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
+    returning c.mid, c.payment_id, c.seq, c.tries, i.at, i.status, i.fault, i.took_ms
+  )
+  insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
+  select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded`;
+
+export interface CallbackStore {
+  /** Takes callbacks that are due, for as long as the lease lasts. */
+  claimDue(now: number, claim: Claim): Promise<CallbackRow[]>;
+  /** Writes what became of a callback by one try. */
+  record(told: Told): Promise<void>;
+  /** All callbacks of a payment, in their order, each with its tries. */
+  of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackTry[] })[]>;
+  /** Newest payments first, and of each the newest callback first; `before` is the last one of the page before. */
+  list(filter: CallbackFilter, limit: number, before?: Omit<CallbackKey, 'mid'>): Promise<CallbackRow[]>;
+  /** Tells the processes that deliver that there is something to deliver. */
+  announce(): Promise<void>;
+  /** Lets callbacks be sent again from the beginning of the ladder, now; returns how many. */
+  resend(filter: CallbackFilter & { seq?: number | undefined }, now: (mid: string) => number): Promise<number>;
+}
+
+export function createCallbackStore({ deliveries, query }: Database): CallbackStore {
+  const record = batch<Told, undefined>(
+    async (items) => {
+      // Two tries of one callback in a batch would be one update; the order keeps processes from waiting for each other.
+      const told = items.toSorted((a, b) => compare(textOf(a.key), textOf(b.key)));
+      await deliveries.query({
+        name: 'record_callbacks',
+        text: RECORD,
+        values: [
+          plain(told, ({ key }) => key.mid),
+          plain(told, ({ key }) => key.paymentId),
+          plain(told, ({ key }) => key.seq),
+          plain(told, ({ state }) => state),
+          texts(told, ({ reason }) => reason),
+          moments(told, ({ dueAt }) => dueAt),
+          moments(told, ({ at }) => at),
+          plain(told, ({ status }) => status),
+          texts(told, ({ fault }) => fault),
+          plain(told, ({ tookMs }) => tookMs),
+        ],
+      });
+      return items.map(() => undefined);
+    },
+    { maxItems: LIMITS.batchItems, maxInFlight: 1, maxWaiting: LIMITS.batchWaiting, isItemFault },
+  );
+
+  const filtered = (filter: CallbackFilter) => {
+    let rows = query.selectFrom('callbacks as c');
+    if (filter.mid !== undefined) rows = rows.where('c.mid', '=', filter.mid);
+    if (filter.paymentId !== undefined) rows = rows.where('c.paymentId', '=', filter.paymentId);
+    if (filter.state !== undefined) rows = rows.where('c.state', '=', filter.state);
+    // The index of what is due knows nothing of states, but it has all that wait and no others.
+    if (filter.state === 'waiting') rows = rows.where('c.dueAt', 'is not', null);
+    if (filter.from !== undefined) rows = rows.where('c.createdAt', '>=', sql<number>`${iso(filter.from)}`);
+    if (filter.to !== undefined) rows = rows.where('c.createdAt', '<', sql<number>`${iso(filter.to)}`);
+    return rows;
+  };
+
+  return {
+    async claimDue(now, { usualRoom, rooms, most, after = THE_FIRST }) {
+      const { rows } = await deliveries.query<CallbackRow>({
+        name: 'claim_callbacks',
+        text: CLAIM,
+        values: [
+          iso(now),
+          LIMITS.leaseMs,
+          usualRoom,
+          plain(rooms, ({ mid }) => mid),
+          texts(rooms, ({ endpoint }) => endpoint),
+          plain(rooms, ({ room }) => room),
+          after.mid,
+          after.endpoint,
+          most,
+        ],
+      });
+      return rows;
+    },
+    async record(told) {
+      await record(told);
+    },
+    async of({ mid, paymentId }) {
+      const rows = (await filtered({ mid, paymentId }).select(COLUMNS).orderBy('seq').execute()) as CallbackRow[];
+      const tries = await query
+        .selectFrom('callbackTries')
+        .select(['seq', 'try', 'at', 'status', 'fault', 'tookMs'])
+        .where('mid', '=', mid)
+        .where('paymentId', '=', paymentId)
+        .orderBy('seq')
+        .orderBy('try')
+        .execute();
+      const logs = Map.groupBy(tries, ({ seq }) => seq);
+      return rows.map((row) => ({ ...row, log: (logs.get(row.seq) ?? []).map(({ seq: _seq, ...one }) => one) }));
+    },
+    async list(filter, limit, before) {
+      // Payments are numbered by time, so their index leads through the callbacks of all accounts, too.
+      let rows = filtered(filter)
+        .innerJoin('payments as p', (join) =>
+          join.onRef('p.mid', '=', 'c.mid').onRef('p.paymentId', '=', 'c.paymentId'),
+        )
+        .select(COLUMNS.map((name) => `c.${name}` as const))
+        .orderBy('p.paymentId', 'desc')
+        .orderBy('c.seq', 'desc')
+        .limit(limit);
+      if (before) {
+        // The same once more for the other index, whichever of the two leads.
+        rows = rows
+          .where(sql<boolean>`(c.payment_id, c.seq) < (${before.paymentId}::uuid, ${before.seq}::int)`)
+          .where('p.paymentId', '<=', before.paymentId);
+      }
+      return (await rows.execute()) as CallbackRow[];
+    },
+    announce: () => announce(query, 'callbacks'),
+    async resend({ seq, ...filter }, now) {
+      const mids = await filtered(filter).select('c.mid').distinct().execute();
+      let resent = 0;
+      for (const { mid } of mids) {
+        let chosen = filtered({ ...filter, mid }).select(['c.paymentId', 'c.seq']);
+        if (seq !== undefined) chosen = chosen.where('c.seq', '=', seq);
+        const { numUpdatedRows } = await query
+          // Locked in the order in which tries are recorded, so that neither waits for the other.
+          .with('chosen', () => chosen.orderBy('c.paymentId').orderBy('c.seq').forUpdate())
+          .updateTable('callbacks as t')
+          .from('chosen')
+          .set({ state: 'waiting', reason: null, rung: 0, dueAt: iso(now(mid)), finishedAt: null })
+          .where('t.mid', '=', mid)
+          .whereRef('t.paymentId', '=', 'chosen.paymentId')
+          .whereRef('t.seq', '=', 'chosen.seq')
+          .executeTakeFirst();
+        resent += Number(numUpdatedRows);
+      }
+      return resent;
+    },
+  };
+}
+
+const textOf = ({ mid, paymentId, seq }: CallbackKey): string => `${mid} ${paymentId} ${seq}`;
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,61 @@
+/** Claims of credits: under which order, and as which operation, money is paid back to a card. */
+import { iso } from './columns.ts';
+import type { Database } from './database.ts';
+
+export interface CreditRow {
+  mid: string;
+  orderId: string;
+  /** Empty when the order is the credit's own; else what it says, since the order of a payment may have several. */
+  part: string;
+  fingerprint: string;
+  operationId: string;
+  createdAt: number;
+}
+
+export type CreditKey = Pick<CreditRow, 'mid' | 'orderId' | 'part'>;
+
+export interface CreditStore {
+  find(key: CreditKey): Promise<CreditRow | undefined>;
+  /** Claims the order, or returns the claim that was there before. */
+  claim(credit: CreditRow): Promise<CreditRow>;
+  /** Puts one claim in the place of another; false when somebody else was faster. */
+  replace(before: CreditRow, after: CreditRow): Promise<boolean>;
+}
+
+const COLUMNS = ['mid', 'orderId', 'part', 'fingerprint', 'operationId', 'createdAt'] as const;
+
+export function createCreditStore({ query }: Database): CreditStore {
+  const find: CreditStore['find'] = async ({ mid, orderId, part }) => {
+    const row = await query
+      .selectFrom('credits')
+      .select(COLUMNS)
+      .where('mid', '=', mid)
+      .where('orderId', '=', orderId)
+      .where('part', '=', part)
+      .executeTakeFirst();
+    return row as CreditRow | undefined;
+  };
+  return {
+    find,
+    async claim(credit) {
+      await query
+        .insertInto('credits')
+        .values({ ...credit, createdAt: iso(credit.createdAt) })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return (await find(credit)) as CreditRow;
+    },
+    async replace(before, { fingerprint, operationId, createdAt }) {
+      const { numUpdatedRows } = await query
+        .updateTable('credits')
+        .set({ fingerprint, operationId, createdAt: iso(createdAt) })
+        .where('mid', '=', before.mid)
+        .where('orderId', '=', before.orderId)
+        .where('part', '=', before.part)
+        .where('fingerprint', '=', before.fingerprint)
+        .where('operationId', '=', before.operationId)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    },
+  };
+}

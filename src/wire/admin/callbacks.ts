@@ -1,0 +1,113 @@
+/** Admin calls on callbacks: the log of deliveries, one with everything that was tried, and sending them again. */
+import type { FastifyInstance } from 'fastify';
+import { callbackId } from '../../core/callbacks/deliver.ts';
+import {
+  findCallback,
+  type LoggedCallback,
+  listCallbacks,
+  readCallbackId,
+  resendCallback,
+  resendCallbacks,
+  type ShownCallback,
+  tryFault,
+} from '../../core/callbacks/log.ts';
+import type { CallbackTry, Gateway } from '../../core/context.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+
+interface Named {
+  Params: { id: string };
+}
+
+export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
+
+/** What callbacks are chosen by, in a list and when they are sent again. */
+const FILTER = {
+  mid: uuidText,
+  payment_id: uuidText,
+  state: (text: string) => CALLBACK_STATES.find((state) => state === text),
+  from: moment,
+  to: moment,
+};
+
+export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.get('/callbacks', async (request) => {
+    const {
+      payment_id: paymentId,
+      limit,
+      cursor,
+      ...rest
+    } = readQuery(request.query, {
+      ...FILTER,
+      limit: pageSize,
+      cursor: readCallbackId,
+    });
+    const size = limit ?? LIMITS.adminPageSize;
+    const callbacks = await listCallbacks(gateway, { ...rest, paymentId }, size + 1, cursor);
+    return page(callbacks, size, ({ callback }) => callbackId(callback), callbackView);
+  });
+
+  app.get<Named>('/callbacks/:id', async (request) => {
+    const found = await findCallback(gateway, request.params.id);
+    return { ...loggedView(found), body: found.callback.body };
+  });
+
+  app.post<Named>('/callbacks/:id/resend', async (request) => ({
+    resent: await resendCallback(gateway, request.params.id),
+  }));
+
+  app.post('/callbacks/resend', async (request) => {
+    const { payment_id: paymentId, ...rest } = readChoice(objectBody(request.body));
+    return { resent: await resendCallbacks(gateway, { ...rest, paymentId }) };
+  });
+}
+
+/** Which callbacks to send again; a slip of the pen must not mean all of them, so nothing may be empty or unknown. */
+function readChoice(body: Record<string, unknown>) {
+  const problems: Problem[] = Object.entries(body).flatMap(([field, value]) =>
+    Object.hasOwn(FILTER, field) && (typeof value !== 'string' || value === '')
+      ? [{ field, sentence: SENTENCES.invalid }]
+      : [],
+  );
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  const choice = readQuery(body, FILTER);
+  if (choice.mid === undefined && choice.payment_id === undefined) {
+    throw invalid('body', 'The body should have mid or payment_id: whose callbacks are sent again.');
+  }
+  return choice;
+}
+
+const dateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));
+
+function callbackView({ callback, goesTo }: ShownCallback) {
+  return {
+    id: callbackId(callback),
+    mid: callback.mid,
+    payment_id: callback.paymentId,
+    sequence: callback.seq,
+    type: callback.type,
+    state: callback.state,
+    reason: callback.reason,
+    tries: callback.tries,
+    next_try_at: dateOrNull(callback.dueAt),
+    // A query may carry what lets a caller in.
+    url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
+    format: callback.isJson ? 'json' : 'form',
+    created_at: wireDate(callback.createdAt),
+    finished_at: dateOrNull(callback.finishedAt),
+  };
+}
+
+/** A callback with every try, oldest first. */
+export const loggedView = ({ log, ...shown }: LoggedCallback) => ({ ...callbackView(shown), log: log.map(tryView) });
+
+const tryView = (one: CallbackTry) => ({
+  try: one.try,
+  at: wireDate(one.at),
+  status: one.status,
+  took_ms: one.tookMs,
+  error: tryFault(one),
+});
