@@ -14,6 +14,9 @@ const FAILED = STATE_NAMES.filter(isRetriable)
   .map((state) => `'${state}'`)
   .join(', ');
 
+/** A database may hold payments that are older than callbacks. */
+const SINCE_CALLBACKS = 'h.payment_id >= (select payment_id from callbacks order by payment_id limit 1)';
+
 const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'The history is not numbered 1, 2, 3 without gaps',
@@ -62,6 +65,31 @@ const INVARIANTS: readonly Invariant[] = [
     violations: `select p.payment_id from payments p left join operations o
         on o.mid = p.mid and o.payment_id = p.payment_id and o.state = 'sent' and o.verb not in ('refund', 'credit')
       where p.busy is distinct from o.verb`,
+  },
+  {
+    broken: 'A change of a payment was not told',
+    violations: `select h.payment_id from history h where h.seq > 1 and ${SINCE_CALLBACKS}
+        and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
+          or h.event like 'refused %')
+        and not exists (
+          select from callbacks c where c.mid = h.mid and c.payment_id = h.payment_id and c.seq = h.seq
+        )`,
+  },
+  {
+    broken: 'A callback tells of nothing that happened',
+    violations: `select c.payment_id from callbacks c left join history h using (mid, payment_id, seq)
+      where h.seq is null or h.seq = 1 or h.event in ('asked', 'doubted', 'attended', 'collected')
+        or h.event like 'requested %' or h.event like 'unanswered %'`,
+  },
+  {
+    broken: 'The outcomes of operations were not told once each',
+    violations: `select payment_id from (
+        select mid, payment_id, verb::text, count(*) as outcomes from operations h
+        where state <> 'sent' and ${SINCE_CALLBACKS} group by 1, 2, 3
+      ) o full join (
+        select mid, payment_id, type as verb, count(*) as told from callbacks
+        where type in ('capture', 'void', 'reversal', 'refund', 'credit') group by 1, 2, 3
+      ) c using (mid, payment_id, verb) where outcomes is distinct from told`,
   },
   {
     broken: 'A payment was paid without a capture, or captured without being paid',

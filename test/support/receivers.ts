@@ -100,10 +100,14 @@ export function inTurn(...behaviours: [Behaviour, ...Behaviour[]]): Behaviour {
   return (response, request) => behaviours[Math.min(turn++, behaviours.length - 1)]?.(response, request);
 }
 
-/** Starts a server on a free port; with an empty host it listens on every address that this machine has. */
+/** Starts a server on a free port, unless one is named; with an empty host it listens on every address that this machine has. */
 export async function startReceiver(
   behaviour: Behaviour = answers(200),
-  { host = '127.0.0.1', certificate }: { host?: string; certificate?: Certificate } = {},
+  {
+    host = '127.0.0.1',
+    certificate,
+    port: wanted = 0,
+  }: { host?: string; certificate?: Certificate; port?: number } = {},
 ): Promise<TestReceiver> {
   const server = certificate ? createTlsServer(certificate) : createServer();
   const sockets = new Set<Socket>();
@@ -123,7 +127,7 @@ export async function startReceiver(
       receiver.behaviour(response, received);
     });
   });
-  await new Promise<void>((resolve) => server.listen({ port: 0, ...(host !== '' && { host }) }, resolve));
+  await new Promise<void>((resolve) => server.listen({ port: wanted, ...(host !== '' && { host }) }, resolve));
   const { port } = server.address() as AddressInfo;
   const name = host === '' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const receiver: TestReceiver = {

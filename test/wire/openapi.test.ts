@@ -8,8 +8,7 @@ import { BRANDS } from '../../src/rules/brands.ts';
 import { ERRORS } from '../../src/rules/errors.ts';
 import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { SETTING_NAMES } from '../../src/rules/settings.ts';
-import { STATE_NAMES } from '../../src/rules/states.ts';
-import { checkoutStatus } from '../../src/wire/checkout/answers.ts';
+import { checkoutStatus, STATE_NAMES } from '../../src/rules/states.ts';
 import { openApi, openApiFace, VERSION } from '../../src/wire/openapi.ts';
 import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -335,6 +334,45 @@ describe('the gateway', () => {
     expectAsWritten('/sandbox/api/ledger', 'get', await shop.sandbox('GET', '/ledger'));
     const attended = await shop.admin('POST', `/payments/${sale.trans_id}/attended`);
     expectAsWritten('/admin/api/payments/{payment_id}/attended', 'post', attended);
+  });
+
+  test('answers on callbacks as the document writes it', async () => {
+    const { mid } = shop.merchant;
+    const receiver = `/sandbox/callbacks/${mid}`;
+    await shop.admin('PATCH', `/accounts/${mid}`, { callback_url: shop.url + receiver });
+    const { body: sale } = await shop.sale();
+    await shop.gateway.deliverer.drain();
+    const call = async (path: string, method: string, answer: Promise<Answer>, status = 200): Promise<Json> => {
+      const given = await answer;
+      expectAsWritten(path, method, given);
+      expect([path, given.status]).toEqual([path, status]);
+      return given.body;
+    };
+    const found = await call('/admin/api/callbacks', 'get', shop.admin('GET', `/callbacks?mid=${mid}&limit=1`));
+    expect(found.items).toMatchObject([{ payment_id: sale.trans_id, state: 'delivered' }]);
+    const [{ id }] = found.items;
+    await call('/admin/api/callbacks', 'get', shop.admin('GET', '/callbacks?state=x'), 400);
+    await call('/admin/api/callbacks/{id}', 'get', shop.admin('GET', `/callbacks/${id}`));
+    await call('/admin/api/callbacks/{id}', 'get', shop.admin('GET', '/callbacks/x'), 404);
+    await call('/admin/api/callbacks/{id}/resend', 'post', shop.admin('POST', `/callbacks/${id}/resend`));
+    await call(
+      '/admin/api/callbacks/resend',
+      'post',
+      shop.admin('POST', '/callbacks/resend', { mid, state: 'parked' }),
+    );
+    await call('/admin/api/callbacks/resend', 'post', shop.admin('POST', '/callbacks/resend', {}), 400);
+    await call('/admin/api/payments/{payment_id}', 'get', shop.admin('GET', `/payments/${sale.trans_id}`));
+    const rotate = '/admin/api/accounts/{mid}/rotate-callback-secret';
+    await call(rotate, 'post', shop.admin('POST', `/accounts/${mid}/rotate-callback-secret`));
+    const received = '/sandbox/api/callbacks/{mid}';
+    const { items } = await call(received, 'get', shop.sandbox('GET', `/callbacks/${mid}?limit=1&wait=1`));
+    expect(items).toHaveLength(1);
+    await call(received, 'get', shop.sandbox('GET', '/callbacks/nobody'), 404);
+    await call(received, 'post', shop.sandbox('POST', `/callbacks/${mid}`, { answer: 500 }));
+    await call(received, 'delete', shop.sandbox('DELETE', `/callbacks/${mid}`));
+    const taken = await fetch(shop.url + receiver, { method: 'POST', body: 'a=1' });
+    const answer = { status: taken.status, body: await taken.json(), headers: taken.headers };
+    await call('/sandbox/callbacks/{mid}', 'post', Promise.resolve(answer));
   });
 
   test('answers machines as the document writes it', async () => {

@@ -73,21 +73,45 @@ function bodyOf(fields: Fields, customData: Record<string, string>, isJson: bool
   const told = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
-    return JSON.stringify({
-      ...Object.fromEntries(told),
-      ...(custom.length > 0 && { custom_data: Object.fromEntries(custom) }),
-    });
+    const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
+    return JSON.stringify({ ...Object.fromEntries(told), ...(custom.length > 0 && { custom_data: nested }) });
   }
-  const named = custom.map(([name, value]): [string, string] => [`custom_data[${name}]`, value]);
+  const named = custom.map(([name, value]): [string, string] => [
+    `custom_data${partsOf(name)
+      .map((part) => `[${part}]`)
+      .join('')}`,
+    value,
+  ]);
   return new URLSearchParams([...told, ...named]).toString();
+}
+
+/** What was sent as `custom_data[cart][id]` is kept under `cart[id]`. */
+const partsOf = (name: string): string[] =>
+  /^[^[\]]+(\[[^[\]]*\])+$/.test(name) ? name.replaceAll(']', '').split('[') : [name];
+
+interface Nested {
+  [name: string]: string | Nested;
+}
+
+function nest(values: [parts: string[], value: string][]): Nested {
+  const groups = Map.groupBy(values, ([[first]]) => first as string);
+  return Object.fromEntries(
+    [...groups].map(([name, members]): [string, string | Nested] => {
+      const below = members.filter(([parts]) => parts.length > 1).map(([[, ...rest], value]) => [rest, value]);
+      return [name, below.length > 0 ? nest(below as [string[], string][]) : (members[0]?.[1] as string)];
+    }),
+  );
 }
 
 /** An operation has an id of its own; that of the sale itself is the payment's. */
 const operationId = (payment: WholePayment, operation: OperationRow | undefined): string =>
   operation?.operationId ?? payment.paymentId;
 
-const operationAmount = ({ currency }: WholePayment, operation: OperationRow | undefined): string | undefined =>
-  operation && amountText(operation.amount, CURRENCIES[currency]?.exponent ?? 2);
+/** All of it is told as the merchant wrote it. */
+function operationAmount(payment: WholePayment, operation: OperationRow | undefined): string | undefined {
+  if (!operation || operation.amount === payment.amount) return operation && payment.amountText;
+  return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
+}
 
 function checkoutFields(payment: WholePayment, { type, status }: Telling, { operation }: Move): Fields {
   const { card, recurringOf, description } = payment.details;

@@ -1,0 +1,82 @@
+/** The tables of callbacks, written a second time: which event is told as what, and how often it is tried. */
+import { expect, test } from 'vitest';
+import {
+  CALLBACK_SIGNS,
+  RETRY_AFTER_MOST_MS,
+  RETRY_JITTER,
+  RETRY_LADDER_MS,
+  S2S_ACTIONS,
+  s2sResult,
+  TELLINGS,
+} from '../../src/rules/callbacks.ts';
+import { STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
+
+test('every event is told under one type and one status', () => {
+  const told = Object.fromEntries(
+    Object.entries(TELLINGS).map(([event, { type, status }]) => [event, `${type} ${status}`]),
+  );
+  expect(told).toEqual({
+    redirected: 'redirect waiting',
+    challenged: '3ds waiting',
+    authenticated: '3ds success',
+    accepted: 'sale waiting',
+    unanswered: 'sale undefined',
+    authorised: 'sale success',
+    settled: 'sale success',
+    declined: 'sale fail',
+    abandoned: 'sale fail',
+    captured: 'capture success',
+    voided: 'void success',
+    reversed: 'reversal success',
+    partlyRefunded: 'refund success',
+    refunded: 'refund success',
+    expired: 'expiry success',
+    chargedBack: 'chargeback success',
+  });
+});
+
+test('every event of the table of states has its words', () => {
+  const events = new Set(STATE_NAMES.flatMap((state) => Object.keys(STATES[state].on)));
+  expect(Object.keys(TELLINGS).toSorted()).toEqual([...events, 'authenticated'].toSorted());
+});
+
+test('what /post calls each type', () => {
+  expect(S2S_ACTIONS).toEqual({
+    ...{ sale: 'SALE', recurring: 'RECURRING_SALE', redirect: 'SALE', '3ds': 'SALE' },
+    ...{ capture: 'CAPTURE', void: 'VOID', reversal: 'CREDITVOID', refund: 'CREDITVOID', credit: 'CREDITVOID' },
+    ...{ chargeback: 'CHARGEBACK', expiry: 'EXPIRY' },
+  });
+});
+
+test.each<[status: 'success' | 'fail' | 'waiting' | 'undefined', state: StateName, result: string]>([
+  ['success', 'SETTLED', 'SUCCESS'],
+  ['success', 'PENDING', 'SUCCESS'],
+  ['success', 'EXPIRED', 'SUCCESS'],
+  ['success', 'VOID', 'SUCCESS'],
+  ['fail', 'DECLINED', 'DECLINED'],
+  ['fail', 'PENDING', 'DECLINED'],
+  ['fail', 'SETTLED', 'DECLINED'],
+  ['waiting', 'PENDING', 'SUCCESS'],
+  ['waiting', 'REDIRECT', 'REDIRECT'],
+  ['waiting', '3DS', 'REDIRECT'],
+  ['undefined', 'PENDING', 'UNDEFINED'],
+])('%s in %s is %s', (status, state, result) => {
+  expect(s2sResult({ type: 'sale', status }, state)).toBe(result);
+});
+
+test('the hash covers these fields in this order', () => {
+  expect(CALLBACK_SIGNS).toEqual({
+    checkout: ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
+    s2s: ['trans_id', 'order_id', 'status'],
+  });
+});
+
+test('it is tried for three days and more, with pauses that grow', () => {
+  const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
+  expect(RETRY_LADDER_MS).toEqual([
+    ...[10, 30].map((seconds) => seconds * SECOND),
+    ...[1, 5, 15, 30].map((minutes) => minutes * MINUTE),
+    ...[1, 2, 4, 8, 12, 24, 24].map((hours) => hours * HOUR),
+  ]);
+  expect([RETRY_JITTER, RETRY_AFTER_MOST_MS]).toEqual([0.2, HOUR]);
+});
