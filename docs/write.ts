@@ -6,6 +6,7 @@ import { brands } from './pages/brands.ts';
 import { configuration } from './pages/configuration.ts';
 import { errors } from './pages/errors.ts';
 import { jsonText } from './pages/json.ts';
+import { pageScripts } from './pages/page-scripts.ts';
 import { requests } from './pages/requests.ts';
 import { settings } from './pages/settings.ts';
 import { states } from './pages/states.ts';
@@ -16,6 +17,7 @@ export const documents = (): Record<string, string> => ({
   'configuration.md': configuration(),
   'errors.md': errors(),
   'openapi.json': `${jsonText(openApi('http://127.0.0.1:8080'))}\n`,
+  'page-scripts.md': pageScripts(),
   'requests.md': requests(),
   'settings.md': settings(),
   'states.md': states(),

@@ -145,10 +145,13 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | 
     return Number(value);
   };
   const timeout = number('timeout');
+  const token = (values.token ?? environment.TURNPIKE_ADMIN_TOKEN ?? '').trim();
+  // Whoever sends it would repeat it in the complaint.
+  if (!/^[!-~]*$/.test(token)) throw new StartRefusal('The admin token should have no spaces or line breaks in it.');
   return {
     forward: address('forward', values.forward),
     url: address('url', values.url ?? (environment.PUBLIC_URL || 'http://127.0.0.1:8080')).replace(/\/+$/, ''),
-    token: values.token ?? environment.TURNPIKE_ADMIN_TOKEN ?? '',
+    token,
     mid: values.mid,
     count: number('count') ?? (values.once ? 1 : undefined),
     timeoutMs: timeout && timeout * 1000,
@@ -190,12 +193,17 @@ async function pointAt(gateway: Gateway, { mid, settings }: Account, url: string
   if (before === url) return async () => undefined;
   await gateway('PATCH', accountPath(mid), { callback_url: url });
   print(`callback_url is ${url} for now; ${before === '' ? 'it was not set' : `it was ${withoutQuery(before)}`}.`);
+  const place = before === '' ? 'empty' : withoutQuery(before);
   return async () => {
-    const now = await gateway<Account>('GET', accountPath(mid));
-    // Whoever has changed it meanwhile wanted something else.
-    if (now.settings.callback_url !== url) return;
-    await gateway('PATCH', accountPath(mid), { callback_url: before });
-    print(`callback_url is ${before === '' ? 'empty' : withoutQuery(before)} again.`);
+    try {
+      const now = await gateway<Account>('GET', accountPath(mid));
+      // Whoever has changed it meanwhile wanted something else.
+      if (now.settings.callback_url !== url) return;
+      await gateway('PATCH', accountPath(mid), { callback_url: before });
+    } catch (error) {
+      throw new StartRefusal(`callback_url is still ${url}, and was ${place} before. ${(error as Error).message}`);
+    }
+    print(`callback_url is ${place} again.`);
   };
 }
 

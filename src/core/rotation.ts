@@ -66,8 +66,9 @@ async function untilNoneIsLeft(
   let done = 0;
   for (let passes = 0; passes < PASSES_MOST; passes++) {
     const total = done + (await left());
-    report({ part, done, total });
-    if (total === done) return done;
+    const isDone = total === done;
+    if (!isDone || passes === 0) report({ part, done, total });
+    if (isDone) return done;
     if (passes > 0) await pause(PASS_PAUSE_MS);
     await work((more) => {
       done += more;

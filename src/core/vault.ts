@@ -1,7 +1,7 @@
 /** The vault: keeps card numbers and expiries sealed, and opens them for a provider alone. */
 import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
-import { isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
+import { hasNumber, isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
@@ -24,7 +24,7 @@ export function cardProblems(card: CardData, now: number): Record<string, CardPr
     ...(!isDate && { card_expiry: 'expiry' }),
     ...(isDate && isExpired(card.month, card.year, now) && { card_expiry: 'expired' }),
     ...(!/^\d{3,4}$/.test(card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
-    ...(!/^[^\p{C}]{2,100}$/u.test(card.holder) && { card_holder: 'holder' }),
+    ...((!/^[^\p{C}]{2,100}$/u.test(card.holder) || hasNumber(card.holder)) && { card_holder: 'holder' }),
   };
 }
 

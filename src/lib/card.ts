@@ -29,6 +29,9 @@ export const cardNumberIn = (text: string): string | undefined =>
     ?.map((found) => found.replace(/[ -]/g, ''))
     .find((digits) => LENGTHS[networkOf(digits)].includes(digits.length) && isLuhnValid(digits));
 
+/** Whether a text has as many digits as a card number; in the field of a name or a date it can only be one. */
+export const hasNumber = (text: string): boolean => text.replace(/\D/g, '').length >= 12;
+
 export const isCardNumber = (digits: string): boolean => /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
 
 export const networkOf = (digits: string): Network =>

@@ -32,3 +32,4 @@ export function createClock(): Clock {
 
 /** A moment as the wire writes it: `2026-01-31 23:59:59`, UTC. */
 export const wireDate = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+export const wireDateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));

@@ -114,12 +114,22 @@
     if (event.persisted) for (const form of forms) press(form, false);
   });
 
-  // What leads on does so by itself, but not for who has just come back from there.
+  // What leads on does so by itself, but not for who has just come back from there, nor for who does something else.
   const onward = document.querySelector('[data-go]');
   const isBack = performance.getEntriesByType('navigation')[0]?.type === 'back_forward';
   if (onward && !isBack) {
-    for (const words of all('[data-with-go]')) words.hidden = false;
-    setTimeout(() => (onward.requestSubmit ? onward.requestSubmit() : onward.click()), onward.dataset.go * 1000);
+    const tell = (isGoing) => {
+      for (const words of all('[data-with-go]')) words.hidden = !isGoing;
+    };
+    const go = () => (onward.requestSubmit ? onward.requestSubmit() : onward.click());
+    const going = setTimeout(go, onward.dataset.go * 1000);
+    tell(true);
+    for (const kind of ['keydown', 'pointerdown']) {
+      addEventListener(kind, () => {
+        clearTimeout(going);
+        tell(false);
+      });
+    }
   }
 
   // Times run down before the payer's eyes, and are spoken of once.

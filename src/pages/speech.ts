@@ -13,7 +13,7 @@ export interface Speech {
   say(sentence: string, values: Readonly<Record<string, string>>): string;
   /** Says a sentence in the form that fits the count. */
   count(forms: Plural, count: number): string;
-  /** A time in whole minutes, or in seconds when there is less than one. */
+  /** A time in the unit that people would say it in. */
   time(ms: number): string;
   amount(payment: Pick<WholePayment, 'amount' | 'currency'>): string;
 }
@@ -65,6 +65,16 @@ export function speechFor(accountLocale: string, acceptLanguage: string | undefi
   return speech;
 }
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Hours are told only when there are several, and rounded down; a minute or a second that has begun counts. */
+function inUnits(ms: number): [unit: 'hour' | 'minute' | 'second', count: number] {
+  if (ms >= 2 * HOUR) return ['hour', Math.floor(ms / HOUR)];
+  if (ms >= MINUTE) return ['minute', Math.ceil(ms / MINUTE)];
+  return ['second', Math.max(0, Math.ceil(ms / 1000))];
+}
+
 function speechIn(language: Language, tag: string): Speech {
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   const plural = new Intl.PluralRules(tag);
@@ -82,9 +92,8 @@ function speechIn(language: Language, tag: string): Speech {
     say,
     count: (forms, count) => say(forms[plural.select(count)] ?? forms.other, { count: number.format(count) }),
     time(ms) {
-      const [unit, count] = ms < 60_000 ? ['second', ms / 1000] : ['minute', ms / 60_000];
-      const format = new Intl.NumberFormat(tag, { style: 'unit', unit: unit as string, unitDisplay: 'long' });
-      return format.format(Math.max(0, Math.ceil(count as number)));
+      const [unit, count] = inUnits(ms);
+      return new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
     },
     amount({ amount, currency }) {
       // The digits after the point are those of the currency itself, whatever the runtime believes.

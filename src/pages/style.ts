@@ -28,6 +28,7 @@ p{margin:.25rem 0 0}
 .small{font-size:.875rem}
 .amount{margin:0;font-size:clamp(1.5rem,8vw,2.125rem);font-weight:700;line-height:1.15;letter-spacing:-.015em;
 font-variant-numeric:tabular-nums}
+.amount.wide{font-size:clamp(1.0625rem,5.4vw,2rem)}
 .what{margin-top:.5rem}
 .time{display:inline-flex;align-items:center;gap:.5rem;margin-top:.875rem;padding:.25rem .75rem;border-radius:99px;
 background:var(--raised);color:var(--soft);font-size:.875rem;font-variant-numeric:tabular-nums}
@@ -80,7 +81,7 @@ text-align:center;font-size:.9375rem}
 .choice{display:flex;align-items:center;gap:.875rem;min-height:3.5rem;padding:.5rem .875rem;color:inherit;
 text-decoration:none;border:1px solid var(--edge);border-radius:12px;font-weight:600}
 .choice:hover{border-color:var(--accent);background:var(--raised)}
-.choice::after{content:"›";margin-inline-start:auto;color:var(--soft);font-size:1.5rem;line-height:1;font-weight:400}
+.choice::after{content:"›";content:"›"/"";margin-inline-start:auto;color:var(--soft);font-size:1.5rem;line-height:1;font-weight:400}
 [dir=rtl] .choice::after{transform:scaleX(-1)}
 .tile{display:grid;place-items:center;flex:none;width:2.25rem;height:2.25rem;border-radius:9px;background:var(--raised);
 color:var(--accent);font-weight:700;text-transform:uppercase}
@@ -92,7 +93,9 @@ padding:.5rem .875rem;border:1px solid var(--edge);border-radius:12px;cursor:poi
 .saved:has(:disabled){cursor:default;opacity:.75}
 .saved input{appearance:auto;flex:none;width:1.25rem;min-height:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent)}
 .saved span{display:block}
+.saved .soft{font-weight:400}
 form:has([name=saved_card]:checked:not([value=new])) .fresh{display:none}
+form:has([name=saved_card]:checked:not([value=new])) .pair{grid-template-columns:1fr}
 dl{margin:1rem 0 0;display:grid;grid-template-columns:auto 1fr;gap:.375rem 1rem}
 dt{color:var(--soft)}
 dd{margin:0;text-align:end;font-variant-numeric:tabular-nums}

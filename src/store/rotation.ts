@@ -95,9 +95,12 @@ const CARD_COLUMNS = [
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
+/** As whom the database shows it to somebody who wonders what is going on. */
+const APPLICATION = 'turnpike rotate-keys';
+
 /** A connection of its own, because a large database takes its time. */
 export function openRotationStore(connection: Connection): RotationStore {
-  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000, options: '-c timezone=UTC' });
+  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000, application_name: APPLICATION });
   const rows = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await pool.query<Row>(text, values)).rows;
   const count = async (text: string, values: unknown[] = []): Promise<number> =>

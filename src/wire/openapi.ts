@@ -120,8 +120,10 @@ const view = (operationId: string, summary: string, more: Json = {}): Json => ({
 });
 
 const incomplete = {
+  '403': { description: 'Another site sent the form; nothing was taken.', ...page },
   '413': { description: 'The form is too large.', ...page },
   '422': { description: 'Something is missing or wrong; the page says what.', ...page },
+  '429': { description: 'Too often; nothing was taken, and the page says when to try again.', ...page },
 };
 
 const health = (operationId: string, summary: string, content: Json, refused: Json = {}): Json => ({
@@ -160,6 +162,19 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         parameters: linkParameter,
         get: view('showPayment', 'Asks the payer for what is missing, or tells how the payment stands.'),
         post: view('completePayment', 'Takes what the payer filled in.', incomplete),
+      },
+      '/pay/{link}/status': {
+        parameters: linkParameter,
+        get: {
+          operationId: 'followPayment',
+          tags: ['payers'],
+          summary: 'Tells the page of a payer whether it is still up to date.',
+          responses: {
+            ...answers('Another version than that of the page: it loads itself again.', object({ version: text })),
+            '404': { description: 'The link does not work.', content: { 'application/json': { schema: object({}) } } },
+            '503': { description: 'It cannot be told at the moment.', ...page },
+          },
+        },
       },
       '/return/{link}': {
         parameters: linkParameter,

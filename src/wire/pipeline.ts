@@ -139,11 +139,13 @@ const FREE_TEXT = /^(?:order_description|order\.description|custom_data[[.].*)$/
 function revealedCards(body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const [name, value] of body.texts()) {
-    const number = FREE_TEXT.test(name) ? cardNumberIn(value) : undefined;
+    if (!FREE_TEXT.test(name)) continue;
+    const inName = cardNumberIn(name);
+    const number = inName ?? cardNumberIn(value);
     if (number === undefined) continue;
     if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
     problems.push({
-      field: /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
+      field: inName === undefined && /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
       sentence: 'This value looks like a card number, which should never be sent here.',
     });
   }

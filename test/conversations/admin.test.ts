@@ -312,17 +312,23 @@ describe('changing an account', () => {
   });
 
   const ADDRESS = 'This value should be an http or https address without a password in it, or empty.';
+  const CALLBACK_ADDRESS =
+    'This value should be an http or https address of 2048 characters or less, without a user name, a password or a fragment.';
+  const PRIVATE = 'This value should be a public address, callbacks do not go to private ones.';
   const NO_SETTING = 'This setting does not exist.';
   test.each<[Record<string, unknown>, string]>([
     [{ refunds_allowed: 'yes' }, 'refunds_allowed: This value should be true or false.'],
     [{ refunds_allowed: null }, 'refunds_allowed: This value should be true or false.'],
     [{ return_parameters: 1 }, 'return_parameters: This value should be true or false.'],
-    [{ callback_url: 'ftp://x' }, `callback_url: ${ADDRESS}`],
-    [{ callback_url: 'not an address' }, `callback_url: ${ADDRESS}`],
-    [{ callback_url: 'https://user:pass@x.example/' }, `callback_url: ${ADDRESS}`],
-    [{ callback_url: ['https://x.example/'] }, `callback_url: ${ADDRESS}`],
-    [{ callback_url: `https://x.example/${'x'.repeat(2048)}` }, `callback_url: ${ADDRESS}`],
-    [{ callback_url: 'https://x.example/\0' }, `callback_url: ${ADDRESS}`],
+    [{ callback_url: 'ftp://x' }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: 'not an address' }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: 'https://user:pass@x.example/' }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: ['https://x.example/'] }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: `https://x.example/${'x'.repeat(2048)}` }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: 'https://x.example/\0' }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: 'https://x.example/#x' }, `callback_url: ${CALLBACK_ADDRESS}`],
+    [{ callback_url: 'https://169.254.169.254/' }, `callback_url: ${PRIVATE}`],
+    [{ callback_url: 'http://[::ffff:a00:1]/' }, `callback_url: ${PRIVATE}`],
     [{ branding: { logo: 'javascript:alert(1)' } }, `branding.logo: ${ADDRESS}`],
     [{ callback_format: 'xml' }, 'callback_format: This value should be one of form, json.'],
     [{ callback_format: ['form'] }, 'callback_format: This value should be one of form, json.'],
@@ -725,7 +731,11 @@ describe('one payment', () => {
         },
       ],
       news: [],
-      callbacks: [],
+      // Nobody has said where to send them.
+      callbacks: [
+        expect.objectContaining({ sequence: 2, type: 'sale', state: 'parked', tries: 0, url: null, log: [] }),
+        expect.objectContaining({ sequence: 3, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),
+      ],
     });
   });
   test.each([NOBODY, 'x', '%00', "' or 1=1", '1'])('%s does not exist: 404', async (id) => {

@@ -1,5 +1,4 @@
 /** The page where the payer of a session chooses how to pay: what fits, what is missing, one payment, and a way back. */
-import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -17,6 +16,7 @@ import {
   VCARD,
 } from '../support/checkout.ts';
 import { type Fields, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { expectSafe, readable, withoutScript } from '../support/pages.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
@@ -214,6 +214,7 @@ describe('the end', () => {
 });
 
 describe('a decline', () => {
+  const DECLINED = 'The payment was declined No money was taken. You can try again, or pay in another way.';
   const ATTEMPTS: [string, Fields][] = [
     ['the same way with other details', VCARD.success],
     ['another way', { method: 'pin-a', [p('pin')]: '1234567812345678' }],
@@ -221,7 +222,7 @@ describe('a decline', () => {
   test.each(ATTEMPTS)('is said plainly, and %s pays: one link, two payments', async (_, form) => {
     const { url, id, orderId } = await checkout.open({ methods: ['vcard', 'pin-a'] });
     const declined = await follow(await fill(url, VCARD.decline));
-    expect(declined.text).toContain('The payment was declined. No money was taken. Declined by the test connector.');
+    expect(readable(declined.text)).toContain(`${DECLINED} Declined by the test connector.`);
     const { status, location } = await choose(declined, form.method as string, form);
     expect([status, location]).toEqual([303, SUCCESS_URL]);
     const [second = '', first] = await checkout.attempts(orderId);
@@ -236,7 +237,7 @@ describe('a decline', () => {
   test('at the provider leads back to the page, where another way pays', async () => {
     const { page, orderId } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
     const declined = await follow(await decide(page, 'decline'));
-    expect(declined.text).toContain('The payment was declined. No money was taken.');
+    expect(readable(declined.text)).toContain(DECLINED);
     const { status, location } = await choose(declined, 'vcard', VCARD.success);
     expect([status, location]).toEqual([303, SUCCESS_URL]);
     expect(await checkout.attempts(orderId)).toHaveLength(2);
@@ -245,7 +246,7 @@ describe('a decline', () => {
   test('at the provider of the only way leads back to its form', async () => {
     const { page } = await checkout.atDocA();
     const form = await follow(await decide(page, 'decline'));
-    expect(form.text).toContain('The payment was declined. No money was taken.');
+    expect(readable(form.text)).toContain(DECLINED);
     const { status, location } = await fill(form.url, DOC_A);
     expect([status, location.startsWith(`${shop.provider?.url}/pay/`)]).toEqual([303, true]);
   });
@@ -264,8 +265,8 @@ describe('a decline', () => {
     const daily = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '2' };
     const { body } = await shop.post({ action: 'CREATE_SCHEDULE', client_key, ...daily, hash: sign(password) });
     const recurring = { recurring_init: true, schedule_id: body.schedule_id };
-    const { url, page, orderId } = await checkout.atDocA({ ...recurring, methods: ['doc-a', 'vcard'] }, merchant);
-    await follow(await decide(page, 'decline'));
+    const { url, orderId } = await checkout.open({ ...recurring, methods: ['doc-a', 'vcard'] }, merchant);
+    await follow(await fill(url, VCARD.decline));
     expect((await fill(url, VCARD.success)).location).toBe(SUCCESS_URL);
     await shop.advanceClock(86_460, merchant.mid);
     const { items } = (await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body;
@@ -321,7 +322,7 @@ describe('ways out', () => {
     for (let times = 0; times < 2; times++) {
       const { status, text } = await show(url);
       expect([status, choices(text)]).toEqual([200, []]);
-      expect(text).toContain('Payment not completed');
+      expect(text).toContain('The time to pay is over');
       expect(text).toContain(`href="${CANCEL_URL}"`);
       await fill(url, VCARD.success);
     }
@@ -372,7 +373,7 @@ describe('safety', () => {
     const pages = [await show(url), await formOf(url, 'doc-a'), await formOf(url, encodeURIComponent(hostile))];
     pages.push(await fill(url, { method: 'vcard', identifier: hostile }));
     for (const { text } of pages) {
-      expect(text).not.toMatch(/<script|<img|<b>/);
+      expect(withoutScript(text)).not.toMatch(/<script|<img|<b>/);
       expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     }
   });
@@ -382,18 +383,6 @@ describe('safety', () => {
     const pages = [await show(url), await formOf(url, 'doc-a'), await fill(url, { method: 'vcard' })];
     pages.push(await fill(url, VCARD.success), await show(url), await show(`${url}x`));
     expect(pages.map(({ status }) => status)).toEqual([200, 200, 422, 303, 200, 404]);
-    for (const { headers, text } of pages) {
-      const policy = (headers.get('content-security-policy') ?? '').split('; ');
-      expect(policy).toEqual(
-        expect.arrayContaining(["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]),
-      );
-      expect(policy.join()).not.toMatch(/unsafe|script-src/);
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      const [, style] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
-      if (style !== undefined) expect(policy).toContain(`style-src 'sha256-${hash('sha256', style, 'base64')}'`);
-      expect(text).not.toMatch(/\sstyle="|\son\w+="|<script|\ssrc="/);
-    }
+    for (const page of pages) expectSafe(page);
   });
 });

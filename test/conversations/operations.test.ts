@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Operation, OperationOutcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
-import type { Account, Payment } from '../../src/core/context.ts';
+import type { Account, WholePayment } from '../../src/core/context.ts';
 import { refund } from '../../src/core/payments/change.ts';
 import { receiveNews } from '../../src/core/payments/news.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -667,7 +667,7 @@ test('our own database took the outcome of a refund, but its answer was lost: th
   const id = await atScripted.settled('vcard', {}, merchant);
   const { gateway } = scripted;
   const account = (await findAccount(gateway, merchant.mid)) as Account;
-  const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as Payment;
+  const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as WholePayment;
   let isLost = false;
   const move: typeof gateway.payments.move = async (one) => {
     const isDone = await gateway.payments.move(one);

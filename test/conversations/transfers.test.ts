@@ -308,7 +308,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(status).toBe(422);
     expect(inputs(page)).toEqual([field]);
     expect(page).toMatch(new RegExp(`<p class="error" id="${field}-error">[A-Z][^<]+</p>`));
-    expect(page).toMatch(/<p [^>]*role="alert">[^<]*Nothing was sent\.<\/p>/);
+    expect(page).toMatch(/role="alert"><strong>[^<]*Nothing was paid\.<\/strong>/);
     expect(await inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'fields' });
     expect(await events(id)).toEqual(['opened', 'redirected']);
     expect((await atProvider(id)).status).toBe(404);
@@ -324,7 +324,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect((await atProvider(id)).body).toMatchObject({ status: 'pending', amount: '1000', brand: transfer.brand });
     const { page } = await open(body.redirect_url);
     expect(inputs(page)).toEqual([]);
-    const [, shown = ''] = /<dt>Account number<\/dt><dd>(\d+)<\/dd>/.exec(page) ?? [];
+    const [, shown = ''] = /<dt>Account number<\/dt><dd><bdi>(\d+)<\/bdi><\/dd>/.exec(page) ?? [];
     expect(shown).toMatch(account);
   });
 
@@ -363,7 +363,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(await events(id)).toEqual(['opened', 'redirected', 'abandoned']);
     const late = await fill(body.redirect_url, { [field]: right });
     expect(late.status).toBe(303);
-    expect((await open(body.redirect_url)).page).toContain('Payment not completed');
+    expect((await open(body.redirect_url)).page).toContain('The time to pay is over');
     expect((await inspect(id)).details.parameters ?? {}).toEqual({});
     expect((await atProvider(id)).status).toBe(404);
   });
@@ -373,7 +373,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     await timeIs(300, merchant, id);
     const { status, page } = await open(body.redirect_url);
     expect([status, inputs(page)]).toEqual([200, []]);
-    expect(page).toContain('Payment not completed');
+    expect(page).toContain('The time to pay is over');
     expect((await inspect(id)).status).toBe('DECLINED');
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advance, type Happening } from '../../src/core/payments/advance.ts';
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
-import type { Payment } from '../../src/store/payments.ts';
+import type { WholePayment } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { EVENTS, MOVES } from '../support/expected.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -38,16 +38,16 @@ const happening = (event: PaymentEvent): Happening => ({
 });
 
 /** A payment in this state, brought there by events alone. */
-async function paymentIn(state: StateName): Promise<Payment> {
+async function paymentIn(state: StateName): Promise<WholePayment> {
   const opened = preparedPayment(shop);
   expect(await shop.gateway.payments.open(opened)).toBe(true);
-  let payment: Payment = opened;
+  let payment: WholePayment = opened;
   for (const event of WAYS[state]) payment = await advance(shop.gateway, payment, happening(event));
   expect(payment.state).toBe(state);
   return payment;
 }
 
-const stored = (payment: Payment) => shop.gateway.payments.find(payment) as Promise<Payment>;
+const stored = (payment: WholePayment) => shop.gateway.payments.find(payment) as Promise<WholePayment>;
 
 describe.each(STATE_NAMES)('in %s', (state) => {
   test.each(EVENTS)('%s', async (event) => {
@@ -77,7 +77,7 @@ describe.each(STATE_NAMES)('in %s', (state) => {
   });
 });
 
-test.each<[PaymentEvent[], Partial<Payment>]>([
+test.each<[PaymentEvent[], Partial<WholePayment>]>([
   [['authorised'], { authorised: 1000n, captured: 0n, refunded: 0n }],
   [['accepted'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: false }],
   [['unanswered'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: true }],
@@ -87,7 +87,7 @@ test.each<[PaymentEvent[], Partial<Payment>]>([
   [['settled', 'refunded'], { authorised: 1000n, captured: 1000n, refunded: 1000n }],
   [['settled', 'chargedBack'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
 ])('after %j the amounts are right', async (events, amounts) => {
-  let payment: Payment = preparedPayment(shop);
+  let payment: WholePayment = preparedPayment(shop);
   await shop.gateway.payments.open(payment as ReturnType<typeof preparedPayment>);
   for (const event of events) payment = await advance(shop.gateway, payment, happening(event));
   expect(payment).toMatchObject(amounts);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
-import type { Account, Gateway, Payment } from '../../src/core/context.ts';
+import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { workDuePayments } from '../../src/core/payments/due.ts';
 import { receiveNews } from '../../src/core/payments/news.ts';
@@ -36,7 +36,7 @@ interface Stage {
   brand: 'vcard' | 'pin-a';
   merchant: Merchant;
   account: Account;
-  payments: Payment[];
+  payments: WholePayment[];
 }
 
 /** An account of its own with this many payments, all of them authorised or settled. */
@@ -48,7 +48,7 @@ async function stage(brand: Stage['brand'], count: number, kind: 'authorised' | 
       const fields = { order_amount: '100.00', ...(kind === 'authorised' && { auth: 'Y' }) };
       const { body } = await shop.post(brandSale(brand, merchant, fields));
       expect(body).toMatchObject({ status: kind === 'authorised' ? 'PENDING' : 'SETTLED' });
-      return (await shop.gateway.payments.find({ mid: merchant.mid, paymentId: body.trans_id })) as Payment;
+      return (await shop.gateway.payments.find({ mid: merchant.mid, paymentId: body.trans_id })) as WholePayment;
     }),
   );
   return { brand, merchant, account, payments };
@@ -66,7 +66,7 @@ async function inCore(
   gateway: Gateway,
   action: OperationAction,
   { account }: Pick<Stage, 'account'>,
-  payment: Payment,
+  payment: WholePayment,
   amount = '',
 ): Promise<Heard> {
   const perform: Record<OperationAction, () => ReturnType<typeof capture>> = {
@@ -93,7 +93,7 @@ const codeOf = (name: keyof typeof REFUSALS): number => REFUSALS[name][0];
 interface Actor {
   name: string;
   /** Befalls one payment, in either process; what was heard must be one of these. */
-  act(staged: Stage, payment: Payment, round: number): Promise<Heard | undefined>;
+  act(staged: Stage, payment: WholePayment, round: number): Promise<Heard | undefined>;
   hears: readonly (Heard | undefined)[];
 }
 
@@ -301,7 +301,7 @@ describe('the work loop and an operation', () => {
     async (action) => {
       const staged = await stage('pin-a', 1, 'authorised');
       const { merchant, payments } = staged;
-      const { paymentId } = payments[0] as Payment;
+      const { paymentId } = payments[0] as WholePayment;
       await moveClock(merchant.mid, 7 * DAY + 1000);
       // The loop looks up the account between taking the payment and expiring it; there it is held.
       const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -328,7 +328,7 @@ describe('the work loop and an operation', () => {
 
 describe.each(['vcard', 'pin-a'] as const)('%s, many at once', (brand) => {
   /** Every call in a process of its own, or over HTTP, all of them at once. */
-  const allAtOnce = (staged: Stage, payment: Payment, action: OperationAction, amounts: string[]): Promise<Heard[]> =>
+  const allAtOnce = (staged: Stage, payment: WholePayment, action: OperationAction, amounts: string[]): Promise<Heard[]> =>
     Promise.all(
       amounts.map((amount, index) =>
         index % 2 === 0
@@ -385,7 +385,7 @@ describe.each(['vcard', 'pin-a'] as const)('%s, many at once', (brand) => {
 
 test('two processes at the same payments in opposite order: nobody is thrown out of the database', async () => {
   const staged = await stage('vcard', 3, 'authorised');
-  const [first, middle, last] = staged.payments as [Payment, Payment, Payment];
+  const [first, middle, last] = staged.payments as [WholePayment, WholePayment, WholePayment];
   // Somebody holds the payment in the middle until both processes have begun with their first ones.
   const client = new pg.Client(shop.connection);
   await client.connect();
@@ -426,7 +426,7 @@ describe('the proof that these races are races', () => {
       async move(move: Move) {
         for (let { before, after } = move; ; ) {
           if (await gateway.payments.move({ ...move, before, after })) return true;
-          const current = (await gateway.payments.find(before)) as Payment;
+          const current = (await gateway.payments.find(before)) as WholePayment;
           before = { ...before, state: current.state, historyLength: current.historyLength };
           after = { ...after, historyLength: current.historyLength + 1 };
         }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressList, clientAddress, parseRange } from '../../src/lib/address.ts';
+import { addressList, clientAddress, networkOf, parseRange } from '../../src/lib/address.ts';
 
 test.each<[string, 'ipv4' | 'ipv6', string, number]>([
   ['192.0.2.1', 'ipv4', '192.0.2.1', 32],
@@ -214,6 +214,37 @@ test('no text in the header throws or moves an untrusted peer', () => {
     fc.property(header, (text) => {
       clientAddress('10.0.0.1', text, internal);
       return clientAddress('198.51.100.4', text, internal) === '198.51.100.4';
+    }),
+  );
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
+  ['2001:db8::6', '2001:db8:0:0::/64'],
+  ['2001:db8::2:3:4:5:6', '2001:db8:0:2::/64'],
+  ['2001:db8:1::', '2001:db8:1:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['::1.2.3.4', '0:0:0:0::/64'],
+  ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4::/64'],
+  ['', ''],
+  ['no address', 'no address'],
+])('%j belongs to the network %j', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+test('all addresses of an IPv6 network are one network, and those of another are not', () => {
+  const group = fc.nat(0xffff);
+  const half = fc.tuple(group, group, group, group);
+  const text = (groups: number[]): string =>
+    clientAddress(groups.map((group) => group.toString(16)).join(':'), undefined, () => false);
+  fc.assert(
+    fc.property(half, half, half, (network, host, other) => {
+      expect(networkOf(text([...network, ...host]))).toBe(networkOf(text([...network, ...other])));
+      const next = [...network.slice(0, 3), network[3] ^ 1];
+      expect(networkOf(text([...network, ...host]))).not.toBe(networkOf(text([...next, ...host])));
     }),
   );
 });

@@ -1,5 +1,6 @@
 /** Every setting of an account with good and bad values, and how settings are read, completed and shown. */
 import { describe, expect, test } from 'vitest';
+import { callbackReach } from '../../src/rules/callback-address.ts';
 import {
   completeSettings,
   nestSettings,
@@ -26,14 +27,32 @@ const URL_VALUES: [unknown[], unknown[]] = [
     `https://shop.example/${'x'.repeat(2048)}`,
   ],
 ];
+const CALLBACK_URL_VALUES: [unknown[], unknown[]] = [
+  ['', 'https://shop.example/callback?x=1', 'https://8.8.8.8:8443/', `https://shop.example/${'x'.repeat(2027)}`],
+  [
+    ...URL_VALUES[1],
+    'http://shop.example/',
+    'https://shop.example/#x',
+    'https://localhost/',
+    'https://127.1/',
+    'https://[::1]/',
+    `https://shop.example/${'x'.repeat(2028)}`,
+    'https://shop.example/\0',
+  ],
+];
 const TEXTS: [unknown[], unknown[]] = [
   [[], ['a@example.com'], ['a', 'b', 'č']],
   ['a', [''], [1], [null], [['a']], { 0: 'a' }, null, ['x'.repeat(256)], Array(201).fill('a'), ['a\0'], ['\ud800']],
 ];
 
+const COUNT: [unknown[], unknown[]] = [
+  [0, 1, 100_000],
+  [-1, 100_001, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, null, true, [10], ''],
+];
+
 const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   refunds_allowed: FLAG,
-  callback_url: URL_VALUES,
+  callback_url: CALLBACK_URL_VALUES,
   callback_format: [
     ['form', 'json'],
     ['xml', 'JSON', '', null, ['form'], true],
@@ -83,6 +102,9 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     [1, 7, 365],
     [0, 366, -1, 1.5, '7', Number.NaN, null, true, [7]],
   ],
+  card_tries_per_session: COUNT,
+  card_failures_per_address: COUNT,
+  card_failures_per_account: COUNT,
   descriptor: [
     ['', 'SHOP*EXAMPLE', 'x'.repeat(22)],
     ['x'.repeat(23), 1, null, 'a\0b'],
@@ -99,6 +121,24 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   locale: [
     ['', 'en', 'pt-BR', 'sr-Latn-RS', 'fil'],
     ['EN', 'e', 'english', 'en_GB', 'en-', 'en\n', null, 1],
+  ],
+  frame_ancestors: [
+    [[], ['https://shop.example', 'https://shop.example:8443'], ['http://localhost:3000', 'http://127.0.0.1']],
+    [
+      'https://shop.example',
+      ['https://shop.example/'],
+      ['https://shop.example/pay'],
+      ['http://shop.example'],
+      ['https://me@shop.example'],
+      ['https://*.shop.example; script-src *'],
+      ["'self'"],
+      ['*'],
+      ['shop.example'],
+      [''],
+      [1],
+      null,
+      {},
+    ],
   ],
   'vcard.success': TEXTS,
   'vcard.decline': TEXTS,
@@ -171,6 +211,17 @@ describe('reading settings', () => {
     expect(JSON.stringify(readSettings({ callback_url: 'https://user:hunter2@shop.example' }))).not.toContain(
       'hunter2',
     );
+  });
+
+  test('where the sandbox allows it, callbacks go to this machine and over http', () => {
+    const set = { callback_url: 'http://localhost:3000/' };
+    expect(readSettings(set, callbackReach(true, []))).toEqual({ set, problems: [] });
+    expect(readSettings({ callback_url: 'http://10.0.0.1/' }, callbackReach(true, [])).problems).toEqual([
+      {
+        field: 'callback_url',
+        sentence: 'This value should be a public address, callbacks do not go to private ones.',
+      },
+    ]);
   });
 
   test('nothing is read from nothing', () => {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { legalMoves, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
 import { migrate, migrateAt } from '../../src/store/migrate.ts';
-import type { Payment } from '../../src/store/payments.ts';
+import type { WholePayment } from '../../src/store/payments.ts';
 import { schemaText } from '../../src/store/write-schema.ts';
 import { query } from '../support/database.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -179,13 +179,13 @@ describe('our own statements', () => {
   };
   const UNTOUCHED = { state: 'PENDING', history_length: 2, seqs: [1, 2] };
 
-  async function authorised(): Promise<Payment> {
+  async function authorised(): Promise<WholePayment> {
     const { body: sale } = await shop.sale({ auth: 'Y' });
     const found = await shop.gateway.payments.find({ mid: shop.merchant.mid, paymentId: sale.trans_id });
-    return found as Payment;
+    return found as WholePayment;
   }
 
-  const move = (before: Payment, event: PaymentEvent, changes: Partial<Payment>): Promise<boolean> => {
+  const move = (before: WholePayment, event: PaymentEvent, changes: Partial<WholePayment>): Promise<boolean> => {
     const after = { ...before, historyLength: before.historyLength + 1, ...changes };
     return shop.gateway.payments.move({ before, after, event, actor: 'operator', call: undefined });
   };

@@ -13,6 +13,8 @@ const OWN_REFUSALS = {
   noPayment: [101000, 'Payment does not exist.'],
   noOrder: [101000, 'Order does not exist.'],
   noCardToken: [205005, 'Card token is invalid or not found.'],
+  cardTokenExpired: [205006, 'Card token has expired.'],
+  cardTokenForeign: [205007, 'Card token is not accessible to this account.'],
 } as const;
 
 /** The whole answer to a request that is refused for this reason. */
@@ -292,6 +294,12 @@ export const VCARD = {
   decline: { method: 'vcard', identifier: 'decline@example.com' },
 } as const;
 
+/** The form of a card, as its payer fills it in; in the sandbox this one succeeds. */
+export const cardForm = (form: Fields = {}): Fields => ({
+  ...{ method: 'card', card_number: '4111111111111111', card_expiry: '01/38', card_cvv: '123' },
+  ...{ card_holder: 'Ada Byron', ...form },
+});
+
 export const DOC_A = { method: 'doc-a', 'parameters[document_number]': '45678912' };
 
 export const CHECKOUT_STATES = [
@@ -335,6 +343,15 @@ export function checkoutOf(shop: TestGateway) {
     return session;
   };
 
+  /** A session whose payer paid with a card, and the token of the card when the shop asked for one. */
+  const paidByCard = async (fields: Body = {}, merchant = shop.merchant, form: Fields = {}) => {
+    const session = await open({ methods: ['card'], req_token: true, ...fields }, merchant);
+    const { status, text } = await fill(session.url, cardForm(form));
+    expect(status, text).toBe(303);
+    const { body } = await send('payment/status', { order_id: session.orderId }, merchant);
+    return { ...session, id: body.payment_id as string, token: body.card_token as string, state: body.status };
+  };
+
   /** A session whose payer was sent on to the page of the provider. */
   const atDocA = async (fields: Body = {}, merchant = shop.merchant): Promise<Session & { page: string }> => {
     const session = await open({ methods: ['doc-a'], ...fields }, merchant);
@@ -370,6 +387,7 @@ export function checkoutOf(shop: TestGateway) {
     inspect,
     open,
     paid,
+    paidByCard,
     atDocA,
     /** A payment in this state, made through a session. */
     inState: (state: CheckoutState, merchant: Merchant) => ways[state](merchant),

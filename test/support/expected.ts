@@ -66,9 +66,13 @@ export const DEFAULT_SETTINGS = {
   return_parameters: false,
   order_id_reuse: 'after_failure',
   authorisation_days: 7,
+  card_tries_per_session: 10,
+  card_failures_per_address: 20,
+  card_failures_per_account: 100,
   descriptor: '',
   branding: { name: '', logo: '', colour: '' },
   locale: '',
+  frame_ancestors: [],
   vcard: {
     success: ['success@example.com', 'success@gmail.com'],
     decline: ['decline@example.com', 'fail@gmail.com'],

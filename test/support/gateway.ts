@@ -86,6 +86,8 @@ export function saleFields(merchant: Merchant, fields: Fields = {}): Fields {
 }
 
 export interface TestOptions {
+  /** The keys that seal, when a test has to know them. */
+  masterKey?: string;
   environment?: 'sandbox' | 'production';
   trustedProxies?: string[];
   logLevel?: string;
@@ -104,7 +106,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const logs: string[] = [];
   const log = createLog(options.logLevel ?? 'trace', { write: (line) => void logs.push(line) });
   const connection = { ...server, database: name };
-  const masterKey = newMasterKey();
+  const masterKey = options.masterKey ?? newMasterKey();
   const closes: (() => Promise<void>)[] = [];
   const access = { key: 'the key of the provider', newsSecret: randomBytes(32).toString('base64') };
   const world = options.outside

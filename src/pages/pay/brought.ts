@@ -40,6 +40,7 @@ export const browserOf = (headers: IncomingHttpHeaders, ip: string): Browser => 
  */
 export function isForeign(headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const { origin } = headers;
-  if (headers['sec-fetch-site'] === 'cross-site') return true;
+  // A page that the payer opened by themselves comes from nowhere; a neighbour under the same domain is a stranger, too.
+  if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site'] as string | undefined)) return true;
   return origin !== undefined && origin !== 'null' && origin !== new URL(publicUrl).origin;
 }

@@ -1,6 +1,6 @@
 /** The card form: a saved card and its code, or a card that the payer types. */
 import type { SavedCard } from '../../core/vault.ts';
-import { NETWORKS } from '../../lib/card.ts';
+import { hasNumber, NETWORKS } from '../../lib/card.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import type { Speech } from '../speech.ts';
@@ -44,6 +44,11 @@ export function cardPage(shown: Shown, { method, answers, problems }: Form): Pag
   const focused = TYPED.find(problemOf);
   const typed = (name: TypedName, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
     inputOf({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
+  /** What was typed before; a number in the wrong field is not written back into the page, either. */
+  const again = (name: TypedName): string => {
+    const value = answers.get(name) ?? '';
+    return hasNumber(value) ? '' : value;
+  };
   const check = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${words.cardProblems[kind]}"${more}`;
   return {
@@ -72,7 +77,7 @@ ${typed('card_expiry', {
   autocomplete: 'cc-exp',
   inputmode: 'numeric',
   kind: 'fresh',
-  value: answers.get('card_expiry') ?? '',
+  value: again('card_expiry'),
   traits: check('expiry', html` dir="ltr" maxlength="9"`),
 })}
 ${typed('card_cvv', {
@@ -87,7 +92,7 @@ ${typed('card_holder', {
   label: words.cardHolder,
   autocomplete: 'cc-name',
   kind: 'fresh',
-  value: answers.get('card_holder') ?? '',
+  value: again('card_holder'),
   traits: check('holder'),
 })}
 <button>${say(words.pay, { amount: amount(payment) })}</button>

@@ -32,8 +32,8 @@ interface Query {
   method?: string;
   /** The payer was elsewhere and is back. */
   returned?: string;
-  /** The payer is on the way back to the shop. */
-  leaving?: string;
+  /** The payer is on the way back to the shop, from our page or from the bank. */
+  leaving?: 'page' | 'bank';
 }
 
 /** The method that the payer named, or the only one there is. */
@@ -71,7 +71,10 @@ export function payFace(
     account,
   });
   const show = (reply: FastifyReply, frame: Frame, page: Page): FastifyReply =>
-    reply.headers(pageHeaders(gateway, frame.account)).send(document(gateway, frame, page));
+    reply
+      .removeHeader('x-frame-options')
+      .headers(pageHeaders(gateway, frame.account))
+      .send(document(gateway, frame, page));
   const lost = (request: FastifyRequest<Linked>, reply: FastifyReply): FastifyReply => {
     const frame = frameOf(request);
     return show(reply.code(404), frame, unknownPage(frame.speech));
@@ -99,7 +102,7 @@ export function payFace(
   /** The page that fits the payment as it is now. */
   const showCurrent = (request: FastifyRequest<Linked>, reply: FastifyReply, view: PayerView): FastifyReply => {
     const { query } = request;
-    const shown = shownOf(request, view);
+    const shown = shownOf(request, view, { isAfterChallenge: query.leaving === 'bank' });
     const { payment, methods, back } = shown;
     const { nextStep, state } = payment;
     const isAtProvider = state === 'REDIRECT' && nextStep?.kind === 'redirect';
@@ -121,8 +124,10 @@ export function payFace(
   };
 
   /** Sends a payer back to the shop; a redirect stays in its browsing context, so another one needs a page of ours. */
-  const leave = (reply: FastifyReply, { back, path }: Shown): FastifyReply =>
-    reply.redirect(back.address === undefined ? path : back.target ? `${path}?leaving=1` : back.address, 303);
+  const leave = (reply: FastifyReply, { back, path }: Shown, { isAfterChallenge }: WayBack = {}): FastifyReply => {
+    const byPage = `${path}?leaving=${isAfterChallenge ? 'bank' : 'page'}`;
+    return reply.redirect(back.address === undefined ? path : back.target ? byPage : back.address, 303);
+  };
 
   /** Where a payer goes whose details were taken: on to the provider, back to the shop, or to the page that waits. */
   const goOn = (
@@ -137,7 +142,7 @@ export function payFace(
     if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(addressWith(nextStep), 303);
     const isUndecided = shown.ending === 'open' || shown.ending === 'unknown';
     const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
-    if (!isUndecided && !mayTryAgain) return leave(reply, shown);
+    if (!isUndecided && !mayTryAgain) return leave(reply, shown, way);
     return reply.redirect(shown.path + (isUndecided && way.isAfterChallenge ? '?returned=1' : ''), 303);
   };
 

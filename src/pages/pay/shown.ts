@@ -58,12 +58,20 @@ export const ICONS = {
 export const timer = (ms: number, { time, words }: Speech): Html =>
   html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${words.lastMinute}">${time(ms)}</span>`;
 
+/** Until when the payer can pay; after a decline the session counts, whatever time the last way left. */
+const timeOf = ({ state, payerUntil, details: { session } }: WholePayment): number | null | undefined =>
+  isOpen(state) ? payerUntil : session?.until;
+
+/** An amount of more signs is written smaller, so that a phone shows it in one line. */
+const LONG_AMOUNT = 16;
+
 /** What is to be paid, and how much time there is. */
 export function summary({ payment, speech, now }: Shown): Html {
   const { words, say, amount } = speech;
-  const leftMs = isOpen(payment.state) || payment.details.session ? (payment.payerUntil ?? now) - now : 0;
+  const shownAmount = amount(payment);
+  const leftMs = (timeOf(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${words.yourOrder}">
-<p class="amount"><bdi>${amount(payment)}</bdi></p>
+<p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${shownAmount}</bdi></p>
 <p class="what"><bdi>${payment.details.description}</bdi></p>
 <p class="soft small">${say(words.orderNumber, { order: payment.orderId })}</p>
 ${leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}

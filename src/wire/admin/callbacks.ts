@@ -12,7 +12,7 @@ import {
   tryFault,
 } from '../../core/callbacks/log.ts';
 import type { CallbackTry, Gateway } from '../../core/context.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -80,8 +80,6 @@ function readChoice(body: Record<string, unknown>) {
   return choice;
 }
 
-const dateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));
-
 function callbackView({ callback, goesTo }: ShownCallback) {
   return {
     id: callbackId(callback),
@@ -92,12 +90,12 @@ function callbackView({ callback, goesTo }: ShownCallback) {
     state: callback.state,
     reason: callback.reason,
     tries: callback.tries,
-    next_try_at: dateOrNull(callback.dueAt),
+    next_try_at: wireDateOrNull(callback.dueAt),
     // A query may carry what lets a caller in.
     url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
     format: callback.isJson ? 'json' : 'form',
     created_at: wireDate(callback.createdAt),
-    finished_at: dateOrNull(callback.finishedAt),
+    finished_at: wireDateOrNull(callback.finishedAt),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, Schedule, Subscription } from '../../core/context.ts';
 import { listSchedules } from '../../core/schedules.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { page, pageSize, readQuery, uuidText } from './input.ts';
@@ -25,8 +25,6 @@ function readCursor(text: string) {
   return isCursor ? { createdAt: Number(createdAt), scheduleId, mid } : undefined;
 }
 
-const dateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));
-
 function scheduleView({ schedule, subscriptions }: { schedule: Schedule; subscriptions: Subscription[] }) {
   const nextDates = subscriptions.flatMap(({ nextAt }) => (nextAt === null ? [] : nextAt));
   return {
@@ -39,7 +37,7 @@ function scheduleView({ schedule, subscriptions }: { schedule: Schedule; subscri
     day_of_month: schedule.dayOfMonth,
     delays: schedule.delays,
     created_at: wireDate(schedule.createdAt),
-    deleted_at: dateOrNull(schedule.deletedAt),
+    deleted_at: wireDateOrNull(schedule.deletedAt),
     next_charge_at: schedule.deletedAt === null && nextDates.length > 0 ? wireDate(Math.min(...nextDates)) : null,
     subscriptions: subscriptions.map(subscriptionView),
   };
@@ -52,5 +50,5 @@ const subscriptionView = (subscription: Subscription) => ({
   occurrences: subscription.occurrences,
   declines: subscription.declines,
   failed: subscription.failed,
-  next_charge_at: dateOrNull(subscription.nextAt),
+  next_charge_at: wireDateOrNull(subscription.nextAt),
 });

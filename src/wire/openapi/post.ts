@@ -148,6 +148,7 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
       redirect_method: choice(['GET', 'POST']),
       redirect_params: redirectParams,
       ...extras,
+      card_token: described(text, 'Of a card payment that is repeated.'),
     },
   ),
   StatusAnswer: object(

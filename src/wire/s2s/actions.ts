@@ -166,7 +166,9 @@ const recurringSale: Action = {
       scheduleId: value('schedule_id'),
       content: contentOf(body),
     });
-    return saleAnswer('RECURRING_SALE', payment, gateway);
+    const { card } = payment.details;
+    const answer = saleAnswer('RECURRING_SALE', payment, gateway);
+    return card?.token === undefined ? answer : { ...answer, card_token: card.token };
   },
 };
 

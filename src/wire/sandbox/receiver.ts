@@ -59,7 +59,7 @@ export function receivedRoutes(app: FastifyInstance, gateway: Gateway): void {
     const signal = AbortSignal.any([closing.signal, goneSignal(reply)]);
     const options = { after, limit, waitMs: wait * 1000, signal };
     const { items, last, url } = await listReceived(gateway, request.params.mid, options);
-    const newest = items.at(-1)?.number ?? after;
+    const newest = items.at(-1)?.number ?? last;
     return { items: items.map(receivedView), next_cursor: newest < last ? String(newest) : null, last, url };
   });
 

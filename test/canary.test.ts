@@ -1,0 +1,293 @@
+/** Known card numbers and codes go through every path; afterwards they are nowhere: not in the database, not in a log, not in an answer. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Body,
+  cardForm,
+  checkoutOf,
+  creditFields,
+  fill,
+  follow,
+  type Shown,
+  sessionFields,
+  show,
+  signed,
+  VCARD,
+} from './support/checkout.ts';
+import { type Fields, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from './support/gateway.ts';
+
+const NUMBERS = [
+  ...['4539578763621486', '5425233430109903', '374245455400126'],
+  ...['6011000991300009', '3566002020360505', '6240008631401148'],
+];
+const [VISA = '', MASTERCARD = '', AMEX = ''] = NUMBERS;
+const CVV = '7391';
+
+const grouped = (digits: string, separator: string): string =>
+  (digits.length === 15 ? /(.{4})(.{6})(.{5})/ : /(.{4})(.{4})(.{4})(.+)/).exec(digits)?.slice(1).join(separator) ??
+  digits;
+const each = (text: string, write: (code: number) => string): string =>
+  Array.from(text, (character) => write(character.charCodeAt(0))).join('');
+/** Base64 of a text that stands somewhere in a longer one: what is the same whatever comes before and after. */
+const base64At = (text: string, offset: number): string =>
+  Buffer.from(' '.repeat(offset) + text)
+    .toString('base64')
+    .replace(/=+$/, '')
+    .slice(Math.ceil((offset * 8) / 6), -1);
+
+/** Every way in which a number could hide. */
+const disguises = (digits: string): [string, string][] => [
+  ['plain', digits],
+  ...[' ', '-', '.', '+', '%20', '%2D', '\\u0020', '&nbsp;', '\u00a0'].map((separator): [string, string] => [
+    `with ${JSON.stringify(separator)}`,
+    grouped(digits, separator),
+  ]),
+  ['backwards', [...digits].reverse().join('')],
+  ['percent-encoded', each(digits, (code) => `%${code.toString(16)}`)],
+  ['escaped as JSON', each(digits, (code) => `\\u00${code.toString(16)}`)],
+  ['escaped as HTML', each(digits, (code) => `&#${code};`)],
+  ['hexadecimal', Buffer.from(digits).toString('hex')],
+  ['hexadecimal, two bytes each', Buffer.from(digits, 'utf16le').toString('hex')],
+  ['as a number', BigInt(digits).toString(16)],
+  ...[0, 1, 2].map((offset): [string, string] => [`base64 at ${offset}`, base64At(digits, offset)]),
+  ['hexadecimal of base64', Buffer.from(Buffer.from(digits).toString('base64').replace(/=+$/, '')).toString('hex')],
+];
+const DISGUISES = NUMBERS.flatMap((digits) => disguises(digits).map(([how, text]) => ({ digits, how, text })));
+
+/** What of the numbers is in a text, told without telling them. */
+const found = (text: string): string[] =>
+  DISGUISES.filter((disguise) => text.toLowerCase().includes(disguise.text.toLowerCase())).map(
+    ({ digits, how }) => `${digits.slice(0, 6)}… ${how}`,
+  );
+/** A code is too short to look for it within other words: it counts where it stands alone. */
+const hasCode = (text: string): boolean => new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`).test(text);
+
+let shop: TestGateway;
+let checkout: ReturnType<typeof checkoutOf>;
+const answers: string[] = [];
+const { fetch } = globalThis;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true, logLevel: 'trace' });
+  checkout = checkoutOf(shop);
+  globalThis.fetch = async (...request) => {
+    const response = await fetch(...request);
+    if (String(request[0]).startsWith(shop.url)) {
+      answers.push(JSON.stringify([...response.headers]) + (await response.clone().text()));
+    }
+    return response;
+  };
+});
+afterAll(async () => {
+  globalThis.fetch = fetch;
+  await shop.close();
+});
+
+const PAN_SPACED = grouped(VISA, ' ');
+const form = (fields: Fields = {}): Fields => cardForm({ card_number: VISA, card_cvv: CVV, ...fields });
+
+/** Sends the first form of a page on, as a browser does. */
+function press({ text, url }: Shown, fields: Fields = {}): Promise<Shown> {
+  const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
+  const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
+  return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
+}
+
+describe('cards go where they belong', () => {
+  test('every network, every end: paid, declined, authorised, a line that goes dead', async () => {
+    for (const card_number of NUMBERS) {
+      const { status } = await fill((await checkout.open({ methods: ['card'] })).url, form({ card_number }));
+      expect(status).toBe(303);
+    }
+    for (const card_expiry of ['02/38', '03/38', '12/38', '12/39', '01/39']) {
+      const { url } = await checkout.open({ methods: ['card'] });
+      await fill(url, form({ card_expiry, card_number: grouped(MASTERCARD, ' ') }));
+      await show(url);
+    }
+  });
+
+  test.each(['05/38', '06/38'])('a challenge of the bank, expiry %s', async (card_expiry) => {
+    const { url, id } = await checkout.open({ methods: ['card'], req_token: true });
+    const challenge = await follow(await fill(url, form({ card_expiry })));
+    const bank = await press(challenge);
+    const sent = await press(bank, { code: '1234' });
+    await press(sent);
+    expect(await checkout.stateOf(id)).toBe(card_expiry === '05/38' ? 'settled' : 'decline');
+  });
+
+  test('saved, repeated, refunded, credited, charged back', async () => {
+    const { id, token } = await checkout.paidByCard({ recurring_init: true }, undefined, form());
+    const { url } = await checkout.open({ methods: ['card'], card_token: token });
+    await show(url);
+    const [{ id: cardId } = {}] = await shop.rows(
+      `select details -> 'card' ->> 'id' as id from payments where payment_id = '${id}'`,
+    );
+    await fill(url, { method: 'card', saved_card: String(cardId), card_cvv: '1' });
+    expect((await fill(url, { method: 'card', saved_card: String(cardId), card_cvv: CVV })).status).toBe(303);
+    const { recurring_token } = (await checkout.status({ payment_id: id })).body;
+    const order = { number: newOrderId(), amount: '3.00', description: 'Tea' };
+    await checkout.send('payment/recurring', { recurring_init_trans_id: id, recurring_token, order });
+    await checkout.send('payment/refund', { payment_id: id, amount: '1.00' });
+    expect((await checkout.send('payment/card/credit', creditFields({ card_token: token }))).status).toBe(200);
+    await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
+    await checkout.inspect(id);
+  });
+});
+
+describe('cards go where they do not belong', () => {
+  test('a card form filled in wrongly, in every way', async () => {
+    const { url } = await checkout.open({ methods: ['card'] });
+    for (const wrong of [
+      { card_number: `${VISA.slice(0, -1)}0` },
+      { card_number: `${VISA}${MASTERCARD}` },
+      { card_expiry: VISA },
+      { card_expiry: `01/38 ${PAN_SPACED}` },
+      { card_expiry: '01/20' },
+      { card_holder: VISA },
+      { card_holder: PAN_SPACED, card_cvv: '' },
+      { card_holder: `Ada ${VISA} Byron`, card_expiry: '' },
+      { card_cvv: VISA },
+      { card_cvv: `${CVV}9` },
+      { method: VISA },
+      { saved_card: VISA },
+      { [VISA]: VISA },
+    ] as Fields[]) {
+      const { status } = await fill(url, form(wrong));
+      if (status === 303) await show(url);
+    }
+    await show(`${url}?card_number=${VISA}&card_cvv=${CVV}`);
+    await show(`${shop.url}/pay/${VISA}`);
+    await fill(`${url}${VISA}`, form());
+    await show(url, { method: 'POST', body: `card_number=${VISA}&card_number=${VISA}&x%` });
+    await show(url, { method: 'POST', body: JSON.stringify(form()), headers: { 'content-type': 'application/json' } });
+  });
+
+  test('every field of a sale that is refused, and every text of one that is not', async () => {
+    const fields = Object.keys(saleFields(shop.merchant));
+    const more = ['payer_first_name', 'payer_email', 'parameters[document_number]', 'parameters[pin]', 'card_number'];
+    for (const name of [...fields, ...more, 'custom_data[note]', 'schedule_id', VISA]) {
+      for (const value of [VISA, PAN_SPACED, `${VISA} ${CVV}`]) {
+        await shop.post({ ...saleFields(shop.merchant, { [name]: value }), hash: 'wrong' });
+        await shop.post(saleFields(shop.merchant, { [name]: value, order_amount: 'wrong' }));
+      }
+    }
+    for (const [name, value] of [
+      ['order_description', VISA],
+      ['order_description', `Card ${grouped(MASTERCARD, '-')}, thank you`],
+      ['order_description', grouped(AMEX, ' ')],
+      ['custom_data[note]', `pan=${VISA}`],
+      ['custom_data[a][b]', PAN_SPACED],
+      [`custom_data[${VISA}]`, 'x'],
+    ] as [string, string][]) {
+      const { status, body } = await shop.post(saleFields(shop.merchant, { [name]: value }));
+      expect([status, body.error_code], name).toEqual([400, 100000]);
+      expect(body.errors[0].error_message).toMatch(/: This value looks like a card number|custom_data/);
+    }
+  });
+
+  test('every text of a session, and every field of one that is refused', async () => {
+    const texts: Body[] = [
+      { order: { description: `Tea ${VISA}` } },
+      { custom_data: { note: PAN_SPACED } },
+      { custom_data: { [VISA]: 'x' } },
+    ];
+    for (const fields of texts) {
+      const { status, body } = await checkout.send('session', sessionFields(fields));
+      expect(status).toBe(400);
+      expect(body.errors[0].error_message).toContain('looks like a card number');
+    }
+    for (const path of ['session', 'payment/status', 'payment/card/credit', 'payment/refund', 'payment/recurring']) {
+      const body = signed(path, { ...sessionFields(), ...creditFields() }, shop.merchant);
+      for (const name of [...Object.keys(body), 'payment_id', 'card_number', 'cvv', VISA]) {
+        await checkout.sendBody(path, { ...body, [name]: VISA, hash: 'wrong' });
+        await checkout.sendBody(path, { ...body, [name]: { number: VISA, cvv: CVV } });
+      }
+    }
+  });
+
+  test('a number of the order may stand in its description, and a number that no card has as well', async () => {
+    const order_id = newOrderId();
+    for (const [id, order_description] of [
+      [`${order_id}-4000056655665556`, 'Order 4000056655665556'],
+      [newOrderId(), 'Order 4000056655665557'],
+      [newOrderId(), 'Invoice 2026010100000001, account 000000000012345674'],
+      [newOrderId(), 'REF4000056655665556X'],
+    ] as [string, string][]) {
+      expect((await shop.sale({ order_id: id, order_description })).status, order_description).toBe(200);
+    }
+  });
+
+  test('bodies that cannot be read, paths that do not exist, headers', async () => {
+    const headers = { 'content-type': 'application/json', 'user-agent': `card ${VISA}`, 'x-request-id': VISA };
+    for (const path of ['/post', '/api/v1/session', '/admin/api/accounts', `/api/v1/${VISA}`, `/${VISA}?cvv=${CVV}`]) {
+      for (const body of [`{"card_number":"${VISA}","cvv":"${CVV}"`, `number=${VISA}&cvv=${CVV}`, `"${PAN_SPACED}"`]) {
+        await show(shop.url + path, { method: 'POST', body, headers });
+        await show(shop.url + path, { method: 'POST', body });
+      }
+    }
+    await show(`${shop.url}/post`, {
+      method: 'POST',
+      body: `card_number=${VISA}&filler=${'x'.repeat(7_000_000)}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    await shop.admin('GET', `/payments/${VISA}`, undefined, VISA);
+    await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { callback_url: VISA, authorisation_days: CVV });
+    await shop.sandbox('POST', `/payments/${VISA}`, { card: VISA });
+    await shop.post({ action: VISA, client_key: VISA, hash: sign(VISA, VISA) });
+  });
+
+  test('the operator looks at everything', async () => {
+    const { items } = (await shop.admin('GET', '/payments?limit=500')).body;
+    for (const { payment_id } of items) await shop.admin('GET', `/payments/${payment_id}`);
+    await shop.admin('GET', '/accounts');
+    await show(`${shop.url}/metrics`);
+    await checkout.paid({}, undefined, 'success').then(({ url }) => fill(url, VCARD.success));
+    expect(items.length).toBeGreaterThan(10);
+  });
+});
+
+describe('afterwards', () => {
+  test('no table of the database has them', async () => {
+    const tables = await shop.rows(
+      `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    );
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['cards', 'payments', 'history', 'operations']),
+    );
+    for (const { name } of tables) {
+      const rows = await shop.rows(`select t::text as whole, to_jsonb(t) as parts from ${name} t`);
+      for (const { whole, parts } of rows) {
+        expect(found(String(whole)), String(name)).toEqual([]);
+        const words = Object.entries(parts as Body).filter(([column]) => !/(_at|_id|^mid|sealed)$/.test(column));
+        expect(hasCode(JSON.stringify(words)), `a code in ${name}`).toBe(false);
+      }
+    }
+    const [{ cards } = {}] = await shop.rows('select count(*)::int as cards from cards');
+    expect(cards).toBeGreaterThan(NUMBERS.length);
+  });
+
+  test('no line of the log has them', () => {
+    expect(shop.logs.length).toBeGreaterThan(100);
+    for (const line of shop.logs) {
+      expect(found(line)).toEqual([]);
+      expect(hasCode(line)).toBe(false);
+    }
+  });
+
+  test('no answer has them', () => {
+    expect(answers.length).toBeGreaterThan(200);
+    for (const answer of answers) {
+      expect(found(answer), answer.slice(0, 300).replace(/\d/g, '#')).toEqual([]);
+      expect(hasCode(answer)).toBe(false);
+    }
+  });
+
+  test('a card that would be there would be found', () => {
+    for (const digits of NUMBERS)
+      for (const [, text] of disguises(digits)) expect(found(`x ${text} y`)).not.toEqual([]);
+    const json = Buffer.from(`{"pan":"${VISA}"}`);
+    for (const text of [json.toString('base64'), json.toString('hex'), encodeURIComponent(PAN_SPACED)]) {
+      expect(found(text)).not.toEqual([]);
+    }
+    expect(hasCode(`{"cvv":"${CVV}"}`)).toBe(true);
+  });
+});

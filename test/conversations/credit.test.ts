@@ -1,0 +1,278 @@
+/** Money goes back to a card that a token names: to which payment, how much of it, how often, and who may. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '../../src/core/payments/open.ts';
+import { newId } from '../../src/lib/id.ts';
+import { canonicalJson } from '../../src/lib/json.ts';
+import { type Body, checkoutOf, creditFields, refusal, signed } from '../support/checkout.ts';
+import {
+  type Answer,
+  type Fields,
+  type Merchant,
+  newOrderId,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
+import { said } from '../support/operations.ts';
+
+let shop: TestGateway;
+let checkout: ReturnType<typeof checkoutOf>;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+  checkout = checkoutOf(shop);
+});
+afterAll(() => shop.close());
+
+const A_UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const DUPLICATE = refusal('duplicate', 'order_id: Duplicate payment.');
+const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** A card payment of 10.00 USD by a merchant of its own. */
+async function sold(fields: Body = {}, settings: Body = {}, form: Fields = {}) {
+  const merchant = await shop.newMerchant(settings);
+  const session = await checkout.paidByCard(fields, merchant, form);
+  const credit = (more: Body = {}) =>
+    said(checkout.send('payment/card/credit', creditFields({ card_token: session.token, ...more }), merchant));
+  return { ...session, merchant, credit };
+}
+
+const accepted = (payment_id: string) => ({
+  status: 200,
+  body: { payment_id, result: 'accepted', operation_id: A_UUID },
+});
+const inspect = async (id: string) => {
+  const { status, refunded, operations } = await checkout.inspect(id);
+  return { status, refunded, operations: operations.map((one: Body) => [one.operation, one.amount, one.state]) };
+};
+const operationOf = ({ body }: Pick<Answer, 'body'>): string => body.operation_id;
+
+describe('a credit', () => {
+  test('under an order of its own pays back the sale that the token came from', async () => {
+    const { id, credit } = await sold();
+    expect(await credit({ order_amount: '4.00' })).toEqual(accepted(id));
+    expect(await inspect(id)).toEqual({
+      status: 'SETTLED',
+      refunded: '4.00',
+      operations: [['credit', '4.00', 'done']],
+    });
+    expect((await checkout.atProvider(id)).operations).toMatchObject([{ kind: 'refund', amount: '400' }]);
+  });
+
+  test('under the order of the sale pays back that one; the whole of it in parts', async () => {
+    const { id, orderId: order_id, merchant, credit } = await sold();
+    expect(await credit({ order_id, order_amount: '3.00' })).toEqual(accepted(id));
+    expect(await credit({ order_id, order_amount: '5.00' })).toEqual(accepted(id));
+    expect(await credit({ order_id, order_amount: '2.01' })).toEqual(refusal('refundTooMuch'));
+    expect(await credit({ order_id, order_amount: '2.00' })).toEqual(accepted(id));
+    expect(await checkout.stateOf(id, merchant)).toBe('refund');
+    expect(await credit({ order_id, order_amount: '0.01' })).toEqual(refusal('refundNotSettled'));
+  });
+
+  test('under the order of another payment with the same card pays back that one', async () => {
+    const { id, merchant, credit } = await sold();
+    const other = await checkout.paidByCard({ req_token: false }, merchant, { card_number: '4111 1111 1111 1111' });
+    expect(await credit({ order_id: other.orderId })).toEqual(accepted(other.id));
+    expect([(await inspect(id)).refunded, (await inspect(other.id)).refunded]).toEqual(['0.00', '5.00']);
+  });
+
+  test('under the order of a repetition pays back the repetition', async () => {
+    const { id, merchant, credit } = await sold({ recurring_init: true });
+    const { recurring_token } = (await checkout.status({ payment_id: id }, merchant)).body;
+    const order = { number: newOrderId(), amount: '6.00', description: 'Tea' };
+    const repeat = { recurring_init_trans_id: id, recurring_token, order };
+    const { body } = await checkout.send('payment/recurring', repeat, merchant);
+    expect(await credit({ order_id: order.number, order_amount: '6.00' })).toEqual(accepted(body.payment_id));
+  });
+
+  test('counts together with refunds', async () => {
+    const { id, merchant, credit } = await sold();
+    await checkout.send('payment/refund', { payment_id: id, amount: '6.00' }, merchant);
+    expect(await credit({ order_amount: '4.01' })).toEqual(refusal('refundTooMuch'));
+    expect(await credit({ order_amount: '4.00' })).toEqual(accepted(id));
+    expect(await inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+  });
+
+  test('of what was captured, not of what was authorised', async () => {
+    const { id, merchant, credit } = await sold({ auth: 'Y' });
+    expect(await credit()).toEqual(refusal('refundNotSettled'));
+    await checkout.send('payment/capture', { payment_id: id, amount: '7.00' }, merchant);
+    expect(await credit({ order_amount: '7.01' })).toEqual(refusal('refundTooMuch'));
+    expect(await credit({ order_amount: '7.00' })).toEqual(accepted(id));
+  });
+});
+
+describe('a token', () => {
+  test('that nobody has, of another shop, of a card that has expired', async () => {
+    const now = new Date();
+    const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
+    const { id, token, merchant, credit } = await sold({}, {}, { card_expiry });
+    const rival = await shop.newMerchant();
+    const byRival = (more: Body = {}) =>
+      said(checkout.send('payment/card/credit', creditFields({ card_token: token, ...more }), rival));
+    expect(await credit({ card_token: 'x' })).toEqual(refusal('noCardToken'));
+    expect(await byRival()).toEqual(refusal('cardTokenForeign'));
+    expect(await credit({ order_amount: '1.00' })).toEqual(accepted(id));
+    await shop.advanceClock(32 * 86_400, merchant.mid);
+    expect(await credit({ order_amount: '1.00' })).toEqual(refusal('cardTokenExpired'));
+    // Whose card it is comes before whether it has expired.
+    expect(await byRival()).toEqual(refusal('cardTokenForeign'));
+  });
+});
+
+describe('refusals, the first that applies', () => {
+  test('another currency', async () => {
+    const { credit } = await sold({}, { refunds_allowed: false });
+    const entry = 'order_currency: This value should be the currency of the payment.';
+    expect(await credit({ order_currency: 'EUR' })).toEqual(refusal('invalidData', entry));
+  });
+
+  test('not allowed, only in the portal, not on this way, not settled, too much', async () => {
+    const { merchant, credit } = await sold({ auth: 'Y' }, { refunds_allowed: false });
+    const { upstream } = shop.gateway.connectors;
+    if (!upstream) throw new Error('There is no provider.');
+    const through = (refunds: 'api' | 'portal' | 'none') => {
+      shop.gateway.connectors = {
+        ...shop.gateway.connectors,
+        upstream: { ...upstream, can: { ...upstream.can, refunds } },
+      };
+    };
+    const tooMuch = { order_amount: '10.01' };
+    try {
+      through('portal');
+      expect(await credit(tooMuch)).toEqual(refusal('refundNotAllowed'));
+      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refunds_allowed: true });
+      expect(await credit(tooMuch)).toEqual(refusal('onlyInPortal'));
+      through('none');
+      expect(await credit(tooMuch)).toEqual(refusal('notSupported'));
+    } finally {
+      through('api');
+    }
+    expect(await credit(tooMuch)).toEqual(refusal('refundNotSettled'));
+    const { credit: again } = await sold();
+    expect(await again(tooMuch)).toEqual(refusal('refundTooMuch'));
+  });
+
+  test('what was refused has claimed no order', async () => {
+    const { id, credit } = await sold();
+    const order_id = newOrderId();
+    expect(await credit({ order_id, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
+    expect(await credit({ order_id, order_amount: '10.00' })).toEqual(accepted(id));
+  });
+});
+
+describe('the same order twice', () => {
+  test('its own: the same within fifteen seconds is the same operation; anything else is a duplicate', async () => {
+    const { id, merchant, credit } = await sold();
+    const order_id = newOrderId();
+    const first = await credit({ order_id });
+    await shop.advanceClock(14, merchant.mid);
+    expect(await credit({ order_id })).toEqual(first);
+    expect(await credit({ order_id, order_amount: '4.00' })).toEqual(DUPLICATE);
+    expect(await credit({ order_id, name: 'Ada' })).toEqual(DUPLICATE);
+    await shop.advanceClock(1, merchant.mid);
+    expect(await credit({ order_id })).toEqual(DUPLICATE);
+    expect((await inspect(id)).refunded).toBe('5.00');
+  });
+
+  test('a repeat is the same even when nothing is left to pay back', async () => {
+    const { credit } = await sold();
+    const order = { order_id: newOrderId(), order_amount: '10.00' };
+    expect(await credit(order)).toEqual(await credit(order));
+  });
+
+  test('the one of the sale: the same within fifteen seconds is the same part, later another one', async () => {
+    const { id, orderId: order_id, merchant, credit } = await sold();
+    const first = await credit({ order_id });
+    expect(await credit({ order_id })).toEqual(first);
+    expect((await inspect(id)).refunded).toBe('5.00');
+    await shop.advanceClock(15, merchant.mid);
+    const second = await credit({ order_id });
+    expect(operationOf(second)).not.toBe(operationOf(first));
+    expect(await credit({ order_id })).toEqual(second);
+    expect(await inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+  });
+
+  test('one of a payment that was made otherwise is taken', async () => {
+    const { merchant, credit } = await sold();
+    const { orderId } = await checkout.paid({}, merchant);
+    const { orderId: byAnotherCard } = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
+    for (const order_id of [orderId, byAnotherCard]) expect(await credit({ order_id })).toEqual(DUPLICATE);
+  });
+
+  test('another shop’s order is its own', async () => {
+    const order_id = newOrderId();
+    const [one, other] = [await sold(), await sold()];
+    expect(await one.credit({ order_id })).toEqual(accepted(one.id));
+    expect(await other.credit({ order_id })).toEqual(accepted(other.id));
+  });
+});
+
+describe('at the same moment', () => {
+  test.each(['its own', 'the one of the sale'])('ten of the same under one order, %s: one operation', async (whose) => {
+    const { id, orderId, credit } = await sold();
+    const order_id = whose === 'its own' ? newOrderId() : orderId;
+    const answers = await Promise.all(times(10, () => credit({ order_id, order_amount: '1.00' })));
+    expect(new Set(answers.map(operationOf)).size).toBe(1);
+    expect(await inspect(id)).toMatchObject({ refunded: '1.00', operations: [['credit', '1.00', 'done']] });
+  });
+
+  test('ten of different amounts under one order of its own: one of them counts', async () => {
+    const { id, credit } = await sold();
+    const order_id = newOrderId();
+    const answers = await Promise.all(times(10, (index) => credit({ order_id, order_amount: `0.1${index}` })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await inspect(id)).operations).toHaveLength(1);
+  });
+
+  test('ten of 3.00 under orders of their own take three times as much, and never more than there is', async () => {
+    const { id, credit } = await sold();
+    const answers = await Promise.all(times(10, () => credit({ order_amount: '3.00' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '9.00' });
+  });
+});
+
+describe('a process that died between the claim and the operation', () => {
+  /** What it left behind. */
+  async function leftBehind(request: Body, merchant: Merchant): Promise<string> {
+    const { hash: _hash, ...content } = signed('payment/card/credit', request, merchant);
+    const operationId = newId();
+    await shop.gateway.credits.claim({
+      mid: merchant.mid,
+      orderId: String(request.order_id),
+      part: '',
+      fingerprint: fingerprintOf(shop.gateway, canonicalJson(content)),
+      operationId,
+      createdAt: shop.gateway.clock.now(merchant.mid),
+    });
+    return operationId;
+  }
+
+  test('has moved nothing: the repeat goes on with its claim, now or later', async () => {
+    for (const seconds of [0, 60]) {
+      const { id, token, merchant, credit } = await sold();
+      const request = creditFields({ card_token: token });
+      const operation_id = await leftBehind(request, merchant);
+      if (seconds > 0) await shop.advanceClock(seconds, merchant.mid);
+      expect(await credit(request)).toEqual({ status: 200, body: { ...accepted(id).body, operation_id } });
+      expect((await inspect(id)).refunded).toBe('5.00');
+    }
+  });
+
+  test('leaves its order to something else after the window, and never to two', async () => {
+    const { id, token, merchant, credit } = await sold();
+    const request = creditFields({ card_token: token });
+    await leftBehind(request, merchant);
+    const other = { ...request, order_amount: '4.00' };
+    expect(await credit(other)).toEqual(DUPLICATE);
+    await shop.advanceClock(15, merchant.mid);
+    expect(await credit(other)).toEqual(accepted(id));
+    expect(await credit(request)).toEqual(DUPLICATE);
+    expect((await inspect(id)).refunded).toBe('4.00');
+  });
+});
+
+test('the books hold', async () => {
+  const broken = await shop.rows('select payment_id from payments where reserved <> 0 or refunded > captured');
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,150 @@
+/** The page in a hostile world: forms of strangers, frames of strangers, pictures of strangers, and how much it weighs. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/pages/words/index.ts';
+import { type Body, checkoutOf, DOC_A, fill, type Shown, SUCCESS_URL, show, VCARD } from '../support/checkout.ts';
+import { type Fields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { expectSafe, policyOf, readable, withoutScript } from '../support/pages.ts';
+
+let shop: TestGateway;
+let checkout: ReturnType<typeof checkoutOf>;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+  checkout = checkoutOf(shop);
+});
+afterAll(() => shop.close());
+
+const pageOf = async (settings: Body, fields: Body = {}): Promise<Shown> =>
+  show((await checkout.open({ methods: ['vcard', 'doc-a'], ...fields }, await shop.newMerchant(settings))).url);
+
+describe('a form of another site', () => {
+  const send = (url: string, headers: Fields): Promise<Shown> =>
+    show(url, { method: 'POST', body: new URLSearchParams(VCARD.success), headers });
+
+  test.each<[string, Fields]>([
+    ['across sites', { 'sec-fetch-site': 'cross-site' }],
+    ['from a neighbour', { origin: 'null', 'sec-fetch-site': 'same-site' }],
+    ['from another origin', { origin: 'https://evil.example' }],
+    ['from another port', { origin: 'http://127.0.0.1:1' }],
+    ['from the same machine under another name', { origin: 'http://localhost' }],
+    ['from a place that hides, across sites', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+  ])('%s pays nothing, and says so', async (_, headers) => {
+    const { url, id } = await checkout.open({ methods: ['vcard'] });
+    const page = await send(url, headers);
+    expect(page.status).toBe(403);
+    expectSafe(page);
+    expect(readable(page.text)).toContain('For your safety nothing was paid.');
+    expect(page.text).toContain(`href="${new URL(url).pathname}"`);
+    expect(await checkout.events(id)).toEqual(['opened']);
+  });
+
+  test.each<[string, () => Fields]>([
+    ['as browsers send it that keep quiet', () => ({ origin: 'null', 'sec-fetch-site': 'same-origin' })],
+    ['as old browsers send it', () => ({ origin: shop.url })],
+    ['as nothing in particular', () => ({})],
+  ])('our own is taken, %s', async (_, headers) => {
+    const { url } = await checkout.open({ methods: ['vcard'] });
+    expect(await send(url, headers())).toMatchObject({ status: 303, location: SUCCESS_URL });
+  });
+
+  test('the bank and the provider do send payers back across sites', async () => {
+    const { page, url } = await checkout.atDocA();
+    const { location } = await fill(page, { decision: 'approve' });
+    const crossSite = { 'sec-fetch-site': 'cross-site', origin: 'https://bank.example' };
+    expect(await show(location, { method: 'POST', headers: crossSite })).toMatchObject({ location: SUCCESS_URL });
+    const link = url.slice(url.lastIndexOf('/') + 1);
+    expect((await show(`${shop.url}/3ds/${link}`, { method: 'POST', headers: crossSite })).status).toBe(303);
+  });
+});
+
+describe('frames', () => {
+  test('nobody may put the page into one, unless the account says who', async () => {
+    for (const { headers } of [await pageOf({}), await show(`${shop.url}/pay/nothing`)]) {
+      expect(policyOf(headers).get('frame-ancestors')).toBe("'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+    }
+    const origins = ['https://shop.example', 'https://www.shop.example:8443', 'http://localhost:3000'];
+    const { headers } = await pageOf({ frame_ancestors: origins });
+    expect(policyOf(headers).get('frame-ancestors')).toBe(origins.join(' '));
+    expect(headers.get('x-frame-options')).toBeNull();
+  });
+});
+
+describe('branding', () => {
+  const LOGO = 'https://cdn.example/logos/tea;v=1,2.png?x=1';
+
+  test('name and logo are shown, and the policy lets in this one picture', async () => {
+    const { text, headers } = await pageOf({ branding: { name: 'Tea & Sons', logo: LOGO } });
+    expect(text).toContain(`<img class="logo" src="${LOGO}" alt="Tea &amp; Sons">`);
+    expect(readable(text)).toContain('Tea & Sons');
+    expect(policyOf(headers).get('img-src')).toBe('https://cdn.example/logos/tea%3Bv=1%2C2.png');
+  });
+
+  test.each(['', 'http://cdn.example/logo.png'])('with the logo %j there is no picture', async (logo) => {
+    const { text, headers } = await pageOf({ branding: { logo } });
+    expect(text).not.toContain('<img');
+    expect(policyOf(headers).has('img-src')).toBe(false);
+  });
+
+  test('the colour is a second style, known by its hash', async () => {
+    const page = await pageOf({ branding: { colour: '#FFD400' } });
+    expect(page.text.match(/<style>/g)).toHaveLength(2);
+    expect(page.text).toContain('--fill:#ffd400;--on-fill:#000000');
+    expectSafe(page);
+  });
+});
+
+test('over https the browser is told to stay there; plain http is no place to send a payer to in production', async () => {
+  const live = await startTestGateway({ environment: 'production' });
+  try {
+    const { url, gateway } = live;
+    gateway.publicUrl = 'https://pay.example';
+    const merchant = await live.newMerchant({
+      frame_ancestors: ['https://shop.example', 'http://localhost:3000'],
+      branding: { logo: 'http://127.0.0.1/logo.png' },
+    });
+    const session = await checkoutOf(live).open({ methods: ['vcard'] }, merchant);
+    expect(session.url.startsWith('https://pay.example/pay/')).toBe(true);
+    const { headers, text } = await show(url + new URL(session.url).pathname);
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
+    expect(policyOf(headers).get('frame-ancestors')).toBe('https://shop.example');
+    expect(policyOf(headers).get('form-action')).toBe("'self' https:");
+    expect(text).not.toContain('<img');
+  } finally {
+    await live.close();
+  }
+  expect((await show(`${shop.url}/pay/nothing`)).headers.has('strict-transport-security')).toBe(false);
+});
+
+describe('weight', () => {
+  const KILOBYTE = 1024;
+  const LONG = 'A very long description '.repeat(40).slice(0, 1000);
+
+  test('the largest pages, in every language: document, style and script are less than 60 KB', async () => {
+    const merchant = await shop.newMerchant({ branding: { colour: '#ffd400', logo: 'https://cdn.example/logo.png' } });
+    const order = { number: 'x'.repeat(255), currency: 'EUR', description: LONG };
+    const all = await checkout.open({ order }, merchant);
+    const code = await checkout.open({ methods: ['ips'], order: { ...order, number: 'y'.repeat(255) } }, merchant);
+    await fill(code.url, {});
+    const sizes: Record<string, number> = {};
+    for (const language of Object.keys(LANGUAGES)) {
+      const headers = { 'accept-language': language };
+      for (const address of [all.url, `${all.url}?method=card`, `${all.url}?method=bnpl-b`, code.url]) {
+        const page = await show(address, { headers });
+        expectSafe(page);
+        const size = Buffer.byteLength(page.text);
+        sizes[language] = Math.max(sizes[language] ?? 0, size);
+      }
+    }
+    expect(Math.max(...Object.values(sizes))).toBeLessThan(60 * KILOBYTE);
+  });
+
+  test('no page names an address of anybody but the shop, the provider and ourselves', async () => {
+    const { url } = await checkout.open({ methods: ['card', 'vcard', 'doc-a'] });
+    const pages = [await show(url), await show(`${url}?method=card`), await show(`${url}?method=doc-a`)];
+    pages.push(await fill(url, { ...DOC_A, 'parameters[document_number]': '' }));
+    for (const { text } of pages) {
+      const addresses = [...withoutScript(text).matchAll(/\b(?:https?:)?\/\/([\w.-]+)/g)].map(([, host]) => host);
+      expect(new Set(addresses)).toEqual(new Set(['shop.example']));
+    }
+  });
+});

@@ -1,0 +1,311 @@
+/** How a callback is delivered: what counts as success, and how it is tried again until it is parked. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { selfSigned } from '../support/certificate.ts';
+import {
+  deliveriesAt,
+  expectPause,
+  idOf,
+  isSigned,
+  LADDER,
+  loseThePatienceOf,
+  pauseOf,
+  type Told,
+} from '../support/delivery-shop.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  answers,
+  type Behaviour,
+  closesBeforeAnswer,
+  closesInAnswer,
+  drips,
+  floods,
+  hangs,
+  inTurn,
+  redirectsTo,
+  speaksNonsense,
+} from '../support/receivers.ts';
+
+const PATIENCE_MS = 1500;
+const DAY = 86_400;
+
+let shop: TestGateway;
+let deliveries: ReturnType<typeof deliveriesAt>;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  deliveries = deliveriesAt(shop);
+  await loseThePatienceOf(shop.gateway, PATIENCE_MS);
+});
+afterAll(async () => {
+  await shop.close();
+  await deliveries.close();
+});
+
+const failsAt = (tries: number): Behaviour => inTurn(...(Array(tries).fill(answers(500)) as [Behaviour]), answers(200));
+const idsAt = ({ receiver }: Told): string[] => receiver.received.map(idOf);
+
+describe('the ladder', () => {
+  test('a dead receiver gets fourteen tries with growing pauses; then it is parked, and can be resent', async () => {
+    const { merchant, receiver, sale, newest, pass, resend } = await deliveries.tellingTo(answers(500));
+    const id = await sale();
+    await deliveries.drain();
+    for (const [rung, row] of LADDER.entries()) {
+      const waiting = await newest(id);
+      expect(waiting).toMatchObject({ state: 'waiting', tries: rung + 1, reason: null, finishedAt: null });
+      expectPause(waiting, rung);
+      await pass(row / 2);
+      expect(receiver.received).toHaveLength(rung + 1);
+      await pass(pauseOf(waiting) - row / 2);
+      expect(receiver.received).toHaveLength(rung + 2);
+    }
+    const parked = await newest(id);
+    expect(parked).toMatchObject({
+      state: 'parked',
+      reason: 'It was tried as often as the ladder of pauses allows.',
+      tries: LADDER.length + 1,
+      dueAt: null,
+      finishedAt: expect.any(Number),
+    });
+    expect(parked.log.map((one) => one.try)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
+    expect(new Set(parked.log.map(({ status }) => status))).toEqual(new Set([500]));
+
+    await pass(30 * DAY);
+    expect(receiver.received).toHaveLength(14);
+
+    receiver.behaviour = answers(200);
+    expect(await resend(id)).toBe(1);
+    await deliveries.drain();
+    const delivered = await newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', reason: null, tries: 15, dueAt: null });
+    expect(delivered.log.at(-1)).toMatchObject({ try: 15, status: 200, fault: null });
+    // The same message every time, and every time signed.
+    expect(new Set(receiver.received.map(idOf))).toEqual(new Set([`${id}-${delivered.seq}`]));
+    for (const one of receiver.received) {
+      expect(one.body.toString()).toBe(delivered.body);
+      expect(isSigned(one, merchant.callback_secret)).toBe(true);
+    }
+  });
+
+  test('all of it also happens in one long leap of the clock', async () => {
+    const { receiver, sale, newest, pass } = await deliveries.tellingTo(answers(500));
+    const id = await sale();
+    await pass(5 * DAY);
+    expect(receiver.received).toHaveLength(14);
+    expect(await newest(id)).toMatchObject({ state: 'parked', tries: 14 });
+  });
+
+  test.each([2, 5, 14])('it ends with success at try %i', async (nth) => {
+    const { receiver, sale, newest, pass } = await deliveries.tellingTo(failsAt(nth - 1));
+    const id = await sale();
+    await pass(5 * DAY);
+    expect(receiver.received).toHaveLength(nth);
+    const delivered = await newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', tries: nth });
+    expect(delivered.log.map(({ status }) => status)).toEqual([...Array(nth - 1).fill(500), 200]);
+  });
+
+  test('what is resent and fails again begins at the foot of the ladder', async () => {
+    const { receiver, sale, newest, pass, resend } = await deliveries.tellingTo(answers(500));
+    const id = await sale();
+    await pass(5 * DAY);
+    await resend();
+    await deliveries.drain();
+    expectPause(await newest(id), 0);
+    await pass(5 * DAY);
+    expect(receiver.received).toHaveLength(28);
+    expect(await newest(id)).toMatchObject({ state: 'parked', tries: 28 });
+  });
+
+  test('what was delivered can be resent, and has the same name', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const id = await told.sale();
+    await deliveries.drain();
+    expect(await told.resend(id)).toBe(1);
+    await deliveries.drain();
+    expect(idsAt(told)).toEqual([`${id}-2`, `${id}-2`]);
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+  });
+
+  test('callbacks that failed together do not come back together', async () => {
+    const { sales, newest } = await deliveries.tellingTo(answers(500));
+    const ids = await sales(12);
+    await deliveries.drain();
+    const pauses = await Promise.all(ids.map(async (id) => pauseOf(await newest(id))));
+    expect(new Set(pauses.map(Math.round)).size).toBeGreaterThan(1);
+  });
+});
+
+const CLOSED = 'The server closed the connection before its answer was complete.';
+const LATE = 'The server did not answer in time.';
+
+describe('what a receiver does', () => {
+  test.each([
+    ['200', answers(200), 200],
+    ['204', answers(204), 204],
+    ['ten megabytes', floods(), 200],
+  ])('%s: delivered', async (_, behaviour, status) => {
+    const { sale, newest, pass, receiver } = await deliveries.tellingTo(behaviour);
+    const id = await sale();
+    await deliveries.drain();
+    const delivered = await newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', reason: null, tries: 1, dueAt: null });
+    expect(delivered.log).toEqual([
+      { try: 1, at: expect.any(Number), status, fault: null, tookMs: expect.any(Number) },
+    ]);
+    await pass(5 * DAY);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test.each<[string, Behaviour, number | null, string | null]>([
+    ['300', answers(300), 300, null],
+    ['304', answers(304), 304, null],
+    ['400', answers(400), 400, null],
+    ['410', answers(410), 410, null],
+    ['429', answers(429), 429, null],
+    ['500', answers(500), 500, null],
+    ['503', answers(503), 503, null],
+    ['hangs', hangs, null, LATE],
+    ['drips bytes', drips(), null, LATE],
+    ['closes before it answers', closesBeforeAnswer, null, CLOSED],
+    ['closes while it answers', closesInAnswer, null, CLOSED],
+    ['does not speak HTTP', speaksNonsense, null, 'The connection broke, or the answer was not HTTP.'],
+  ])('%s: it is tried again', async (_, behaviour, status, fault) => {
+    const { receiver, sale, newest, pass } = await deliveries.tellingTo(inTurn(behaviour, answers(200)));
+    const id = await sale();
+    await deliveries.drain();
+    const waiting = await newest(id);
+    expect(waiting).toMatchObject({ state: 'waiting', reason: null, tries: 1 });
+    expect(waiting.log).toEqual([{ try: 1, at: expect.any(Number), status, fault, tookMs: expect.any(Number) }]);
+    expectPause(waiting, 0);
+    await pass(13);
+    expect(await newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('a redirect is not followed', async () => {
+    const elsewhere = await deliveries.receiver();
+    const { sale, newest } = await deliveries.tellingTo(redirectsTo(elsewhere.url));
+    const id = await sale();
+    await deliveries.drain();
+    expect((await newest(id)).log).toMatchObject([{ status: 301, fault: null }]);
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  test('a certificate that proves nothing: it is not told', async () => {
+    const receiver = await deliveries.receiver(answers(200), { certificate: selfSigned(['127.0.0.1']) });
+    const { sale, newest } = await deliveries.told(receiver);
+    const id = await sale();
+    await deliveries.drain();
+    const fault = 'The server could not prove who it is: its certificate or its TLS is not valid.';
+    expect(await newest(id)).toMatchObject({ state: 'waiting', log: [{ status: null, fault }] });
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('nobody is there: it is tried again', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    await told.receiver.close();
+    const id = await told.sale();
+    await deliveries.drain();
+    const fault = 'The server refused the connection.';
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', log: [{ status: null, fault }] });
+  });
+});
+
+describe('Retry-After', () => {
+  const inAnHour = (): string => new Date(Date.now() + 3_600_000 + 60_000).toUTCString();
+  test.each<[string, string | (() => string), number]>([
+    ['longer than the ladder is honoured', '120', 120],
+    ['of an hour is honoured', '3600', 3600],
+    ['of more than an hour is an hour', '3601', 3600],
+    ['that is absurd is an hour', '999999999', 3600],
+    ['may be a date', inAnHour, 3600],
+  ])('%s', async (_, header, seconds) => {
+    const behaviour: Behaviour = (response) =>
+      void response.writeHead(429, { 'retry-after': typeof header === 'string' ? header : header() }).end();
+    const { receiver, sale, newest, pass } = await deliveries.tellingTo(behaviour);
+    const id = await sale();
+    await deliveries.drain();
+    expect(pauseOf(await newest(id))).toBe(seconds);
+    await pass(seconds / 2);
+    expect(receiver.received).toHaveLength(1);
+    await pass(seconds / 2);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test.each([
+    ['shorter than the ladder', '2'],
+    ['of nothing', '0'],
+    ['that is no number', 'soon'],
+    ['below zero', '-60'],
+  ])('%s shortens nothing', async (_, header) => {
+    const { sale, newest } = await deliveries.tellingTo(answers(503, { 'retry-after': header }));
+    const id = await sale();
+    await deliveries.drain();
+    expectPause(await newest(id), 0);
+  });
+
+  test('does not shorten the later pauses, and does not lengthen the ladder', async () => {
+    const { receiver, sale, newest, pass } = await deliveries.tellingTo(answers(503, { 'retry-after': '3600' }));
+    const id = await sale();
+    await deliveries.drain();
+    for (const [rung, row] of LADDER.entries()) {
+      const waiting = await newest(id);
+      if (row > 3600 / 0.8) expectPause(waiting, rung);
+      else expect(pauseOf(waiting)).toBeGreaterThanOrEqual(3600);
+      await pass(pauseOf(waiting));
+    }
+    expect(receiver.received).toHaveLength(14);
+    expect(await newest(id)).toMatchObject({ state: 'parked' });
+  });
+});
+
+describe('the address', () => {
+  test('is looked up at every try: a corrected one heals the backlog', async () => {
+    const told = await deliveries.tellingTo(answers(404));
+    const ids = await told.sales(5);
+    await deliveries.drain();
+    const right = await deliveries.receiver();
+    await told.set({ callback_url: right.url });
+    await told.pass(13);
+    expect(right.received.map(idOf).sort()).toEqual(ids.map((id) => `${id}-2`).sort());
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+  });
+
+  test('that was taken away is a fault of its own, and the ladder goes on until there is one again', async () => {
+    const told = await deliveries.tellingTo(answers(500));
+    const id = await told.sale();
+    await deliveries.drain();
+    await told.set({ callback_url: '' });
+    await told.pass(13);
+    const waiting = await told.newest(id);
+    expect(waiting).toMatchObject({ state: 'waiting', tries: 2 });
+    expect(waiting.log.at(-1)).toMatchObject({ status: null, fault: 'No callback_url is set.' });
+    expectPause(waiting, 1);
+    expect(told.receiver.received).toHaveLength(1);
+    told.receiver.behaviour = answers(200);
+    await told.set({ callback_url: told.receiver.url });
+    await told.pass(36);
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 3 });
+  });
+
+  test('that was never set: parked without a try, and resent once there is one', async () => {
+    const told = await deliveries.tellingTo(answers(200), { callback_url: '' });
+    const id = await told.sale();
+    await deliveries.drain();
+    expect(await told.newest(id)).toMatchObject({ state: 'parked', reason: 'No callback_url is set.', tries: 0 });
+    await told.set({ callback_url: told.receiver.url });
+    await told.resend();
+    await deliveries.drain();
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  test('of one payment is its own, and what fails there does not count against the account’s', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const own = await deliveries.receiver(answers(500));
+    const id = await told.sale({ callback_url: own.url });
+    const other = await told.sale();
+    await deliveries.drain();
+    expect(own.received.map(idOf)).toEqual([`${id}-2`]);
+    expect(idsAt(told)).toEqual([`${other}-2`]);
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 1 });
+  });
+});

@@ -1,0 +1,335 @@
+/** Who delivers what, when and how many at a time: in order per payment, shared by processes, paced per endpoint. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetAccounts } from '../../src/core/accounts.ts';
+import { readClock } from '../../src/core/clock.ts';
+import type { Gateway } from '../../src/core/context.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { deliveriesAt, holds, idOf, loseThePatienceOf, type Told, triesOf } from '../support/delivery-shop.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { answers, type Behaviour, hangs, inTurn } from '../support/receivers.ts';
+
+const PATIENCE_MS = 1500;
+const DAY = 86_400;
+
+let shop: TestGateway;
+let deliveries: ReturnType<typeof deliveriesAt>;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  deliveries = deliveriesAt(shop);
+  await loseThePatienceOf(shop.gateway, PATIENCE_MS);
+});
+afterAll(async () => {
+  await shop.close();
+  await deliveries.close();
+});
+
+const idsAt = ({ receiver }: Pick<Told, 'receiver'>): string[] => receiver.received.map(idOf);
+/** Lets a merchant's time pass without anything happening on the way: all of it is due at the same moment. */
+async function leap({ merchant: { mid } }: Told, seconds: number): Promise<void> {
+  await shop.gateway.installation.moveClock(mid, seconds * 1000);
+  await readClock(shop.gateway);
+}
+
+const sorted = (ids: readonly string[]): string[] => [...ids].sort();
+
+describe('shared by several processes', () => {
+  let other: Gateway;
+  beforeAll(async () => {
+    other = await shop.anotherGateway();
+    await loseThePatienceOf(other, PATIENCE_MS);
+  });
+
+  test('everything is sent once, and in order', async () => {
+    const told = await deliveries.tellingTo(holds(undefined, 5).behaviour);
+    const ids = await told.sales(120, { auth: 'Y' });
+    await Promise.all(ids.slice(0, 40).map((id) => told.operate('CAPTURE', id)));
+    const before = await Promise.all([shop.gateway, other].map(triesOf));
+    await Promise.all([shop.gateway, other].map(({ deliverer }) => deliverer.drain()));
+    const names = (await Promise.all(ids.map((id) => told.callbacks(id)))).flat().map(({ paymentId, seq, state }) => {
+      expect(state).toBe('delivered');
+      return `${paymentId}-${seq}`;
+    });
+    expect(names).toHaveLength(160);
+    expect(sorted(idsAt(told))).toEqual(sorted(names));
+    for (const id of ids.slice(0, 40)) {
+      const own = idsAt(told).filter((name) => name.startsWith(id));
+      expect(own).toEqual(names.filter((name) => name.startsWith(id)));
+    }
+    const after = await Promise.all([shop.gateway, other].map(triesOf));
+    for (const [index, count] of after.entries()) expect(count).toBeGreaterThan(before[index] as number);
+  });
+
+  test('what a process took that died before it sent it is taken over when its lease is over', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const ids = await told.sales(3);
+    const taken = await other.callbacks.claimDue(other.clock.now(), {
+      usualRoom: 16,
+      rooms: [],
+      most: 100,
+      after: undefined,
+    });
+    expect(sorted(taken.map(({ paymentId }) => paymentId))).toEqual(sorted(ids));
+    await deliveries.drain();
+    await told.pass(20);
+    expect(idsAt(told)).toEqual([]);
+    await told.pass(11);
+    expect(sorted(idsAt(told))).toEqual(sorted(ids.map((id) => `${id}-2`)));
+    // That somebody had it before is no try.
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  test('a try that could not be written is made again: told twice rather than never', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const id = await told.sale();
+    const away = Promise.withResolvers<void>();
+    told.receiver.behaviour = async (response, request) => {
+      await shop.rows('alter table callback_tries rename to callback_tries_away');
+      answers(200)(response, request);
+      away.resolve();
+    };
+    await Promise.all([deliveries.drain(), away.promise]);
+    await shop.rows('alter table callback_tries_away rename to callback_tries');
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 0 });
+    told.receiver.behaviour = answers(200);
+    await told.pass(31);
+    expect(idsAt(told)).toEqual([`${id}-2`, `${id}-2`]);
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  test('a database that hands out nothing for a while loses nothing', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const id = await told.sale();
+    await shop.rows('alter table callbacks rename to callbacks_away');
+    await deliveries.drain();
+    await shop.rows('alter table callbacks_away rename to callbacks');
+    expect(idsAt(told)).toEqual([]);
+    await deliveries.drain();
+    expect(idsAt(told)).toEqual([`${id}-2`]);
+  });
+
+  test('an answer that comes after another process has delivered changes nothing but the log', async () => {
+    const held = holds((nth) => answers(nth === 1 ? 500 : 200));
+    const told = await deliveries.tellingTo(held.behaviour);
+    const id = await told.sale();
+    const slow = other.deliverer.drain();
+    await expect.poll(() => held.seen.length).toBe(1);
+    await leap(told, 31);
+    const quick = deliveries.drain();
+    await expect.poll(() => held.seen.length).toBe(2);
+    held.release();
+    await Promise.all([slow, quick]);
+    await deliveries.drain();
+    const delivered = await told.newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, dueAt: null });
+    expect(sorted(delivered.log.map(({ status }) => String(status)))).toEqual(['200', '500']);
+  });
+
+  test('a process that is stopped in the middle of a call that hangs has not tried', async () => {
+    const leaving = await shop.anotherGateway();
+    const told = await deliveries.tellingTo(inTurn(hangs, answers(200)));
+    const id = await told.sale();
+    const drained = leaving.deliverer.drain();
+    await expect.poll(() => told.receiver.received.length).toBe(1);
+    await leaving.deliverer.stop();
+    await drained;
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 0, log: [] });
+    await told.pass(31);
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  test('a process that is stopped waits for what is answered soon, and that counts', async () => {
+    const leaving = await shop.anotherGateway();
+    const told = await deliveries.tellingTo(holds(undefined, 300).behaviour);
+    const ids = await told.sales(4);
+    const drained = leaving.deliverer.drain();
+    await expect.poll(() => told.receiver.received.length).toBe(4);
+    await leaving.deliverer.stop();
+    await drained;
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  test('one that delivers by itself hears of what another has written', async () => {
+    const listening = await shop.anotherGateway();
+    listening.deliverer.start();
+    const told = await deliveries.tellingTo(answers(200));
+    const id = await told.sale();
+    await expect.poll(() => idsAt(told)).toEqual([`${id}-2`]);
+    await listening.deliverer.stop();
+  });
+});
+
+describe('what cannot be sent at all', () => {
+  const poison = async ({ merchant: { mid } }: Told, column: string): Promise<void> => {
+    await shop.rows(`update accounts set ${column} = '\\x00' where mid = '${mid}'`);
+    forgetAccounts(shop.gateway, mid);
+  };
+
+  test('is parked at once with its reason, and the others go on; mended, it can be resent', async () => {
+    const broken = await deliveries.tellingTo(answers(200));
+    const sound = await deliveries.told(broken.receiver);
+    const ids = await broken.sales(6);
+    const others = await sound.sales(6);
+    const { mid } = broken.merchant;
+    const [row] = await shop.rows(`select encode(callback_secret, 'hex') as secret from accounts where mid = '${mid}'`);
+    await poison(broken, 'callback_secret');
+    await deliveries.drain();
+    expect(sorted(idsAt(sound))).toEqual(sorted(others.map((id) => `${id}-2`)));
+    const reason = 'It could not be signed: the secret of the account cannot be opened.';
+    for (const id of ids) {
+      expect(await broken.newest(id)).toMatchObject({ state: 'parked', reason, dueAt: null, log: [{ fault: reason }] });
+    }
+    await shop.rows(`update accounts set callback_secret = '\\x${row?.secret}' where mid = '${mid}'`);
+    forgetAccounts(shop.gateway, mid);
+    await broken.resend();
+    await deliveries.drain();
+    for (const id of ids) expect(await broken.newest(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('is not taken again and again when something else of the account cannot be opened', async () => {
+    const broken = await deliveries.tellingTo(answers(200));
+    const id = await broken.sale();
+    await poison(broken, 'password');
+    await deliveries.drain();
+    expect(['delivered', 'parked']).toContain((await broken.newest(id)).state);
+  });
+});
+
+describe('a few at a time', () => {
+  test('a receiver that answers gets more and more, and never more than sixteen', async () => {
+    const held = holds(undefined, 20);
+    const told = await deliveries.tellingTo(held.behaviour);
+    await told.sales(200);
+    await deliveries.drain();
+    expect(held.seen).toHaveLength(200);
+    expect(Math.max(...held.seen.slice(0, 4))).toBeLessThanOrEqual(4);
+    expect(Math.max(...held.seen)).toBeLessThanOrEqual(16);
+    expect(Math.max(...held.seen)).toBeGreaterThan(4);
+  });
+
+  test('one that fails gets one at a time; when it is back it gets more step by step', async () => {
+    const FAILING = 40;
+    const held = holds((nth) => answers(nth <= FAILING ? 500 : 200), 5);
+    const told = await deliveries.tellingTo(held.behaviour);
+    await told.sales(200);
+    await deliveries.drain();
+    expect(held.seen).toHaveLength(200);
+    expect(Math.max(...held.seen.slice(0, 4))).toBeLessThanOrEqual(4);
+    expect(new Set(held.seen.slice(4, FAILING + 1))).toEqual(new Set([1]));
+    // Each success lets one more be under way, so before the nth success there are never more than n.
+    for (const [index, underWay] of held.seen.slice(FAILING).entries()) {
+      expect(underWay).toBeLessThanOrEqual(Math.min(16, index + 1));
+    }
+    expect(Math.max(...held.seen)).toBeGreaterThan(4);
+  });
+
+  test('the backlog of one that was dead for long comes back at this pace, too', async () => {
+    const held = holds(undefined, 5);
+    const told = await deliveries.tellingTo(answers(500));
+    const ids = await told.sales(100);
+    for (const hours of [0, 1, 2, 4]) {
+      await leap(told, hours * 3600);
+      await deliveries.drain();
+    }
+    told.receiver.received.length = 0;
+    told.receiver.behaviour = held.behaviour;
+    await leap(told, 10 * 3600);
+    await deliveries.drain();
+    expect(sorted(idsAt(told))).toEqual(sorted(ids.map((id) => `${id}-2`)));
+    for (const [index, underWay] of held.seen.entries()) expect(underWay).toBeLessThanOrEqual(Math.min(16, index + 1));
+  });
+
+  test('one endpoint of three hundred that hangs delays nobody', async () => {
+    const held = holds();
+    const hanging = await deliveries.tellingTo(held.behaviour);
+    const healthy = await deliveries.receiver();
+    const others = await Promise.all(Array.from({ length: 299 }, () => deliveries.told(healthy)));
+    const stuck = await hanging.sales(20);
+    const ids = await Promise.all(others.map(({ sale }) => sale()));
+    const drained = deliveries.drain();
+    await expect.poll(() => healthy.received.length, { timeout: 10_000 }).toBe(299);
+    expect(sorted(healthy.received.map(idOf))).toEqual(sorted(ids.map((id) => `${id}-2`)));
+    expect(held.seen.length).toBeLessThanOrEqual(4);
+    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'waiting', tries: 0 });
+    held.release();
+    await drained;
+    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('even a hundred endpoints of three hundred that hang delay nobody', async () => {
+    // With all the patience of the gateway, so that nobody is served only because the others were given up.
+    const patient = await shop.anotherGateway();
+    const held = holds();
+    const hanging = await deliveries.receiver(held.behaviour);
+    const healthy = await deliveries.receiver();
+    const stuck = await Promise.all(Array.from({ length: 100 }, () => deliveries.told(hanging)));
+    const others = await Promise.all(Array.from({ length: 200 }, () => deliveries.told(healthy)));
+    await Promise.all(stuck.map(({ sales }) => sales(4)));
+    await Promise.all(others.map(({ sale }) => sale()));
+    const drained = patient.deliverer.drain();
+    await expect.poll(() => healthy.received.length, { timeout: 8000 }).toBe(200);
+    held.release();
+    await drained;
+    expect(hanging.received).toHaveLength(400);
+  });
+});
+
+describe('in the order of each payment', () => {
+  /** Refuses what is said of one payment and takes the rest. */
+  const refuses =
+    (id: string): Behaviour =>
+    (response, request) =>
+      answers(idOf(request).startsWith(id) ? 500 : 200)(response, request);
+
+  /** A payment that is authorised, captured and refunded: three callbacks, here by their numbers. */
+  async function busyPayment(told: Told): Promise<{ id: string; names: string[] }> {
+    const id = await told.sale({ auth: 'Y' });
+    await told.operate('CAPTURE', id);
+    await told.operate('CREDITVOID', id);
+    const names = (await told.callbacks(id)).map(({ seq }) => `${id}-${seq}`);
+    expect(names).toHaveLength(3);
+    return { id, names };
+  }
+
+  test('a later event is not sent before an earlier one was delivered; other payments go on', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const stuck = await busyPayment(told);
+    told.receiver.behaviour = refuses(stuck.id);
+    const fine = await busyPayment(told);
+    await deliveries.drain();
+    expect(idsAt(told).filter((name) => name.startsWith(stuck.id))).toEqual([stuck.names[0]]);
+    expect(idsAt(told).filter((name) => name.startsWith(fine.id))).toEqual(fine.names);
+    told.receiver.behaviour = answers(200);
+    await told.pass(13);
+    expect(idsAt(told).filter((name) => name.startsWith(stuck.id))).toEqual([stuck.names[0], ...stuck.names]);
+    for (const { tries, state } of await told.callbacks(stuck.id)) {
+      expect([state, tries <= 2]).toEqual(['delivered', true]);
+    }
+  });
+
+  test('what is parked does not stand in the way of what comes after it', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const { id, names } = await busyPayment(told);
+    const [first = '', ...later] = names;
+    told.receiver.behaviour = refuses(first);
+    await told.pass(5 * DAY);
+    expect((await told.callbacks(id)).map(({ state }) => state)).toEqual(['parked', 'delivered', 'delivered']);
+    expect(idsAt(told)).toEqual([...Array(14).fill(first), ...later]);
+  });
+
+  test('each is sent with the number of its event, so that a receiver can put them in order', async () => {
+    const told = await deliveries.tellingTo(answers(200));
+    const { id } = await busyPayment(told);
+    await deliveries.drain();
+    const numbers = told.receiver.received.map(({ headers }) => Number(headers['turnpike-sequence']));
+    expect(numbers).toEqual((await told.callbacks(id)).map(({ seq }) => seq));
+    expect(numbers).toEqual(sorted(numbers.map(String)).map(Number));
+  });
+});
+
+test('after all of this every invariant holds, and every try is in the log', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  const odd = await shop.rows(`
+    select c.payment_id from callbacks c left join callback_tries t using (mid, payment_id, seq)
+    group by c.mid, c.payment_id, c.seq having c.tries <> count(t.try) or c.tries <> coalesce(max(t.try), 0)`);
+  expect(odd).toEqual([]);
+});

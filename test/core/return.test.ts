@@ -1,0 +1,93 @@
+/** Where a payer goes back to: by how the payment ended, by which way they come, and never to an unsafe place. */
+import { describe, expect, test } from 'vitest';
+import type { Account, WholePayment } from '../../src/core/context.ts';
+import {
+  challengeTarget,
+  endingOf,
+  isWebAddress,
+  returnAddress,
+  returnTarget,
+} from '../../src/core/payments/return.ts';
+
+const NOW = 1_800_000_000_000;
+const gateway = { environment: 'sandbox', clock: { now: () => NOW } } as unknown as Parameters<typeof returnAddress>[0];
+const account = (settings: object = {}): Account =>
+  ({ settings: { return_parameters: false, three_ds_link_target: '', ...settings } }) as unknown as Account;
+const payment = (fields: object = {}, details: object = {}): WholePayment =>
+  ({
+    mid: 'm',
+    state: 'SETTLED',
+    authorised: 0n,
+    inDoubt: false,
+    declineReason: null,
+    ...fields,
+    details: { description: '', payer: {}, ...details },
+  }) as unknown as WholePayment;
+const SESSION = { until: NOW + 60_000, successUrl: 'https://shop.example/thanks' };
+
+describe('how it ended for the payer', () => {
+  test.each<[string, object, object, string]>([
+    ['settled', { state: 'SETTLED' }, {}, 'paid'],
+    ['reserved', { state: 'PENDING', authorised: 1n }, {}, 'paid'],
+    ['pending', { state: 'PENDING' }, {}, 'open'],
+    ['pending, and nobody knows', { state: 'PENDING', inDoubt: true }, {}, 'unknown'],
+    ['at the bank', { state: '3DS' }, {}, 'open'],
+    ['declined', { state: 'DECLINED', declineReason: 'No.' }, {}, 'declined'],
+    ['declined, in a session', { state: 'DECLINED', declineReason: 'No.' }, { session: SESSION }, 'declined'],
+    ['declined, in a session that is over', { state: 'DECLINED' }, { session: { ...SESSION, until: NOW } }, 'expired'],
+    ['out of time', { state: 'DECLINED', declineReason: 'The payer did not finish in time.' }, {}, 'expired'],
+    ['lost', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, {}, 'failed'],
+    ['voided', { state: 'VOID' }, {}, 'givenBack'],
+    ['refunded', { state: 'REFUND' }, {}, 'givenBack'],
+    ['an authorisation that expired', { state: 'EXPIRED' }, {}, 'givenBack'],
+  ])('%s', (_, fields, details, expected) => {
+    expect(endingOf(gateway, payment(fields, details))).toBe(expected);
+  });
+});
+
+describe('a sale of a merchant’s own page', () => {
+  const sale = payment({}, { returnUrl: 'https://shop.example/return', termUrl3ds: 'https://shop.example/3ds' });
+
+  test('has one address, and another one after the bank', () => {
+    expect(returnAddress(gateway, sale, account())).toBe('https://shop.example/return');
+    expect(returnAddress(gateway, sale, account(), { isAfterChallenge: true })).toBe('https://shop.example/3ds');
+    const plain = payment({}, { returnUrl: 'https://shop.example/return' });
+    expect(returnAddress(gateway, plain, account(), { isAfterChallenge: true })).toBe('https://shop.example/return');
+  });
+
+  test('goes back in our own window, unless the account wants another one after the bank', () => {
+    const settings = account({ three_ds_link_target: '_parent' });
+    expect(returnTarget(sale, settings)).toBeUndefined();
+    expect(returnTarget(sale, settings, { isAfterChallenge: true })).toBe('_parent');
+    expect(challengeTarget(settings)).toBe('_parent');
+    expect(challengeTarget(account({ three_ds_link_target: 'a b' }))).toBeUndefined();
+  });
+});
+
+test('after the bank the account’s target goes before that of the session', () => {
+  const whole = payment({}, { session: { ...SESSION, urlTarget: '_top' } });
+  expect(returnTarget(whole, account())).toBe('_top');
+  expect(returnTarget(whole, account({ three_ds_link_target: '_blank' }))).toBe('_top');
+  expect(returnTarget(whole, account({ three_ds_link_target: '_blank' }), { isAfterChallenge: true })).toBe('_blank');
+});
+
+describe('an address that a payer may be sent to', () => {
+  test.each<[string, boolean, boolean]>([
+    ['https://shop.example/', true, true],
+    ['http://localhost:3000/', true, false],
+    ['http://127.0.0.1/', true, false],
+    ['http://[::1]:80/', true, false],
+    ['http://2130706433/', true, false],
+    ['http://shop.example/', false, false],
+    ['http://localhost@shop.example/', false, false],
+    ['https://me:secret@shop.example/', false, false],
+    ['javascript:alert(1)', false, false],
+    ['data:text/html,x', false, false],
+    ['//shop.example', false, false],
+    ['/pay', false, false],
+    ['', false, false],
+  ])('%s: in the sandbox %s, in production %s', (address, sandbox, production) => {
+    expect(isWebAddress({ environment: 'sandbox' }, address)).toBe(sandbox);
+    expect(isWebAddress({ environment: 'production' }, address)).toBe(production);
+  });
+});

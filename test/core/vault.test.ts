@@ -1,0 +1,110 @@
+/** What the vault promises: a card opens in its own place alone, the same card is known again, and no key goes too early. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Gateway } from '../../src/core/context.ts';
+import { cardOfToken, keepCard, newDataKey, openCard } from '../../src/core/vault.ts';
+import { newId } from '../../src/lib/id.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { query } from '../support/database.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let shop: TestGateway;
+let gateway: Gateway;
+let mid: string;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  ({ gateway } = shop);
+  ({ mid } = shop.merchant);
+});
+afterAll(() => shop.close());
+
+const VISA = '4111111111111111';
+const card = (number = VISA) => ({
+  number: new Secret(number),
+  ...{ month: '05', year: '2038', holder: 'Ada Byron' },
+  cvv: new Secret('123'),
+});
+const keep = (account: string, number?: string, tools: Gateway = gateway) =>
+  keepCard(tools, { mid: account, paymentId: newId() }, card(number), true);
+const rowOf = async (account: string, id: string) => {
+  const row = await gateway.cards.find(account, id);
+  if (!row) throw new Error('There is no such card.');
+  return row;
+};
+const run = (sql: string) => query(shop.connection as Parameters<typeof query>[0], sql);
+
+test('a card comes out as it went in, without its code', async () => {
+  const kept = await keep(mid);
+  const { token, ...shown } = kept;
+  expect(shown).toEqual({ id: kept.id, masked: '411111******1111', network: 'visa', expiry: '05/2038' });
+  expect(token).toMatch(/^[0-9a-f]{48}$/);
+  const opened = await openCard(gateway, mid, kept.id);
+  expect(opened.number.reveal()).toBe(VISA);
+  expect(JSON.stringify(opened)).not.toContain(VISA);
+  expect(opened).toMatchObject({ month: '05', year: '2038', holder: 'Ada Byron' });
+  expect(opened.cvv).toBeUndefined();
+});
+
+test('what is sealed for one card opens for no other, in no other account and under no other version', async () => {
+  const [one, other] = [await keep(mid), await keep(mid, '5555555555554444')];
+  const rival = await shop.newMerchant();
+  const theirs = await keep(rival.mid);
+  for (const [account, id] of [
+    [mid, other.id],
+    [rival.mid, theirs.id],
+  ] as const) {
+    await run(
+      `update cards set sealed = (select sealed from cards where card_id = '${one.id}') where card_id = '${id}'`,
+    );
+    await expect(openCard(gateway, account, id)).rejects.toThrow(/does not belong|not configured/);
+  }
+  await expect(openCard(gateway, rival.mid, one.id)).rejects.toThrow('not in the vault');
+});
+
+test('the same number has the same fingerprint in one account, and another in the next', async () => {
+  const rival = await shop.newMerchant();
+  const ours = [await keep(mid), await keep(mid)];
+  const [first, second] = await Promise.all(ours.map(({ id }) => rowOf(mid, id)));
+  const theirs = await rowOf(rival.mid, (await keep(rival.mid)).id);
+  expect(first?.fingerprint).toBe(second?.fingerprint);
+  expect(first?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  expect(theirs.fingerprint).not.toBe(first?.fingerprint);
+  const other = await rowOf(mid, (await keep(mid, '5555555555554444')).id);
+  expect(other.fingerprint).not.toBe(first?.fingerprint);
+});
+
+test('first cards of one account at the same moment share their keys', async () => {
+  const { mid: fresh } = await shop.newMerchant();
+  const kept = await Promise.all(Array.from({ length: 10 }, () => keep(fresh)));
+  for (const { id } of kept) expect((await openCard(gateway, fresh, id)).number.reveal()).toBe(VISA);
+  expect(new Set((await Promise.all(kept.map(({ id }) => rowOf(fresh, id)))).map((row) => row.fingerprint)).size).toBe(
+    1,
+  );
+});
+
+test('a token leads to its card, whoever asks', async () => {
+  const { token = '', id } = await keep(mid);
+  expect(await cardOfToken(gateway, token)).toMatchObject({ card: { cardId: id, mid }, isExpired: false });
+  expect(await cardOfToken(gateway, 'x')).toBeUndefined();
+});
+
+test('a key that a card needs cannot go', async () => {
+  await keep(mid);
+  await expect(run(`delete from data_keys where mid = '${mid}'`)).rejects.toThrow('violates foreign key');
+});
+
+test('a card whose key is retired in the moment that it comes goes under the newest', async () => {
+  const { mid: fresh } = await shop.newMerchant();
+  const { cards } = gateway;
+  let isRetired = false;
+  const insert: typeof cards.insert = async (row) => {
+    if (!isRetired) {
+      isRetired = true;
+      await cards.insertDataKey(newDataKey(gateway, fresh, 2), Date.now());
+      await run(`delete from data_keys where mid = '${fresh}' and version = 1`);
+    }
+    return cards.insert(row);
+  };
+  const { id } = await keep(fresh, VISA, { ...gateway, cards: { ...cards, insert } });
+  expect((await rowOf(fresh, id)).keyVersion).toBe(2);
+  expect((await openCard(gateway, fresh, id)).number.reveal()).toBe(VISA);
+});

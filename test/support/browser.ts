@@ -1,0 +1,83 @@
+/** A real browser for one test file: each test has payers of its own, who reach nothing but this machine. */
+import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { findChromium } from './chromium.ts';
+
+export type { Page } from 'playwright-core';
+
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const ENGLISH = { 'accept-language': 'en' };
+
+export async function launch(): Promise<Browser> {
+  const { path, env, hasSandbox } = await findChromium();
+  return chromium.launch({
+    executablePath: path,
+    headless: true,
+    chromiumSandbox: hasSandbox,
+    args: FLAGS,
+    env: { ...process.env, ...env },
+  });
+}
+
+const isHere = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'data:' || protocol === 'blob:' || hostname === '127.0.0.1' || hostname === 'localhost';
+
+/** A page that refuses what was filled in says so with its status, which the browser calls a failed load. */
+const isAboutStatus = (message: ConsoleMessage): boolean => message.text().startsWith('Failed to load resource');
+
+export interface PayerOptions extends BrowserContextOptions {
+  /** What the browser is expected to complain about. */
+  complains?: RegExp;
+}
+
+/** How payers come to a test of this file, each with a browser that has never been here before. */
+export function payersOfFile(): (options?: PayerOptions) => Promise<Page> {
+  let browser: Browser;
+  const complaints: string[] = [];
+  const closes: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterEach(async () => {
+    await Promise.all(closes.splice(0).map((close) => close()));
+    expect(complaints.splice(0), 'what the browser complained about').toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  return async ({ complains, ...options } = {}) => {
+    const context = await browser.newContext({ extraHTTPHeaders: ENGLISH, ...options });
+    closes.push(() => context.close());
+    context.setDefaultTimeout(15_000);
+    const complain = (text: string): void => {
+      if (!complains?.test(text)) complaints.push(text);
+    };
+    await context.route(
+      (url) => !isHere(url),
+      (route) => route.abort(),
+    );
+    context.on('request', (request) => {
+      if (!isHere(new URL(request.url()))) complain(`asked for ${request.url()}`);
+    });
+    context.on('response', (response) => {
+      if (response.status() >= 400 && !response.request().isNavigationRequest()) {
+        complain(`${response.status()} for ${response.url()}`);
+      }
+    });
+    context.on('console', (message) => {
+      if (message.type() === 'error' && !isAboutStatus(message)) complain(message.text());
+    });
+    context.on('weberror', (error) => complain(String(error.error())));
+    return context.newPage();
+  };
+}

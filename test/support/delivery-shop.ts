@@ -1,0 +1,149 @@
+/** Merchants who are told of their payments, and what is to be seen of it: at their servers, and in the log of tries. */
+import { createHmac } from 'node:crypto';
+import { expect } from 'vitest';
+import { createReceiver } from '../../src/connectors/receiver.ts';
+import type { Gateway } from '../../src/core/context.ts';
+import type { CallbackRow, CallbackTry } from '../../src/store/callbacks.ts';
+import { type Answer, type Fields, type Merchant, saleFields, type TestGateway } from './gateway.ts';
+import { type OperationAction, operationFields } from './operations.ts';
+import { answers, type Behaviour, type Received, startReceiver, type TestReceiver } from './receivers.ts';
+
+/** The pauses of the ladder in seconds, written a second time by hand. */
+export const LADDER = [10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 86_400];
+
+export type ToldMerchant = Merchant & { callback_secret: string };
+export type LoggedCallback = CallbackRow & { log: CallbackTry[] };
+
+export const idOf = ({ headers }: Received): string => String(headers['webhook-id']);
+
+/** Whether exactly these bytes were signed with the secret, worked out apart from the gateway's own code. */
+export function isSigned({ headers, body }: Received, secret: string): boolean {
+  const signature = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+    .update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`)
+    .update(body)
+    .digest('base64');
+  return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
+}
+
+/** How long a callback waits after its newest try, in seconds. */
+export function pauseOf({ dueAt, log }: LoggedCallback): number {
+  return ((dueAt as number) - (log.at(-1) as CallbackTry).at) / 1000;
+}
+
+/** That it waits as long as this row of the ladder says, up to a fifth more or less. */
+export function expectPause(callback: LoggedCallback, rung: number): void {
+  const row = LADDER[rung] as number;
+  expect(pauseOf(callback), `pause ${rung + 1}`).toBeGreaterThanOrEqual(0.8 * row);
+  expect(pauseOf(callback), `pause ${rung + 1}`).toBeLessThanOrEqual(1.2 * row);
+}
+
+/** Takes each request when it likes, and knows how many it has at a time. */
+export interface Holding {
+  behaviour: Behaviour;
+  /** How many were under way when each request had arrived, itself included. */
+  seen: number[];
+  /** Answers everything that is held, and from now on at once. */
+  release(): void;
+}
+
+/** Holds what arrives for a while, or until it is told to let go, and then does what it does with the nth request. */
+export function holds(then: (nth: number) => Behaviour = () => answers(200), holdMs?: number): Holding {
+  const waiting = new Set<() => void>();
+  const seen: number[] = [];
+  let underWay = 0;
+  let isOpen = false;
+  return {
+    seen,
+    behaviour(response, request) {
+      seen.push(++underWay);
+      const nth = seen.length;
+      const answer = (): void => {
+        if (!waiting.delete(answer)) return;
+        underWay--;
+        then(nth)(response, request);
+      };
+      waiting.add(answer);
+      if (isOpen) answer();
+      else if (holdMs !== undefined) setTimeout(answer, holdMs);
+    },
+    release() {
+      isOpen = true;
+      for (const answer of [...waiting]) answer();
+    },
+  };
+}
+
+/** One merchant with a server of its own. */
+export interface Told {
+  merchant: ToldMerchant;
+  receiver: TestReceiver;
+  /** Makes a payment, of which the merchant is told once. */
+  sale(fields?: Fields): Promise<string>;
+  sales(count: number, fields?: Fields): Promise<string[]>;
+  operate(action: OperationAction, id: string, fields?: Fields): Promise<void>;
+  callbacks(id: string): Promise<LoggedCallback[]>;
+  /** The newest callback of a payment. */
+  newest(id: string): Promise<LoggedCallback>;
+  pass(seconds: number): Promise<void>;
+  set(settings: Record<string, unknown>): Promise<void>;
+  resend(id?: string): Promise<number>;
+}
+
+export function deliveriesAt(shop: TestGateway) {
+  const receivers: TestReceiver[] = [];
+
+  const receiver = async (...options: Parameters<typeof startReceiver>): Promise<TestReceiver> => {
+    const started = await startReceiver(...options);
+    receivers.push(started);
+    return started;
+  };
+
+  const done = ({ status, body }: Answer): Answer['body'] => {
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body;
+  };
+
+  const told = async (at: TestReceiver, settings: Record<string, unknown> = {}): Promise<Told> => {
+    const merchant = (await shop.newMerchant({ callback_url: at.url, ...settings })) as ToldMerchant;
+    const { mid } = merchant;
+    const sale = async (fields: Fields = {}): Promise<string> =>
+      done(await shop.post(saleFields(merchant, fields))).trans_id;
+    const callbacks = (paymentId: string): Promise<LoggedCallback[]> => shop.gateway.callbacks.of({ mid, paymentId });
+    return {
+      merchant,
+      receiver: at,
+      sale,
+      sales: (count, fields) => Promise.all(Array.from({ length: count }, () => sale(fields))),
+      operate: async (action, id, fields) => done(await shop.post(operationFields(merchant, action, id, fields))),
+      callbacks,
+      newest: async (id) => (await callbacks(id)).at(-1) as LoggedCallback,
+      pass: (seconds) => shop.advanceClock(seconds, mid),
+      set: async (settings) => done(await shop.admin('PATCH', `/accounts/${mid}`, settings)),
+      resend: (paymentId) => shop.gateway.callbacks.resend({ mid, paymentId }, shop.gateway.clock.now),
+    };
+  };
+
+  return {
+    receiver,
+    told,
+    /** A merchant with a new server that does this. */
+    tellingTo: async (behaviour: Behaviour, settings?: Record<string, unknown>): Promise<Told> =>
+      told(await receiver(behaviour), settings),
+    drain: (): Promise<void> => shop.gateway.deliverer.drain(),
+    close: async (): Promise<void> => {
+      for (const one of receivers.splice(0)) await one.close();
+    },
+  };
+}
+
+/** The same line to receivers with less patience, so that tests need not wait ten seconds for what hangs. */
+export async function loseThePatienceOf(gateway: Gateway, totalMs: number): Promise<void> {
+  await gateway.receiver.close();
+  gateway.receiver = createReceiver({ ...gateway.callbackReach, totalMs });
+}
+
+/** How many tries a process has made, as its metrics count them. */
+export async function triesOf({ metrics }: Gateway): Promise<number> {
+  const counts = [...(await metrics.text()).matchAll(/^turnpike_callback_tries_total\{.*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}

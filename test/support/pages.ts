@@ -1,0 +1,52 @@
+/** The payer's pages as a test looks at them: what is on one besides our script, and whether a browser is kept safe. */
+import { hash } from 'node:crypto';
+import { expect } from 'vitest';
+import { SCRIPT } from '../../src/pages/script.ts';
+
+/** A page without the one script that every page has. */
+export const withoutScript = (page: string): string => page.replace(`<script>${SCRIPT}</script>`, '');
+
+/** What a payer reads, without tags, style and script. */
+export const readable = (page: string): string =>
+  withoutScript(page)
+    .replace(/<style>[\s\S]*?<\/style>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** The rules of a page's policy by their names. */
+export const policyOf = (headers: Headers): Map<string, string> =>
+  new Map(
+    (headers.get('content-security-policy') ?? '').split('; ').map((rule) => {
+      const [name = '', ...values] = rule.split(' ');
+      return [name, values.join(' ')];
+    }),
+  );
+
+const hashesOf = (page: string, tag: string): string =>
+  [...page.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
+    .map(([, text]) => `'sha256-${hash('sha256', text as string, 'base64')}'`)
+    .join(' ');
+
+/** A page lets nothing else in, is kept nowhere, and tells nobody where it was. */
+export function expectSafe({ headers, text }: { headers: Headers; text: string }): void {
+  const policy = policyOf(headers);
+  expect(policy.get('default-src')).toBe("'none'");
+  expect(policy.get('base-uri')).toBe("'none'");
+  expect(policy.get('connect-src')).toBe("'self'");
+  expect(policy.get('require-trusted-types-for')).toBe("'script'");
+  expect([...policy.values()].join(' ')).not.toMatch(/unsafe|\*/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('permissions-policy')).toMatch(/^payment=\(self\), (\w+(-\w+)*=\(\)(, |$))+$/);
+  if (text === '') return;
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(text.match(/<script/g)).toHaveLength(1);
+  expect(policy.get('script-src')).toBe(hashesOf(text, 'script'));
+  expect(policy.get('style-src')).toBe(hashesOf(text, 'style'));
+  expect(withoutScript(text)).not.toMatch(/\sstyle="|\son\w+="|<script|javascript:/);
+}
