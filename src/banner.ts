@@ -41,7 +41,7 @@ export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken, isA
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
 
-  Gateway       ${url}/post
+  Gateway       ${url}/post and ${url}/api/v1/
   Admin API     ${url}/admin/api
   Outside world ${outside ?? '(none)'}
   Health        ${url}/health/ready
@@ -55,6 +55,8 @@ export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken, isA
   client_key    ${demo.clientKey}
   merchant_key  ${demo.merchantKey}
   password      ${demo.passwords()[0]}
+  callbacks     signed with ${demo.callbackSecrets()[0]}
+                npx turnpike listen --forward http://localhost:3000/callback brings them to your server
 
   Your first payment: paste this line into another terminal.
 

@@ -134,10 +134,11 @@ const WRITE = `
     union all
     select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
   ), told as (
-    insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at)
+    insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
+      finished_at)
     select mid, payment_id, seq, told_type, told_body, told_json, told_url, told_endpoint,
       (case when told_due_at is null then 'parked' else 'waiting' end)::callback_state,
-      case when told_due_at is null then '${NO_ADDRESS}' end, told_due_at, at
+      case when told_due_at is null then '${NO_ADDRESS}' end, told_due_at, at, case when told_due_at is null then at end
     from moved where told_body is not null
   ), operated as (
     insert into operations (mid, operation_id, payment_id, verb, amount, state, reason, asked, due_at, requested_at,
