@@ -29,10 +29,17 @@ const bound = (column: string, mid: string): string => boundTo('accounts', colum
 function open(gateway: Gateway, row: AccountRow): Account {
   const { mid } = row;
   const settings = completeSettings(row.settings);
-  const opened = (name: AccountSecret, sealed: Buffer): Secret =>
-    new Secret(gateway.seal.open(sealed, bound(COLUMNS[name], mid)));
-  const password = opened('password', row.password);
-  const previous = row.previousPassword ? opened('password', row.previousPassword) : undefined;
+  /** One, or two while it is replaced; opened when somebody needs them, so that a damaged one harms nothing else. */
+  const secrets = (name: AccountSecret, sealed: Buffer, previous: Buffer | null, until: number | null) => {
+    const opened: Secret[] = [];
+    return (): readonly string[] => {
+      const isOverlap = previous !== null && gateway.clock.now(mid) < (until as number);
+      return (isOverlap ? [sealed, previous] : [sealed]).map((one, index) => {
+        opened[index] ??= new Secret(gateway.seal.open(one, bound(COLUMNS[name], mid)));
+        return opened[index].reveal();
+      });
+    };
+  };
   const isListed = settings.ip_allowlist.length > 0 ? addressList(settings.ip_allowlist) : () => true;
   return {
     mid,
@@ -41,16 +48,13 @@ function open(gateway: Gateway, row: AccountRow): Account {
     merchantKey: row.merchantKey,
     settings,
     createdAt: row.createdAt,
-    passwords() {
-      const isOverlap = previous && gateway.clock.now(mid) < (row.previousPasswordUntil as number);
-      return isOverlap ? [password.reveal(), previous.reveal()] : [password.reveal()];
-    },
-    callbackSecrets() {
-      const { callbackSecret, previousCallbackSecret, previousCallbackSecretUntil } = row;
-      const isOverlap = gateway.clock.now(mid) < (previousCallbackSecretUntil ?? 0);
-      const sealed = isOverlap && previousCallbackSecret ? [callbackSecret, previousCallbackSecret] : [callbackSecret];
-      return sealed.map((one) => opened('callbackSecret', one).reveal());
-    },
+    passwords: secrets('password', row.password, row.previousPassword, row.previousPasswordUntil),
+    callbackSecrets: secrets(
+      'callbackSecret',
+      row.callbackSecret,
+      row.previousCallbackSecret,
+      row.previousCallbackSecretUntil,
+    ),
     isAddressAllowed: isListed,
   };
 }

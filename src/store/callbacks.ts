@@ -90,6 +90,11 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof CallbackRow)[];
 
+/** Something earlier of the payment of a callback still waits. */
+export const EARLIER_WAITS = (callback: string): string => `
+  select from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
+    and b.seq < ${callback}.seq and b.state = 'waiting'`;
+
 /**
  * Walks from endpoint to endpoint through the index and takes a few of each, so that a long backlog of one does not
  * hide the others. What is later in a payment is not taken while something earlier of it still waits.
@@ -97,7 +102,7 @@ const COLUMNS = [
 const CLAIM = `
   with recursive endpoints as (
     (select c.mid, c.endpoint from callbacks c
-      where c.due_at is not null and (c.mid, c.endpoint) > ($7::uuid, $8::text) order by c.mid, c.endpoint limit 1)
+      where c.due_at is not null and (c.mid, c.endpoint) > ($5::uuid, $6::text) order by c.mid, c.endpoint limit 1)
     union all
     select next.mid, next.endpoint from endpoints e cross join lateral (
       select c.mid, c.endpoint from callbacks c
@@ -106,26 +111,25 @@ const CLAIM = `
   ), taken as materialized (
     select due.* from endpoints e
     left join clock_offsets o on o.mid = e.mid
-    left join unnest($4::uuid[], $5::text[], $6::int[]) as r(mid, endpoint, room)
-      on r.mid = e.mid and r.endpoint = e.endpoint
     cross join lateral (
       select d.mid, d.payment_id, d.seq, $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms' as now
       from callbacks d
       where d.mid = e.mid and d.endpoint = e.endpoint
         and d.due_at <= $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms'
-        and not exists (
-          select from callbacks b
-          where b.mid = d.mid and b.payment_id = d.payment_id and b.seq < d.seq and b.state = 'waiting'
-        )
-      order by d.due_at limit coalesce(r.room, $3) for update of d skip locked
+        and not exists (${EARLIER_WAITS('d')})
+      order by d.due_at limit coalesce(($4::jsonb ->> (e.mid || ' ' || e.endpoint))::int, $3)
+      for update of d skip locked
     ) due
-    limit $9
+    limit $7
   )
   update callbacks t set due_at = taken.now + $2 * interval '1 ms' from taken
   where t.mid = taken.mid and t.payment_id = taken.payment_id and t.seq = taken.seq
   returning ${columns('t', COLUMNS)}`;
 
-/** A try of one that another process has delivered meanwhile changes nothing any more, but is listed. */
+/**
+ * A try of one that another process has delivered meanwhile changes nothing any more, but is listed. What comes after
+ * it in its payment waits as long as it does, so that nobody looks at it in vain, and is due when it is done.
+ */
 const RECORD = `
   with told as (
     select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::callback_state[], $5::text[], $6::timestamptz[],
@@ -138,7 +142,10 @@ const RECORD = `
       due_at = case when c.state = 'waiting' then i.due_at end,
       finished_at = case when c.state = 'waiting' and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, i.at, i.status, i.fault, i.took_ms
+    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, i.at, i.status, i.fault, i.took_ms
+  ), followed as (
+    update callbacks f set due_at = coalesce(r.due_at, r.at) from recorded r
+    where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq and f.state = 'waiting'
   )
   insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
   select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded`;
@@ -146,6 +153,8 @@ const RECORD = `
 export interface CallbackStore {
   /** Takes callbacks that are due, for as long as the lease lasts. */
   claimDue(now: number, claim: Claim): Promise<CallbackRow[]>;
+  /** Gives back what was taken and not sent. */
+  giveBack(callbacks: readonly CallbackRow[], now: (mid: string) => number): Promise<void>;
   /** Writes what became of a callback by one try. */
   record(told: Told): Promise<void>;
   /** All callbacks of a payment, in their order, each with its tries. */
@@ -205,15 +214,27 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
           iso(now),
           LIMITS.leaseMs,
           usualRoom,
-          plain(rooms, ({ mid }) => mid),
-          texts(rooms, ({ endpoint }) => endpoint),
-          plain(rooms, ({ room }) => room),
+          JSON.stringify(Object.fromEntries(rooms.map(({ mid, endpoint, room }) => [`${mid} ${endpoint}`, room]))),
           after.mid,
           after.endpoint,
           most,
         ],
       });
       return rows;
+    },
+    async giveBack(callbacks, now) {
+      await deliveries.query({
+        name: 'give_back_callbacks',
+        text: `update callbacks c set due_at = i.now
+          from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[]) as i(mid, payment_id, seq, now)
+          where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.state = 'waiting'`,
+        values: [
+          plain(callbacks, ({ mid }) => mid),
+          plain(callbacks, ({ paymentId }) => paymentId),
+          plain(callbacks, ({ seq }) => seq),
+          moments(callbacks, ({ mid }) => now(mid)),
+        ],
+      });
     },
     async record(told) {
       await record(told);

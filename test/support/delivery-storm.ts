@@ -48,9 +48,13 @@ export interface StormMerchant {
   receivers: [TestReceiver, ...TestReceiver[]];
   /** When each callback arrived first. */
   arrivals: Map<string, number>;
+  /** Those that were answered with 200 to the end. */
+  taken: Set<string>;
   /** One of its payments, of which the made ones are copies. */
   sample: string;
 }
+
+type Notes = Pick<StormMerchant, 'arrivals' | 'taken'>;
 
 /** Copies of real payments with all that belongs to them, under ids of their own, as if they had happened now. */
 const COPY = `
@@ -100,11 +104,11 @@ export async function startStorm() {
   };
   const tell = (change: string) => rows(`select pg_notify('turnpike_changes', $1)`, [change]);
 
-  const receiver = async (arrivals: StormMerchant['arrivals'], name = ''): Promise<TestReceiver> => {
+  const receiver = async (notes: Notes, name = ''): Promise<TestReceiver> => {
     const certificate = name === 'failsTls' ? { certificate: selfSigned(['127.0.0.1']) } : {};
     const started = await startReceiver(answers(200), certificate);
     receivers.push(started);
-    become(started, answers(200), arrivals);
+    become(started, answers(200), notes);
     return started;
   };
 
@@ -115,20 +119,20 @@ export async function startStorm() {
 
     /** A merchant who is told well, or in one of the bad ways; its first payments are real sales. */
     async merchant(name: string, behaviour: Behaviour, sales: number): Promise<StormMerchant> {
-      const arrivals = new Map<string, number>();
-      const at = await receiver(arrivals, name);
-      become(at, behaviour, arrivals);
+      const notes: Notes = { arrivals: new Map(), taken: new Set() };
+      const at = await receiver(notes, name);
+      become(at, behaviour, notes);
       if (name === 'refusesConnections') await at.close();
       const { body: merchant } = await gateway.admin('POST', '/accounts', { name, callback_url: at.url });
       const sale = async (): Promise<string> => (await gateway.post(saleFields(merchant, { auth: 'Y' }))).body.trans_id;
       const [sample = '', ...others] = await Promise.all(Array.from({ length: sales }, sale));
       await Promise.all(others.map((id) => gateway.post(operationFields(merchant, 'CAPTURE', id))));
-      return { name, merchant, receivers: [at], arrivals, sample };
+      return { name, merchant, receivers: [at], ...notes, sample };
     },
 
     /** Gives a merchant a new server under a new address. */
     async move(told: StormMerchant): Promise<void> {
-      const at = await receiver(told.arrivals);
+      const at = await receiver(told);
       told.receivers.push(at);
       await gateway.admin('PATCH', `/accounts/${told.merchant.mid}`, { callback_url: at.url });
     },
@@ -168,16 +172,17 @@ export async function startStorm() {
 
     async close(): Promise<void> {
       await client.end();
-      for (const one of receivers) if (one.open >= 0) await one.close().catch(() => undefined);
+      for (const one of receivers) await one.close();
     },
   };
 }
 
-/** Lets a server do this from now on, and note when each callback came first. */
-export function become(receiver: TestReceiver, behaviour: Behaviour, arrivals: StormMerchant['arrivals']): void {
+/** Lets a server do this from now on, and note when each callback came first, and whether it was taken. */
+export function become(receiver: TestReceiver, behaviour: Behaviour, { arrivals, taken }: Notes): void {
   receiver.behaviour = (response, request) => {
     const id = idOf(request);
     if (!arrivals.has(id)) arrivals.set(id, Date.now());
+    response.once('finish', () => response.statusCode === 200 && taken.add(id));
     behaviour(response, request);
   };
 }

@@ -1,4 +1,5 @@
 /** What a merchant is told of a move: which moves are told at all, and the bytes of each callback. */
+import { hash } from 'node:crypto';
 import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
@@ -57,17 +58,23 @@ export async function callbackOf(
   const told =
     payment.protocol === 'checkout' ? checkoutFields(payment, telling, move) : s2sFields(payment, telling, move);
   const signed = CALLBACK_SIGNS[payment.protocol].map((name) => told[name] ?? '');
-  const hash = wireHash(signed, account.passwords()[0] as string);
-  const fields: Fields = { ...told, hash, ...threeDsFields(move, authentication) };
+  const signature = wireHash(signed, account.passwords()[0] as string);
+  const fields: Fields = { ...told, hash: signature, ...threeDsFields(move, authentication) };
   return {
     type: telling.type,
     body: bodyOf(fields, payment.details.customData ?? {}, isJson),
     isJson,
     url: callbackUrl ?? null,
-    endpoint: callbackUrl === undefined ? '' : new URL(callbackUrl).origin,
+    endpoint: callbackUrl === undefined ? '' : endpointOf(callbackUrl),
     dueAt: (callbackUrl ?? callback_url) === '' ? null : payment.updatedAt,
   };
 }
+
+const ENDPOINTS = 256;
+
+/** Addresses of one origin count together; somebody who gives each payment another has so many endpoints at most. */
+const endpointOf = (url: string): string =>
+  String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
   const told = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));

@@ -162,7 +162,8 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     },
     async stop() {
       isStopped = true;
-      for (const { queue } of endpoints.values()) queue.length = 0;
+      const unsent = [...endpoints.values()].flatMap(({ queue }) => queue.splice(0).map(({ row }) => row));
+      if (unsent.length > 0) await gateway.callbacks.giveBack(unsent, gateway.clock.now);
       const slow = setTimeout(() => gateway.receiver.close(), STOP_MS);
       await idle();
       clearTimeout(slow);

@@ -13,7 +13,7 @@ create table callbacks (
   is_json boolean not null,
   -- The address that this payment was given; where it has none, the account's own at the time of each try.
   url text,
-  -- Whose answers count together: the origin of that address, or nothing for the account's own.
+  -- Whose answers count together: a number for the origin of that address, or nothing for the account's own.
   endpoint text not null,
   state callback_state not null,
   -- Why it was parked.
