@@ -90,10 +90,14 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof CallbackRow)[];
 
-/** Something earlier of the payment of a callback still waits. */
-export const EARLIER_WAITS = (callback: string): string => `
-  select from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
-    and b.seq < ${callback}.seq and b.state = 'waiting'`;
+/**
+ * Nothing earlier of the payment of a callback still waits. Written so that it is looked up for each row: as a join the
+ * planner, who thinks that nothing ever waits, would read everything that does.
+ */
+export const isNext = (callback: string): string => `(
+  select b.seq from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
+    and b.seq < ${callback}.seq and b.state = 'waiting' limit 1
+) is null`;
 
 /**
  * Walks from endpoint to endpoint through the index and takes a few of each, so that a long backlog of one does not
@@ -116,7 +120,7 @@ const CLAIM = `
       from callbacks d
       where d.mid = e.mid and d.endpoint = e.endpoint
         and d.due_at <= $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms'
-        and not exists (${EARLIER_WAITS('d')})
+        and ${isNext('d')}
       order by d.due_at limit coalesce(($4::jsonb ->> (e.mid || ' ' || e.endpoint))::int, $3)
       for update of d skip locked
     ) due

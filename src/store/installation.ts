@@ -1,6 +1,6 @@
 /** Facts about this installation, the sandbox clock, and whether the database can be written. */
 import { sql } from 'kysely';
-import { EARLIER_WAITS } from './callbacks.ts';
+import { isNext } from './callbacks.ts';
 import { announce } from './changes.ts';
 import type { Database } from './database.ts';
 
@@ -32,7 +32,7 @@ const NEXT_DUE = `
       select mid, due_at from payments where due_at is not null and busy is null
       union all select mid, due_at from operations where due_at is not null
       union all select mid, due_at from subscriptions where due_at is not null
-      union all select mid, due_at from callbacks c where due_at is not null and not exists (${EARLIER_WAITS('c')})
+      union all select mid, due_at from callbacks c where due_at is not null and ${isNext('c')}
       union all select null, due_at from news where due_at is not null
     ) d
     left join clock_offsets c on c.mid = d.mid and $2::uuid is null
