@@ -106,7 +106,7 @@ describe('a first start', () => {
   test('shows where the gateway is, the keys of a demo account, and an admin token', async () => {
     const { url } = gateway;
     for (const [name, address] of [
-      ['Gateway', `${url}/post`],
+      ['Gateway', `${url}/post and ${url}/api/v1/`],
       ['Admin API', `${url}/admin/api`],
       ['Health', `${url}/health/ready`],
       ['Metrics', `${url}/metrics`],

@@ -101,8 +101,8 @@ in the [merchant guide](merchant-guide.md#what-happens-after-a-sale).
 - Money that goes out cannot be refunded.
 - The payer’s time counts from the sale. When it is over, the payment is declined. A payment that is ${code('PENDING')}
   without such a time waits until its provider tells the outcome.
-- The examples use the shell function ${code('sale')} of the [README](../README.md): brand, identifier, order number,
-  currency, and the fields of the brand. In the sandbox the identifier ${code('decline@example.com')} makes every
+- The examples use the shell function ${code('sale')} of the [merchant guide](merchant-guide.md#shell-functions): brand,
+  identifier, order number, currency, and the fields of the brand. In the sandbox the identifier ${code('decline@example.com')} makes every
   brand decline.`,
     table(
       ['Brand', 'About', 'Money', 'Currencies', 'The payer’s time', 'In the sandbox'],

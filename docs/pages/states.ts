@@ -1,11 +1,12 @@
 /** The states of a payment and the events that move it, as tables and as a diagram. */
 import { BRANDS } from '../../src/rules/brands.ts';
+import { RETRY_LADDER_MS } from '../../src/rules/callbacks.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 import { code, duration, page, table } from './markdown.ts';
 
 const STATE_MEANS: Record<StateName, string> = {
-  PREPARE: 'Written down; the provider has not answered yet.',
+  PREPARE: 'Written down; the payer chooses how to pay, or the provider has not answered yet.',
   REDIRECT: 'The payer has to go to another page.',
   '3DS': 'The payer has to pass the check of the card’s bank.',
   PENDING: 'Authorised and waiting for a capture, or waiting for the provider’s outcome.',
@@ -62,7 +63,7 @@ function whatTimeBrings(): string[][] {
       `it is ${code('DECLINED')}, unless the provider’s connector cannot know that`,
     ],
     [
-      `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}`,
+      `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}; with Checkout when the session ends, and ${duration(LIMITS.challengeMs)} after the way to the card’s bank`,
       `it is ${code('DECLINED')} (${code('abandoned')})`,
     ],
     [
@@ -95,6 +96,10 @@ function whatTimeBrings(): string[][] {
       `the schedule looks again after ${duration(LIMITS.scheduleWaitMs)}`,
     ],
     [
+      'A merchant’s server does not take a callback',
+      `it is sent again after ${pauses(RETRY_LADDER_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}`,
+    ],
+    [
       'News come for a payment that nobody knows',
       `they are tried again after ${pauses(newsAgainMs)}; then they are ${code('unmatched')}`,
     ],
@@ -120,7 +125,9 @@ export function states(): string {
 A payment is in one of these states, and only the events below move it. States only move forward. News that the table
 does not allow, such as a decline of a payment that is settled, are noted in the history of the payment and change
 nothing. A success that comes after a payment was given up also goes on the operator’s
-[attention list](operator-guide.md#the-attention-list), because money may have moved.`,
+[attention list](operator-guide.md#the-attention-list), because money may have moved.
+
+Checkout tells the same states in small letters, and says ${code('decline')} for ${code('DECLINED')}.`,
     table(
       ['State', 'Means', '`result` of a sale', 'Order may be tried again', 'Events and where they lead'],
       STATE_NAMES.map((state) => [

@@ -51,6 +51,8 @@ export interface Brand {
   codeTimeMs?: number;
   /** A status query asks the provider, as long as the outcome is open. */
   isAskedOnStatus?: true;
+  /** It is a method of one country: payers who are known to be from elsewhere are not offered it. */
+  country?: string;
   /** The payer's device makes a token on the merchant's page, so that ours cannot offer it yet. */
   needsToken?: true;
   /** The ways to pay that the provider's page offers, each when all its fields came. */
@@ -88,7 +90,12 @@ const identityOf = (where?: string): Field[] => [
   ask(p('personal_id'), anyText, { ...(where && { countries: [where] }), label: 'Personal ID number' }),
 ];
 
+const bankIn = (country: string, about: string): Brand => upstream(about, accountOf(country), { country });
+const identityIn = (country: string, about: string): Brand => upstream(about, identityOf(country), { country });
+
 const UPI = { label: 'UPI ID', hint: 'Such as name@bank' };
+const upiBy = (field: Field): Brand =>
+  upstream('UPI in India; the payer approves in their app.', [field], { country: 'IN' });
 const PRICE_HINT = 'A number, such as 4.99';
 
 const S_123 = { methods: ['S1', 'S2', 'S3'] };
@@ -211,9 +218,9 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),
     ask(p('document_type'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Type of document' }),
   ]),
-  'upi-a': upstream('UPI in India; the payer approves in their app.', [ask(p('personal_id'), upiAddress, UPI)]),
-  'upi-b': upstream('UPI in India; the payer approves in their app.', [must(p('upi_id'), upiAddress, UPI)]),
-  'upi-c': upstream('UPI in India; the payer approves in their app.', [must(p('upiAddress'), upiAddress, UPI)]),
+  'upi-a': upiBy(ask(p('personal_id'), upiAddress, UPI)),
+  'upi-b': upiBy(must(p('upi_id'), upiAddress, UPI)),
+  'upi-c': upiBy(must(p('upiAddress'), upiAddress, UPI)),
   'p2p-a': upstream(
     'A payout from person to person, with a security question.',
     securityQuestion(
@@ -260,16 +267,16 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     may(p('NarrativeFileBase64'), base64, { with: p('NarrativeFileName'), lengthMost: LIMITS.attachmentLength }),
     may(p('ProviderReferenceText'), anyText),
   ]),
-  'agg-a': upstream('A bank transfer in Turkey.', accountOf('TR')),
-  'agg-b': upstream('A bank transfer in Turkey.', accountOf('TR')),
-  'agg-c': upstream('A bank transfer in Thailand.', accountOf('TH')),
-  'agg-d': upstream('A bank transfer in Thailand.', accountOf('TH')),
-  'agg-e': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
-  'agg-f': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
-  'agg-g': upstream('A local method in Vietnam that needs the payer’s identity.', identityOf('VN')),
-  'agg-h': upstream('A local method in Colombia that needs the payer’s identity.', identityOf('CO')),
-  'agg-i': upstream('A local method in India that needs the payer’s identity.', identityOf('IN')),
-  'agg-j': upstream('A local method in Turkey that needs the payer’s identity.', identityOf('TR')),
+  'agg-a': bankIn('TR', 'A bank transfer in Turkey.'),
+  'agg-b': bankIn('TR', 'A bank transfer in Turkey.'),
+  'agg-c': bankIn('TH', 'A bank transfer in Thailand.'),
+  'agg-d': bankIn('TH', 'A bank transfer in Thailand.'),
+  'agg-e': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-f': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-g': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-h': identityIn('CO', 'A local method in Colombia that needs the payer’s identity.'),
+  'agg-i': identityIn('IN', 'A local method in India that needs the payer’s identity.'),
+  'agg-j': identityIn('TR', 'A local method in Turkey that needs the payer’s identity.'),
 };
 
 /** The brand of a payment whose payer has not chosen one yet, and the connector that nobody is behind. */

@@ -4,7 +4,7 @@ export const REASONS = {
   outOfTime: 'The payer did not finish in time.',
   neverReceived: 'The provider never received the payment.',
   bankRejected: 'The bank rejected the payment.',
-  notConfirmed: 'The bank could not confirm that it is you who pays.',
+  notConfirmed: 'The bank could not confirm who is paying.',
   bankSaidNo: 'Rejected by the bank.',
   providerSaidNo: 'Declined by the provider.',
   testDecline: 'Declined by the test connector.',

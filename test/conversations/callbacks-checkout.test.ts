@@ -91,7 +91,7 @@ const UNDEFINED = told('sale', 'undefined', 'pending');
 const declined = (reason: string): Fields => told('sale', 'fail', 'decline', { reason });
 const BY_BANK = declined('Declined by the simulated bank.');
 const TOO_LATE = declined('The payer did not finish in time.');
-const NOT_YOU = declined('The bank could not confirm that it is you who pays.');
+const NOT_YOU = declined('The bank could not confirm who is paying.');
 const done = (type: string, order_status: string, amount = '10.00'): Fields =>
   told(type, 'success', order_status, { amount, operation_id: OPERATION });
 

@@ -80,6 +80,12 @@ describe('a session', () => {
     expect(await sendSession({ schedule_id: NOWHERE, recurring_init: true })).toEqual(refusal('unknownSchedule'));
   });
 
+  test('a schedule needs a payment that may be repeated', async () => {
+    const refused = refusal('invalidData', 'recurring_init: This value should not be blank.');
+    expect(await sendSession({ schedule_id: NOWHERE })).toEqual(refused);
+    expect(await sendSession({ schedule_id: NOWHERE, recurring_init: 'N' })).toEqual(refused);
+  });
+
   test('a password that is sent is stopped', async () => {
     const { status, body } = await sendSession({ custom_data: { note: `It is ${shop.merchant.password}` } });
     expect([status, body.error_message]).toEqual([400, 'Request data is invalid.']);

@@ -47,6 +47,20 @@ async function passChallenge({ text }: Shown): Promise<Shown> {
   return fill(notify, { cres: inputIn(done, 'cres') });
 }
 
+test.each([
+  ['TR', ['agg-a', 'doc-a']],
+  ['TH', ['agg-c', 'doc-a']],
+  ['DE', ['doc-a']],
+  [undefined, ['agg-a', 'agg-c', 'doc-a', 'upi-b']],
+])('a payer from %s is offered what there is in their country', async (country, offered) => {
+  const methods = ['agg-a', 'agg-c', 'doc-a', 'upi-b'];
+  const { url } = await checkout.open({ methods, billing_address: country && { country } });
+  const { text } = await show(url);
+  // The only one there is needs no choice.
+  const only = /name="method" value="([^"]*)"/.exec(text)?.[1];
+  expect(only === undefined ? choices(text).toSorted() : [only]).toEqual(offered);
+});
+
 describe('each end has its address', () => {
   test.each<[string, Body, string]>([
     ['with one for it', ALL, EXPIRY_URL],

@@ -328,7 +328,12 @@ describe('the work loop and an operation', () => {
 
 describe.each(['vcard', 'pin-a'] as const)('%s, many at once', (brand) => {
   /** Every call in a process of its own, or over HTTP, all of them at once. */
-  const allAtOnce = (staged: Stage, payment: WholePayment, action: OperationAction, amounts: string[]): Promise<Heard[]> =>
+  const allAtOnce = (
+    staged: Stage,
+    payment: WholePayment,
+    action: OperationAction,
+    amounts: string[],
+  ): Promise<Heard[]> =>
     Promise.all(
       amounts.map((amount, index) =>
         index % 2 === 0

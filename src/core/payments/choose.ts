@@ -86,6 +86,9 @@ export function methodsFor(gateway: Gateway, payment: WholePayment, account: Acc
 /** What is to be repeated without its payer has to be paid in a way that can be. */
 const mustRecur = ({ isRecurringInit, scheduleId }: WholePayment): boolean => isRecurringInit || scheduleId !== null;
 
+const isElsewhere = ({ country }: Brand, { details: { payer } }: WholePayment): boolean =>
+  country !== undefined && Boolean(payer.country) && payer.country !== country;
+
 /** The brands that fit, with what each still needs. */
 function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
@@ -95,7 +98,8 @@ function otherMethods(gateway: Gateway, payment: WholePayment, account: Account)
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isWanted = wanted.length === 0 || wanted.includes(label) || wanted.includes(title);
     const isHere = Object.hasOwn(gateway.connectors, brand.connector) && !brand.isPayout && !brand.needsToken;
-    if (!isAllowed || !isWanted || !isHere || (mustRecur(payment) && !brand.recurs)) return [];
+    if (!isAllowed || !isWanted || !isHere || isElsewhere(brand, payment)) return [];
+    if (mustRecur(payment) && !brand.recurs) return [];
     const context = contextOf(gateway, payment, account, label);
     const fields = missingFields(brand, context);
     return isPossible(brand, fields, context) ? [{ label, title, fields }] : [];

@@ -39,8 +39,8 @@ export const browserOf = (headers: IncomingHttpHeaders, ip: string): Browser => 
  * the other header tells; one that says neither has the link, which nobody can guess.
  */
 export function isForeign(headers: IncomingHttpHeaders, publicUrl: string): boolean {
-  const { origin } = headers;
+  const { origin, 'sec-fetch-site': site } = headers;
   // A page that the payer opened by themselves comes from nowhere; a neighbour under the same domain is a stranger, too.
-  if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site'] as string | undefined)) return true;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   return origin !== undefined && origin !== 'null' && origin !== new URL(publicUrl).origin;
 }

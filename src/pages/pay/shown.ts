@@ -93,7 +93,7 @@ export function declinedBefore(shown: Shown): Html | undefined {
   const { payment, speech, areCardsSpent } = shown;
   const { declined, noMoney, tryAgain, cardsSpent } = speech.words;
   if (payment.state !== 'DECLINED') return undefined;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${areCardsSpent ? cardsSpent : tryAgain}</p>${reason(shown)}</div>`;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && tryAgain}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reason(shown)}</div>`;
 }
 
 /** How many fields have to be looked at again. */

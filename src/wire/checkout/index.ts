@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
+import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
@@ -58,10 +58,15 @@ export function checkoutFace(
 
 /** What the rows of the fields do not say. */
 const MORE_PROBLEMS: Partial<Record<CheckoutPath, (body: CheckoutBody) => Problem[]>> = {
-  session: ({ at }) =>
-    textList(at('card_token')).length > LIMITS.savedCardsMost
+  session: ({ at, value }) => [
+    ...(textList(at('card_token')).length > LIMITS.savedCardsMost
       ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
-      : [],
+      : []),
+    // A schedule repeats what may be repeated.
+    ...(value('schedule_id') !== '' && !isYes(value('recurring_init'))
+      ? [{ field: 'recurring_init', sentence: SENTENCES.blank }]
+      : []),
+  ],
   // A status query names a payment or an order.
   'payment/status': ({ value }) =>
     value('payment_id') === '' && value('order_id') === '' ? [{ field: 'payment_id', sentence: SENTENCES.blank }] : [],
