@@ -36,7 +36,7 @@
     expiry(input, event) {
       if (event.inputType?.startsWith('delete')) return;
       let digits = digitsOf(input.value).slice(0, 6);
-      if (/^[2-9]/.test(digits)) digits = `0${digits}`;
+      if (/^[2-9]|^1[3-9]/.test(digits)) digits = `0${digits}`;
       write(input, digits.length < 2 ? digits : `${digits.slice(0, 2)}/${digits.slice(2)}`);
     },
     cvv(input) {

@@ -118,7 +118,7 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .summary{position:sticky;top:1.5rem}
 .card{padding:1.75rem}
 .top{padding-top:2.5rem}}
-@media(prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}
+@media(prefers-reduced-motion:reduce){*,::before,::after{animation:none!important;transition:none!important}
 .pulse::before,button[disabled]::before{border-inline-end-color:currentcolor;opacity:.5}}
 @media(forced-colors:active){.card,.time,.tile{border:1px solid}button,.button{border:2px solid}}
 `;

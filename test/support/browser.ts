@@ -1,9 +1,9 @@
 /** A real browser for one test file: each test has payers of its own, who reach nothing but this machine. */
 import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { findChromium } from './chromium.ts';
 
-export type { Page } from 'playwright-core';
+export type { Page, Request } from 'playwright-core';
 
 const FLAGS = [
   '--disable-gpu',
@@ -14,9 +14,12 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** A machine that does much else at the same time is slow; nobody waits longer than they have to. */
+const TEST_MS = 90_000;
+const STEP_MS = 30_000;
 const ENGLISH = { 'accept-language': 'en' };
 
-export async function launch(): Promise<Browser> {
+async function launch(): Promise<Browser> {
   const { path, env, hasSandbox } = await findChromium();
   return chromium.launch({
     executablePath: path,
@@ -40,6 +43,7 @@ export interface PayerOptions extends BrowserContextOptions {
 
 /** How payers come to a test of this file, each with a browser that has never been here before. */
 export function payersOfFile(): (options?: PayerOptions) => Promise<Page> {
+  vi.setConfig({ testTimeout: TEST_MS });
   let browser: Browser;
   const complaints: string[] = [];
   const closes: (() => Promise<void>)[] = [];
@@ -58,7 +62,7 @@ export function payersOfFile(): (options?: PayerOptions) => Promise<Page> {
   return async ({ complains, ...options } = {}) => {
     const context = await browser.newContext({ extraHTTPHeaders: ENGLISH, ...options });
     closes.push(() => context.close());
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(STEP_MS);
     const complain = (text: string): void => {
       if (!complains?.test(text)) complaints.push(text);
     };

@@ -37,7 +37,7 @@ const places = (): string[] => [
 ];
 
 export async function findChromium(): Promise<Chromium> {
-  const path = process.env.CHROMIUM_PATH ?? places().find((place) => existsSync(place));
+  const path = process.env.CHROMIUM_PATH || places().find((place) => existsSync(place));
   if (path) return { path, env: {}, hasSandbox: process.getuid?.() !== 0 };
   if (process.platform === 'linux' && process.arch === 'x64') return chromiumOfNpm();
   throw new Error(NONE_FOUND);

@@ -65,8 +65,8 @@ const timeOf = ({ state, payerUntil, details: { session } }: WholePayment): numb
 /** An amount of more signs is written smaller, so that a phone shows it in one line. */
 const LONG_AMOUNT = 16;
 
-/** What is to be paid, and how much time there is. */
-export function summary({ payment, speech, now }: Shown): Html {
+/** What is to be paid, and how much time there is, where no other time counts. */
+export function summary({ payment, speech, now }: Shown, hasTime = true): Html {
   const { words, say, amount } = speech;
   const shownAmount = amount(payment);
   const leftMs = (timeOf(payment) ?? now) - now;
@@ -74,7 +74,7 @@ export function summary({ payment, speech, now }: Shown): Html {
 <p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${shownAmount}</bdi></p>
 <p class="what"><bdi>${payment.details.description}</bdi></p>
 <p class="soft small">${say(words.orderNumber, { order: payment.orderId })}</p>
-${leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}
+${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}
 </section>`;
 }
 

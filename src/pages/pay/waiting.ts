@@ -8,11 +8,11 @@ import { backLink, cancelLink, following, type Shown, sentence, summary, timer }
 
 const SPINNER = html`<span class="pulse" aria-hidden="true"></span>`;
 
-function waitingWith(shown: Shown, title: string, content: Html): Page {
+function waitingWith(shown: Shown, title: string, content: Html, hasTime = true): Page {
   return {
     title,
     ...following(shown, true),
-    body: html`${summary(shown)}
+    body: html`${summary(shown, hasTime)}
 <section class="card">
 ${content}
 </section>`,
@@ -33,6 +33,7 @@ function codePage(shown: Shown, { text, until }: Extract<NextStep, { kind: 'code
 <p class="time"><span>${sentence(words.codeLeft, 'time', timer(until - now, speech))}</span></p>
 </div>
 ${backLink(shown, 'quiet')}`,
+    false,
   );
 }
 

@@ -1,0 +1,152 @@
+/** A payer types a card in a real browser: it helps while they type, says what is wrong, and pays once. */
+import { expect, test } from 'vitest';
+import { en } from '../../src/pages/words/en.ts';
+import { cardForm, fillCard, focused, isAtShop, marked, ONCE, payByCard, reads, setStage, way } from './stage.ts';
+
+const stage = setStage();
+const CARD = { methods: ['card'] };
+const PROBLEMS = {
+  card_number: en.cardProblems.number,
+  card_expiry: en.cardProblems.expiry,
+  card_cvv: en.cardProblems.cvv,
+  card_holder: en.cardProblems.holder,
+};
+
+test('a card is typed with the keyboard alone, Enter pays, and the payer is back at the shop', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  const typed = [
+    ['card_number', '5555555555554444', '5555 5555 5555 4444'],
+    ['card_expiry', '0138', '01/38'],
+    ['card_cvv', '123', '123'],
+    ['card_holder', 'Ada Byron', 'Ada Byron'],
+  ] as const;
+  for (const [name, keys, shown] of typed) {
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe(name);
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'focus is seen').toBe('solid');
+    await page.keyboard.type(keys);
+    expect(await page.evaluate('document.activeElement.value')).toBe(shown);
+  }
+  await page.keyboard.press('Enter');
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+  expect(stage.shop.logs.join('')).not.toContain('5555555555554444');
+});
+
+test('while a number is typed or pasted, it is spaced as on the card and its network is named', async () => {
+  const page = await stage.payer();
+  await stage.visit(page, CARD);
+  const { number } = cardForm(page);
+  const network = page.locator('#network');
+  for (const [given, shown, name] of [
+    ['4111111111111111', '4111 1111 1111 1111', 'Visa'],
+    ['4111-1111-1111-1111', '4111 1111 1111 1111', 'Visa'],
+    ['  5555 5555 5555 4444 ', '5555 5555 5555 4444', 'Mastercard'],
+    ['378282246310005', '3782 822463 10005', 'American Express'],
+    ['٤١١١١١١١١١١١١١١١', '4111 1111 1111 1111', 'Visa'],
+    ['9', '9', ''],
+  ] as const) {
+    await number.fill('');
+    await number.focus();
+    await page.keyboard.insertText(given);
+    expect([await number.inputValue(), await network.textContent()]).toEqual([shown, name]);
+  }
+  await number.fill('');
+  await number.pressSequentially('41111111');
+  await number.press('ArrowLeft');
+  await number.press('Backspace');
+  await page.keyboard.type('2');
+  expect(await number.inputValue(), 'a digit in the middle').toBe('4111 1121');
+  await page.keyboard.type('3');
+  expect(await number.inputValue(), 'the caret has stayed there').toBe('4111 1123 1');
+});
+
+test('browsers can fill the form in, whichever way they write the year', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  const { number, expiry, cvv, holder } = cardForm(page);
+  const purposes = [number, expiry, cvv, holder].map((input) => input.getAttribute('autocomplete'));
+  expect(await Promise.all(purposes)).toEqual(['cc-number', 'cc-exp', 'cc-csc', 'cc-name']);
+  for (const input of [number, expiry, cvv]) expect(await input.getAttribute('inputmode')).toBe('numeric');
+  await payByCard(page, '01/2038');
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('what is wrong is said at once beside the field, the first of them is ready to be typed in, and nothing is sent', async () => {
+  const page = await stage.payer();
+  const { url, id } = await stage.visit(page, CARD);
+  const { number, expiry, cvv, holder, pay } = cardForm(page);
+  await number.fill('4111 1111 1111 1112');
+  expect(await marked(page), 'not while it is typed').toEqual({});
+  await number.press('Tab');
+  expect(await marked(page)).toEqual({ card_number: PROBLEMS.card_number });
+  await pay.click();
+  expect([await marked(page), await focused(page)]).toEqual([PROBLEMS, 'card_number']);
+  await number.fill('4111 1111 1111 1111');
+  await expiry.fill('13/38');
+  await cvv.fill('12');
+  await holder.fill('Ada Byron');
+  await holder.press('Enter');
+  const { card_expiry, card_cvv } = PROBLEMS;
+  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry, card_cvv }, 'card_expiry']);
+  await expiry.fill('05/20');
+  await cvv.fill('123');
+  expect(page.url()).toBe(url);
+  expect(await stage.checkout.events(id)).toEqual(['opened']);
+  await pay.click();
+  await page.getByRole('alert').waitFor();
+  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry: en.cardProblems.expired }, 'card_expiry']);
+  expect(await Promise.all([number, cvv].map((input) => input.inputValue())), 'secrets do not come back').toEqual([
+    '',
+    '',
+  ]);
+  expect(await stage.checkout.events(id)).toEqual(['opened']);
+});
+
+test('a declined payer is told plainly, and pays with another card', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  await payByCard(page, '02/38');
+  const notice = page.getByRole('alert');
+  await notice.getByText(en.noMoney).waitFor();
+  expect(await cardForm(page).number.inputValue()).toBe('');
+  await payByCard(page);
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.checkout.attempts(session.orderId)).toHaveLength(2);
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('a saved card needs its code alone; another one can be typed in its place', async () => {
+  const merchant = await stage.shop.newMerchant();
+  const { token } = await stage.checkout.paidByCard({}, merchant);
+  const page = await stage.payer();
+  const session = await stage.visit(page, { ...CARD, card_token: [token] }, merchant);
+  const { number, expiry, cvv, holder, pay } = cardForm(page);
+  const seen = () => Promise.all([number, expiry, holder].map((input) => input.isVisible()));
+  const saved = page.getByLabel('1111');
+  expect(await saved.isChecked()).toBe(true);
+  expect(await seen()).toEqual([false, false, false]);
+  await page.getByLabel(en.anotherCard).check();
+  expect(await seen()).toEqual([true, true, true]);
+  await saved.check();
+  await pay.click();
+  expect([await marked(page), await focused(page)]).toEqual([{ card_cvv: PROBLEMS.card_cvv }, 'card_cvv']);
+  await cvv.fill('123');
+  await pay.click();
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
+});
+
+test('the payer who does not want to pay goes back to the shop, and nothing was sent', async () => {
+  const page = await stage.payer();
+  const { id } = await stage.visit(page, { methods: ['card', 'doc-a'] });
+  await way(page, en.card).click();
+  await fillCard(page);
+  await page.getByRole('link', { name: en.otherWays }).click();
+  await reads(page, en.howToPay);
+  await page.getByRole('link', { name: en.cancel }).click();
+  await isAtShop(page, stage, 'basket');
+  expect(await stage.checkout.events(id)).toEqual(['opened']);
+});

@@ -1,0 +1,97 @@
+/** Looks at a page as very different payers see it: languages, sizes, light and dark, and with what axe knows of barriers. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { LANGUAGES } from '../../src/pages/words/index.ts';
+import type { Page, Request } from '../support/browser.ts';
+import type { Stage } from './stage.ts';
+
+/** A kind of page: where it is, and what has to be done there to see it. */
+export interface Kind {
+  url: string;
+  prepare?(page: Page): Promise<void>;
+  /** What the page asks for besides itself. */
+  others?: readonly string[];
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
+const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
+
+/** The smallest phone, a usual one and a desktop; and half a desktop, which is what one shows at 200 %. */
+const WIDTHS = [320, 390, 640, 1280];
+const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
+const BYTES_MOST = 60 * 1024;
+
+/** A payer whose pages do not lead on by themselves, so that there is time to look at them. */
+export async function onlooker(stage: Stage): Promise<Page> {
+  const page = await stage.payer();
+  await page.addInitScript('HTMLFormElement.prototype.requestSubmit = HTMLElement.prototype.click = () => {}');
+  return page;
+}
+
+/** What stands out of the window, if anything. */
+export const OVERFLOW = `[...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ['page'] : []),
+  ...[...document.querySelectorAll('body *:not(.hush)')].filter((element) => {
+    const { left, right, width } = element.getBoundingClientRect();
+    return width > 0 && (left < -1 || right > innerWidth + 1);
+  }).map(({ localName, className }) => localName + '.' + className)]`;
+
+/** What axe finds fault with; in another light nothing but colours can be wrong. */
+async function barriers(page: Page, colorScheme: 'light' | 'dark'): Promise<unknown> {
+  await page.emulateMedia({ colorScheme });
+  const runOnly = colorScheme === 'light' ? TAGS : { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+  return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
+}
+
+/** One document and nothing else, so that nothing can keep it from being painted. */
+async function visit(page: Page, { url, prepare, others = [] }: Kind, language: string): Promise<void> {
+  const asked: string[] = [];
+  const note = (request: Request): void => void asked.push(request.url());
+  await page.setExtraHTTPHeaders({ 'accept-language': language });
+  page.on('request', note);
+  const response = await page.goto(url);
+  page.off('request', note);
+  expect(asked).toEqual([response?.url(), ...others]);
+  expect((await response?.body())?.length).toBeLessThan(BYTES_MOST);
+  expect(await page.evaluate("document.head.querySelectorAll('script, link').length")).toBe(0);
+  await prepare?.(page);
+}
+
+/** The languages in which the light, the screenshots and all that axe knows are looked at, too. */
+const CLOSELY = ['en', 'ar'];
+export const ALL_LANGUAGES = Object.keys(LANGUAGES);
+
+export async function expectGoodLooks(
+  page: Page,
+  name: string,
+  kind: Kind,
+  languages: readonly string[] = CLOSELY,
+): Promise<void> {
+  for (const language of languages) {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await visit(page, kind, language);
+    const spoken = await page.evaluate('(({ lang, dir }) => [lang.split("-")[0], dir])(document.documentElement)');
+    expect(spoken).toEqual([language, language === 'ar' ? 'rtl' : 'ltr']);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate(OVERFLOW), `${name}, ${language} at ${width}`).toEqual([]);
+    }
+    if (CLOSELY.includes(language)) await lookClosely(page, name, language);
+  }
+}
+
+async function lookClosely(page: Page, name: string, language: string): Promise<void> {
+  await page.evaluate(AXE);
+  for (const scheme of ['light', 'dark'] as const) {
+    expect(await barriers(page, scheme), `${name}, ${language}, ${scheme}`).toEqual([]);
+    for (const [device, size] of Object.entries(DEVICES)) {
+      if (language === 'ar' && device === 'desktop') continue;
+      await page.setViewportSize(size);
+      const path = join(SCREENSHOTS, `${name}-${device}-${scheme}-${language}.png`);
+      await page.screenshot({ path, fullPage: true });
+    }
+  }
+}

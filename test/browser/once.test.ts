@@ -1,0 +1,99 @@
+/** Whatever a payer presses, reloads, opens twice or goes back to: one order is paid once. */
+import { expect, test } from 'vitest';
+import { en } from '../../src/pages/words/en.ts';
+import { cardForm, fillCard, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+
+const stage = setStage();
+const CARD = { methods: ['card'] };
+
+test('a button that was pressed twice pays once, and says that it works', async () => {
+  const page = await stage.payer();
+  // The browser leaves the page at once, so it is the page itself that tells what the payer saw of it.
+  await page.addInitScript(`addEventListener('submit', ({ target }) => queueMicrotask(() => {
+    const { disabled, textContent } = target.querySelector('button');
+    console.info(JSON.stringify([target.ariaBusy, disabled, textContent]));
+  }))`);
+  const pressed = page.waitForEvent('console', (message) => message.type() === 'info');
+  let sent = 0;
+  page.on('request', (request) => {
+    sent += request.method() === 'POST' ? 1 : 0;
+  });
+  const session = await stage.visit(page, CARD);
+  await fillCard(page);
+  await cardForm(page).pay.dblclick();
+  expect(JSON.parse((await pressed).text())).toEqual(['true', true, en.paying]);
+  await isAtShop(page, stage, 'thanks');
+  expect([sent, await stage.paidTimes(session)]).toEqual([1, ONCE]);
+});
+
+test.each([true, false])(
+  'a form that is sent twice at the same time pays once: scripts %j',
+  async (javaScriptEnabled) => {
+    const [first, second] = await Promise.all([stage.payer({ javaScriptEnabled }), stage.payer({ javaScriptEnabled })]);
+    const session = await stage.visit(first, CARD);
+    await second.goto(session.url);
+    await Promise.all([fillCard(first), fillCard(second)]);
+    await Promise.all([first, second].flatMap((page) => [page.waitForEvent('load'), cardForm(page).pay.click()]));
+    await expect.poll(() => stage.paidTimes(session)).toEqual(ONCE);
+    for (const page of [first, second]) {
+      await page.goto(session.url);
+      await reads(page, en.paid);
+    }
+  },
+);
+
+test('a second tab learns by itself that the first has paid, and a form that is sent all the same pays nothing', async () => {
+  const first = await stage.payer();
+  const session = await stage.visit(first, CARD);
+  const [second, third] = [await first.context().newPage(), await first.context().newPage()];
+  for (const page of [second, third]) await page.goto(session.url);
+  await fillCard(third);
+  await payByCard(first);
+  await isAtShop(first, stage, 'thanks');
+  await second.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await reads(second, en.paid);
+  await cardForm(third).pay.click();
+  await reads(third, en.paid);
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('back and reload after paying show what was paid, and pay nothing', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  await payByCard(page);
+  await isAtShop(page, stage, 'thanks');
+  await page.goBack();
+  await reads(page, en.paid);
+  await page.reload();
+  await reads(page, en.paid);
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('a page of refused details that is loaded again sends them again, and pays nothing', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  await payByCard(page, '05/20');
+  await page.getByRole('alert').waitFor();
+  await page.reload();
+  await page.getByRole('alert').waitFor();
+  expect(await stage.checkout.events(session.id)).toEqual(['opened']);
+  await payByCard(page);
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('the form of another site is not taken', async () => {
+  const page = await stage.payer();
+  const session = await stage.open(CARD);
+  await page.goto(`${stage.origin}/elsewhere`);
+  await page.evaluate(`{
+    const form = Object.assign(document.createElement('form'), { method: 'post', action: '${session.url}' });
+    form.innerHTML = '<input name="card_number" value="4111111111111111">';
+    document.body.append(form);
+    form.submit();
+  }`);
+  await reads(page, en.foreign);
+  await page.getByRole('link', { name: en.openAgain }).click();
+  await reads(page, en.payByCard);
+  expect(await stage.checkout.events(session.id)).toEqual(['opened']);
+});

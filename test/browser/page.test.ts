@@ -1,0 +1,83 @@
+/** The page is its merchant's, with a colour, a logo and frames; and its payer's, who may want large letters and no motion. */
+import { expect, test } from 'vitest';
+import { en } from '../../src/pages/words/en.ts';
+import { OVERFLOW } from './looks.ts';
+import { cardForm, field, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
+
+const stage = setStage();
+const CARD = { methods: ['card'] };
+
+test('another site cannot show the page in a frame', async () => {
+  const page = await stage.payer({ complains: /frame/i });
+  const { url } = await stage.open(CARD);
+  const refused = page.waitForEvent('console', (message) => /frame/i.test(message.text()));
+  await page.goto(`${stage.origin}/elsewhere?frame=${url}`);
+  await refused;
+  expect(await cardForm(page).number.count()).toBe(0);
+  expect(page.frames().map((frame) => frame.url())).not.toContain(url);
+});
+
+test('a shop that the account names shows the page in a frame, where a card is paid', async () => {
+  const merchant = await stage.shop.newMerchant({ frame_ancestors: [stage.origin] });
+  const page = await stage.payer();
+  const session = await stage.open(CARD, merchant);
+  await page.goto(`${stage.origin}/basket?frame=${session.url}`);
+  const frame = page.frameLocator('iframe');
+  await frame.getByLabel(en.cardNumber).fill('4111111111111111');
+  await frame.getByLabel(en.cardExpiry).fill('01/38');
+  await frame.getByLabel(en.cardCvv, { exact: true }).fill('123');
+  await frame.getByLabel(en.cardHolder).fill('Ada Byron');
+  await frame.getByRole('button').click();
+  await frame.getByRole('heading', { name: 'thanks' }).waitFor();
+  expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
+});
+
+test('a merchant has a colour and a logo, and what is written on the colour can be read', async () => {
+  const branding = { name: 'Tea & Sons', logo: `${stage.origin}/logo.svg`, colour: '#ffe600' };
+  const merchant = await stage.shop.newMerchant({ branding });
+  const page = await stage.payer();
+  await stage.visit(page, CARD, merchant);
+  await page.getByRole('img', { name: branding.name }).waitFor();
+  expect(await page.evaluate("document.querySelector('.logo').naturalWidth")).toBeGreaterThan(0);
+  const button =
+    "(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.querySelector('button')))";
+  expect(await page.evaluate(button)).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)']);
+});
+
+test('nothing moves for a payer who wants no motion', async () => {
+  const page = await stage.payer({ reducedMotion: 'reduce' });
+  await stage.visit(page, CARD);
+  await payByCard(page, '01/39');
+  await reads(page, en.checking);
+  const moving = "document.getAnimations({ subtree: true }).filter(({ playState }) => playState === 'running').length";
+  expect(await page.evaluate(moving)).toBe(0);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await expect.poll(() => page.evaluate(moving)).toBeGreaterThan(0);
+});
+
+test('letters of twice the size stand nowhere out of the window of a phone', async () => {
+  const page = await stage.payer({ viewport: { width: 390, height: 844 } });
+  const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bnpl-b'] })];
+  for (const { url } of sessions) {
+    await page.goto(url);
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    await page.locator('form button, .choices').first().click({ trial: true });
+    expect(await page.evaluate(OVERFLOW), url).toEqual([]);
+  }
+});
+
+test('a way to pay is chosen with the keyboard, and what cannot be pressed any more is not offered', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, { methods: ['card', 'vcard'] });
+  await page.keyboard.press('Tab');
+  expect(await way(page, en.card).evaluate((link) => link.matches(':focus-visible'))).toBe(true);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await field(page, 'identifier').fill('success@example.com');
+  await page.keyboard.press('Enter');
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.checkout.stateOf(session.id)).toBe('settled');
+  await page.goto(`${session.url}?method=card`);
+  await reads(page, en.paid);
+  expect(await page.getByRole('button').count()).toBe(0);
+});

@@ -1,0 +1,151 @@
+/** What the browser tests play on: a gateway with its outside world, a shop to come back to, and hands that type cards. */
+import { afterAll, beforeAll, expect } from 'vitest';
+import { en } from '../../src/pages/words/en.ts';
+import { type Page, type PayerOptions, payersOfFile } from '../support/browser.ts';
+import { type Body, checkoutOf, type Session } from '../support/checkout.ts';
+import { type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Behaviour, startReceiver, type TestReceiver } from '../support/receivers.ts';
+
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40"><rect width="120" height="40" fill="#a0f"/></svg>';
+
+/** The shop says where the payer is by the last word of the path; it has a logo, and a page with a frame. */
+const shopPages: Behaviour = (response, { path }) => {
+  const { pathname, searchParams } = new URL(path, 'http://shop');
+  if (pathname === '/logo.svg') return void response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(LOGO);
+  const framed = searchParams.get('frame');
+  const body =
+    framed === null ? `<h1>${pathname.slice(1)}</h1>` : `<iframe src="${framed}" width="600" height="800"></iframe>`;
+  response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Shop</title><body>${body}`);
+};
+
+export interface Stage {
+  shop: TestGateway;
+  checkout: ReturnType<typeof checkoutOf>;
+  /** The origin of the merchant's shop. */
+  origin: string;
+  /** A payer with a browser of their own. */
+  payer(options?: PayerOptions): Promise<Page>;
+  /** A session that leads back to the shop. */
+  open(fields?: Body, merchant?: Merchant): Promise<Session>;
+  /** Opens a session in the browser. */
+  visit(page: Page, fields?: Body, merchant?: Merchant): Promise<Session>;
+  /** How many of its attempts were settled, how often those that moved money were submitted, and how often it moved. */
+  paidTimes(session: Session, merchant?: Merchant): Promise<{ settled: number; submitted: number; moved: number }>;
+}
+
+export const ONCE = { settled: 1, submitted: 1, moved: 1 };
+
+/** The stage of one test file. */
+export function setStage(): Stage {
+  const payer = payersOfFile();
+  let server: TestReceiver;
+  const stage = { payer } as Stage;
+  beforeAll(async () => {
+    server = await startReceiver(shopPages);
+    stage.origin = new URL(server.url).origin;
+    stage.shop = await startTestGateway({ outside: true });
+    stage.checkout = checkoutOf(stage.shop);
+  });
+  afterAll(async () => {
+    await stage.shop?.close();
+    await server?.close();
+  });
+  stage.open = (fields = {}, merchant) => {
+    const backTo = (name: string): string => `${stage.origin}/${name}`;
+    return stage.checkout.open(
+      {
+        success_url: backTo('thanks'),
+        cancel_url: backTo('basket'),
+        expiry_url: backTo('expired'),
+        error_url: backTo('error'),
+        ...fields,
+      },
+      merchant,
+    );
+  };
+  stage.visit = async (page, fields, merchant) => {
+    const session = await stage.open(fields, merchant);
+    await page.goto(session.url);
+    return session;
+  };
+  stage.paidTimes = async ({ orderId }, merchant) => {
+    const ids = await stage.checkout.attempts(orderId, merchant);
+    const sums = { settled: 0, submitted: 0, moved: 0 };
+    for (const id of ids) {
+      const told = await stage.checkout.atProvider(id);
+      sums.settled += (await stage.checkout.stateOf(id, merchant)) === 'settled' ? 1 : 0;
+      if (told?.movements.length > 0) sums.submitted += await stage.checkout.submissions(id);
+      sums.moved += told?.movements.length ?? 0;
+    }
+    return sums;
+  };
+  return stage;
+}
+
+/** The card form as its payer finds it. */
+export const cardForm = (page: Page) => ({
+  number: page.getByLabel(en.cardNumber, { exact: true }),
+  expiry: page.getByLabel(en.cardExpiry, { exact: true }),
+  cvv: page.getByLabel(en.cardCvv, { exact: true }),
+  holder: page.getByLabel(en.cardHolder, { exact: true }),
+  pay: page.getByRole('button', { name: new RegExp(en.pay.replace('{amount}', '.+')) }),
+});
+
+/** Fills in a card that succeeds, or another one. */
+export async function fillCard(page: Page, expiry = '01/38', number = '4111 1111 1111 1111'): Promise<void> {
+  const form = cardForm(page);
+  await form.number.fill(number);
+  await form.expiry.fill(expiry);
+  await form.cvv.fill('123');
+  await form.holder.fill('Ada Byron');
+}
+
+export async function payByCard(page: Page, expiry?: string): Promise<void> {
+  await fillCard(page, expiry);
+  await cardForm(page).pay.click();
+}
+
+/** What a brand asks for, by the name of its field. */
+export const field = (page: Page, name: string) => page.locator(`main [name="${name}"]`);
+
+/** The link to a way to pay. */
+export const way = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
+
+/** Waits until the payer reads this heading. */
+export const reads = (page: Page, heading: string): Promise<void> =>
+  page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+
+/** Waits until the payer is at this page of the shop. */
+export const isAtShop = async (page: Page, { origin }: Stage, name: string): Promise<void> => {
+  await page.waitForURL(`${origin}/${name}`);
+  await reads(page, name);
+};
+
+/** The bank of the card asks for its code. */
+export async function confirmAtBank(page: Page, code = '1234'): Promise<void> {
+  await page.getByLabel('One-time code').fill(code);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+}
+
+/** The inputs that are marked as wrong, each with what its payer is told. */
+export async function marked(page: Page): Promise<Fields> {
+  const inputs = await page.locator('[aria-invalid=true]').all();
+  const pairs = inputs.map(async (input): Promise<[string, string]> => {
+    const name = (await input.getAttribute('name')) ?? '';
+    const told = page.locator(`#${(await input.getAttribute('aria-describedby'))?.split(' ')[0]}`);
+    expect(await told.isVisible(), `${name} says why`).toBe(true);
+    return [name, (await told.textContent()) ?? ''];
+  });
+  return Object.fromEntries(await Promise.all(pairs));
+}
+
+/** The name of the input that what is typed goes to. */
+export const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.name ?? ""');
+
+/** From now on time passes in this browser only when the test says so: nothing leads on or looks again by itself. */
+export async function stopTime(page: Page): Promise<void> {
+  const now = Date.now();
+  await page.clock.install({ time: now });
+  await page.clock.pauseAt(now + 1000);
+}
