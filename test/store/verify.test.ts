@@ -108,7 +108,7 @@ test.each([
     'an outcome of an operation that was not told',
     `insert into operations (mid, operation_id, payment_id, verb, amount, state, asked, requested_at)
      select mid, gen_random_uuid(), payment_id, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
-    'The outcomes of operations were not told once each',
+    'An outcome of an operation was not told',
   ],
 ])('%s is found', async (_, damage, sentence) => {
   const ids = [(await shop.sale()).body.trans_id, (await shop.sale()).body.trans_id];

@@ -32,15 +32,17 @@ function tellingOf({ before, after, event, operation }: Move): Telling | undefin
     if (operation.state === 'sent') return undefined;
     return { type: operation.verb, status: operation.state === 'done' ? 'success' : 'fail' };
   }
-  const isTold = after.state !== before.state || event === 'authenticated' || isNewStep(before, event);
+  const isTold = after.state !== before.state || isStepInState(before, event);
   const telling = isTold ? TELLINGS[event as PaymentEvent | 'authenticated'] : undefined;
   const isSale = telling?.type === 'sale' && after.details.recurringOf !== undefined;
   return isSale ? { ...telling, type: 'recurring' } : telling;
 }
 
-/** A payer who filled in our page may be sent on to the provider's, and a payment that waits may get its amount. */
-const isNewStep = ({ authorised }: WholePayment, event: Move['event']): boolean =>
-  event === 'redirected' || (event === 'authorised' && authorised === 0n);
+/** What happens to a payment although its state stays: the payer is sent on, an amount is reserved or paid back. */
+const isStepInState = ({ authorised }: WholePayment, event: Move['event']): boolean =>
+  STEPS_IN_STATE.includes(event) || (event === 'authorised' && authorised === 0n);
+
+const STEPS_IN_STATE: readonly Move['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
 
 /** The callback that belongs to a move, composed once: its bytes never change afterwards. */
 export async function callbackOf(
