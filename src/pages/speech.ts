@@ -75,10 +75,29 @@ function inUnits(ms: number): [unit: 'hour' | 'minute' | 'second', count: number
   return ['second', Math.max(0, Math.ceil(ms / 1000))];
 }
 
+const exponentOf = (currency: string): number => CURRENCIES[currency]?.exponent ?? 2;
+
+/** To make a format costs more than to write a page with it, so each is made once. */
+function remembering(make: (name: string) => Intl.NumberFormat): (name: string) => Intl.NumberFormat {
+  const made = new Map<string, Intl.NumberFormat>();
+  return (name) => {
+    const known = made.get(name) ?? make(name);
+    made.set(name, known);
+    return known;
+  };
+}
+
 function speechIn(language: Language, tag: string): Speech {
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   const plural = new Intl.PluralRules(tag);
   const number = new Intl.NumberFormat(tag);
+  const units = remembering((unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }));
+  const currencies = remembering((currency) => {
+    // The digits after the point are those of the currency itself, whatever the runtime believes.
+    const digits = exponentOf(currency);
+    const traits = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay: 'code', ...traits });
+  });
   const say: Speech['say'] = (sentence, values) =>
     sentence.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name] ?? '';
@@ -93,20 +112,10 @@ function speechIn(language: Language, tag: string): Speech {
     count: (forms, count) => say(forms[plural.select(count)] ?? forms.other, { count: number.format(count) }),
     time(ms) {
       const [unit, count] = inUnits(ms);
-      return new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+      return units(unit).format(count);
     },
-    amount({ amount, currency }) {
-      // The digits after the point are those of the currency itself, whatever the runtime believes.
-      const digits = CURRENCIES[currency]?.exponent ?? 2;
-      const format = new Intl.NumberFormat(tag, {
-        style: 'currency',
-        currency,
-        currencyDisplay: 'code',
-        minimumFractionDigits: digits,
-        maximumFractionDigits: digits,
-      });
+    amount: ({ amount, currency }) =>
       // The text itself is formatted, digit by digit; it never becomes a number that could round.
-      return format.format(amountText(amount, digits) as unknown as number);
-    },
+      currencies(currency).format(amountText(amount, exponentOf(currency)) as unknown as number),
   };
 }

@@ -170,6 +170,11 @@ const FIND_BY_ORDER = `
     order by p.attempt desc limit 1
   ) p`;
 
+const FIND_ANYWHERE = `
+  select i.ordinal::int, ${SELECTED}
+  from unnest($1::uuid[]) with ordinality as i(payment_id, ordinal)
+  join payments p on p.payment_id = i.payment_id`;
+
 // While an operation is under way it decides; time comes after it.
 const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null');
 
@@ -362,6 +367,10 @@ export function createPaymentStore(
       ),
   );
 
+  const findAnywhere = batched<string, WholePayment | undefined>('find_anywhere', async (ids) =>
+    inOrder(ids, await run<WholePayment>(reads, 'find_anywhere', FIND_ANYWHERE, [plain(ids, (id) => id)])),
+  );
+
   return {
     open: (payment) => write(payment),
     move: (move) => write(move),
@@ -395,14 +404,7 @@ export function createPaymentStore(
         .execute();
       return rows as HistoryRow[];
     },
-    async findAnywhere(paymentId) {
-      const row = await query
-        .selectFrom('payments')
-        .select([...COLUMNS, 'details'])
-        .where('paymentId', '=', paymentId)
-        .executeTakeFirst();
-      return row as WholePayment | undefined;
-    },
+    findAnywhere,
     async attempts({ mid, orderId }, most) {
       const rows = await query
         .selectFrom('payments')

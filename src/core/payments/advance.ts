@@ -126,7 +126,7 @@ async function tellAndMove(gateway: Gateway, move: Move, authentication?: Authen
   const callback = await callbackOf(gateway, move, authentication);
   const isMoved = await gateway.payments.move(callback ? { ...move, callback } : move);
   if (isMoved && move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
-  if (isMoved && callback) gateway.deliverer.wake();
+  if (isMoved && callback && callback.dueAt !== null) gateway.deliverer.wake();
   return isMoved;
 }
 

@@ -37,7 +37,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
 async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<WholePayment | undefined> {
   const { session } = linked.details;
   if (!session) return linked;
-  const [newest] = await gateway.payments.attempts(linked, 1);
+  const newest = await gateway.payments.findByOrder(linked);
   return newest?.details.session?.id === session.id ? newest : undefined;
 }
 
