@@ -82,6 +82,10 @@ const INVARIANTS: readonly Invariant[] = [
         or h.event like 'requested %' or h.event like 'unanswered %'`,
   },
   {
+    broken: 'A callback waits and is never due, or is due and does not wait',
+    violations: `select payment_id from callbacks where (state = 'waiting') <> (due_at is not null)`,
+  },
+  {
     broken: 'An outcome of an operation was not told',
     violations: `select payment_id from (
         select mid, payment_id, verb::text, count(*) as outcomes from operations h

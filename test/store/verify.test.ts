@@ -105,6 +105,11 @@ test.each([
   ['a change that was not told', 'delete from callbacks where payment_id = $id', UNTOLD],
   ['a callback about nothing', 'update callbacks set seq = 1 where payment_id = $id', INVENTED],
   [
+    'a callback that waits for ever',
+    `update callbacks set state = 'waiting', due_at = null where payment_id = $id`,
+    'A callback waits and is never due, or is due and does not wait',
+  ],
+  [
     'an outcome of an operation that was not told',
     `insert into operations (mid, operation_id, payment_id, verb, amount, state, asked, requested_at)
      select mid, gen_random_uuid(), payment_id, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,

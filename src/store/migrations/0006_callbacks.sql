@@ -25,8 +25,7 @@ create table callbacks (
   due_at timestamptz,
   created_at timestamptz not null,
   finished_at timestamptz,
-  primary key (mid, payment_id, seq),
-  constraint waiting_is_due check ((state = 'waiting') = (due_at is not null))
+  primary key (mid, payment_id, seq)
 ) with (fillfactor = 80);
 
 create index callbacks_due on callbacks (mid, endpoint, due_at) where due_at is not null;
