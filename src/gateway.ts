@@ -85,7 +85,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       },
     },
   };
-  const gateway: Gateway = Object.assign(tools, { deliverer: undefined as never, marks: undefined as never });
+  const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);
   const close = async (): Promise<void> => {
     await gateway.deliverer.stop();

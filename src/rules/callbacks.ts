@@ -14,9 +14,13 @@ export type CallbackType =
   | 'chargeback'
   | 'expiry';
 
+/** What became of a callback itself. */
+export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
+
 export type CallbackStatus = 'success' | 'fail' | 'waiting' | 'undefined';
 
-interface Telling {
+/** What became of what. */
+export interface Telling {
   type: CallbackType;
   status: CallbackStatus;
 }

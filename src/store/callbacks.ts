@@ -2,13 +2,14 @@
 import { sql } from 'kysely';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
+import type { CALLBACK_STATES } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import { announce } from './changes.ts';
-import { columns, iso } from './columns.ts';
+import { columns, compare, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
-export type CallbackState = 'waiting' | 'delivered' | 'parked';
+export type CallbackState = (typeof CALLBACK_STATES)[number];
 
 export interface CallbackKey {
   mid: string;
@@ -299,4 +300,3 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
 }
 
 const textOf = ({ mid, paymentId, seq }: CallbackKey): string => `${mid} ${paymentId} ${seq}`;
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

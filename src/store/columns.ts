@@ -6,6 +6,9 @@ export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 export const columns = (alias: string, names: readonly string[]): string =>
   names.map((name) => `${alias}.${snake(name)} as "${name}"`).join(', ');
 
+/** The order in which everybody locks rows, so that two processes hardly ever wait for each other. */
+export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 

@@ -6,7 +6,7 @@ import { isItemFault } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
-import { claimStatement, columns, iso } from './columns.ts';
+import { claimStatement, columns, compare, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
@@ -223,7 +223,6 @@ const byOrder = (a: WholePayment, b: WholePayment): number =>
   compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
 const byPayment = ({ before: a }: Move, { before: b }: Move): number =>
   compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export interface BatchLimits {
   items: number;

@@ -4,24 +4,12 @@ import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
-import {
-  CALLBACK_SIGNS,
-  type CallbackStatus,
-  type CallbackType,
-  S2S_ACTIONS,
-  s2sResult,
-  TELLINGS,
-} from '../../rules/callbacks.ts';
+import { CALLBACK_SIGNS, S2S_ACTIONS, s2sResult, TELLINGS, type Telling } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, type PaymentEvent } from '../../rules/states.ts';
 import type { Move, NewCallback, OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
-
-interface Telling {
-  type: CallbackType;
-  status: CallbackStatus;
-}
 
 /** The names and values of a callback, in their order; what is empty is left out. */
 type Fields = Record<string, string | null | undefined>;

@@ -197,20 +197,12 @@ async function deliver(gateway: Gateway, row: CallbackRow): Promise<boolean> {
 async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefined> {
   const { mid, paymentId, seq, body } = row;
   const key = { mid, paymentId, seq };
+  const at = (): number => gateway.clock.now(mid);
   const account = await findAccount(gateway, mid);
   const secrets = secretsOf(gateway, account);
   if (!account || !secrets) {
     const reason = 'It could not be signed: the secret of the account cannot be opened.';
-    return {
-      key,
-      state: 'parked',
-      reason,
-      dueAt: null,
-      at: gateway.clock.now(mid),
-      status: null,
-      fault: reason,
-      tookMs: 0,
-    };
+    return { key, state: 'parked', reason, dueAt: null, at: at(), status: null, fault: reason, tookMs: 0 };
   }
   const url = row.url ?? account.settings.callback_url;
   const delivery =
@@ -227,20 +219,21 @@ async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefine
           },
           body,
         });
-  const at = gateway.clock.now(mid);
-  const { tookMs } = delivery;
-  if (delivery.kind === 'answered' && delivery.status >= 200 && delivery.status < 300) {
-    return { key, state: 'delivered', reason: null, dueAt: null, at, status: delivery.status, fault: null, tookMs };
+  const isAnswered = delivery.kind === 'answered';
+  if (!isAnswered && delivery.fault === 'stopped') return undefined;
+  const tried = {
+    key,
+    at: at(),
+    status: isAnswered ? delivery.status : null,
+    fault: isAnswered ? null : FAULT_WORDS[delivery.fault],
+    tookMs: delivery.tookMs,
+  };
+  if (isAnswered && delivery.status >= 200 && delivery.status < 300) {
+    return { ...tried, state: 'delivered', reason: null, dueAt: null };
   }
-  if (delivery.kind === 'failed' && delivery.fault === 'stopped') return undefined;
-  const status = delivery.kind === 'answered' ? delivery.status : null;
-  const fault = delivery.kind === 'failed' ? FAULT_WORDS[delivery.fault] : null;
-  const pauseMs = pauseAfter(row.rung, delivery.kind === 'answered' ? delivery.retryAfterMs : undefined);
-  if (pauseMs === undefined) {
-    const reason = 'It was tried as often as the ladder of pauses allows.';
-    return { key, state: 'parked', reason, dueAt: null, at, status, fault, tookMs };
-  }
-  return { key, state: 'waiting', reason: null, dueAt: at + pauseMs, at, status, fault, tookMs };
+  const pauseMs = pauseAfter(row.rung, isAnswered ? delivery.retryAfterMs : undefined);
+  if (pauseMs !== undefined) return { ...tried, state: 'waiting', reason: null, dueAt: tried.at + pauseMs };
+  return { ...tried, state: 'parked', reason: 'It was tried as often as the ladder of pauses allows.', dueAt: null };
 }
 
 function secretsOf(gateway: Gateway, account: Awaited<ReturnType<typeof findAccount>>): readonly string[] | undefined {

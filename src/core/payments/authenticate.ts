@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/id.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import type { CallRecord, Payment, WholePayment } from '../../store/payments.ts';
+import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount, shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, openCard } from '../vault.ts';
@@ -40,7 +40,7 @@ export async function payByCard(
   account: Account,
   card: Card,
   browser: Browser,
-): Promise<Payment> {
+): Promise<WholePayment> {
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   const answer = await ask(gateway, payment, account, card, browser);

@@ -15,7 +15,7 @@ import {
 import type { Problem } from '../../rules/errors.ts';
 import { checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
-import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { KeptCard, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import { type CardRefusal, takeTry } from '../card-tries.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
@@ -125,7 +125,7 @@ export async function choose(
   account: Account,
   method: Method,
   answers: ReadonlyMap<string, string>,
-): Promise<{ problems: Problem[] } | { payment: Payment }> {
+): Promise<{ problems: Problem[] } | { payment: WholePayment }> {
   const brand = brandOf(method.label) as Brand;
   const given = new Map(method.fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
   const problems: Problem[] = method.fields
@@ -159,7 +159,7 @@ export async function chooseCard(
   account: Account,
   given: Card | SavedChoice,
   browser: Browser,
-): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: Payment }> {
+): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: WholePayment }> {
   const meant = 'savedCardId' in given ? await savedCardOf(gateway, payment, given) : { card: given };
   if (!meant) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
   const { card } = meant;

@@ -35,6 +35,21 @@ export async function findStatus(
   return status && broughtUpToDate(gateway, account, status);
 }
 
+/** A payment with everything that its request said, brought up to date. */
+export async function findCurrent(
+  gateway: Gateway,
+  account: Account,
+  paymentId: string,
+): Promise<WholePayment | undefined> {
+  const payment = await findPayment(gateway, account, paymentId);
+  return payment && current(gateway, account, payment);
+}
+
+const current = async (gateway: Gateway, account: Account, payment: WholePayment): Promise<WholePayment> => ({
+  ...payment,
+  ...(await broughtUpToDate(gateway, account, payment)),
+});
+
 /** What a status query tells of the newest try of an order. */
 export async function findStatusByOrder(
   gateway: Gateway,
@@ -76,9 +91,7 @@ export async function findAttempts(
   most: number,
 ): Promise<WholePayment[]> {
   const attempts = await gateway.payments.attempts({ mid: account.mid, orderId }, most);
-  return Promise.all(
-    attempts.map(async (attempt) => ({ ...attempt, ...(await broughtUpToDate(gateway, account, attempt)) })),
-  );
+  return Promise.all(attempts.map((attempt) => current(gateway, account, attempt)));
 }
 
 /** For the operator: a payment of whichever account, with everything that happened to it. */

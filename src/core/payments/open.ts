@@ -44,7 +44,7 @@ export const duplicate = (): Refusal =>
   new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
 
 /** Pays an order; a repeat of the same request gets the payment that the first one made. */
-export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<Payment> {
+export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<WholePayment> {
   const payment = composePayment(gateway, account, order);
   if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
   return openAgain(gateway, account, payment, order);
@@ -59,7 +59,7 @@ export async function openOnce(
   account: Account,
   order: Order,
   earlier: readonly string[],
-): Promise<Payment | undefined> {
+): Promise<WholePayment | undefined> {
   const payment = composePayment(gateway, account, order);
   const ours = earlier.map((content) => fingerprintOf(gateway, content));
   for (;;) {
@@ -90,7 +90,7 @@ export async function claim(
 }
 
 /** Submits a payment, or sends its payer to our page first. */
-function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
+function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<WholePayment> {
   // The payer chooses how to pay, on our page and in their own time.
   if (payment.brand === UNCHOSEN) return Promise.resolve(payment);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
@@ -103,7 +103,12 @@ const submitCard = async (gateway: Gateway, payment: WholePayment, account: Acco
   submit(gateway, payment, account, { card: await openCard(gateway, payment.mid, id) });
 
 /** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
-async function openAgain(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<Payment> {
+async function openAgain(
+  gateway: Gateway,
+  account: Account,
+  payment: WholePayment,
+  order: Order,
+): Promise<WholePayment> {
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
     if (!found) throw new Refusal('unavailable');
@@ -119,7 +124,7 @@ async function openAgain(gateway: Gateway, account: Account, payment: WholePayme
 }
 
 /** Gives a payment that another request is still working on some time to come to an outcome. */
-async function waitForOutcome(gateway: Gateway, payment: Payment): Promise<Payment> {
+async function waitForOutcome(gateway: Gateway, payment: WholePayment): Promise<WholePayment> {
   const until = Date.now() + LIMITS.duplicateWaitMs;
   let current = payment;
   const isRunning = (): boolean => current.state === 'PREPARE' && current.brand !== UNCHOSEN;

@@ -29,7 +29,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   if (!linked || !account) return undefined;
   const found = await newestOfSession(gateway, linked);
   if (!found) return { payment: linked, account, methods: [], savedCards: [] };
-  const payment = isOutOfTime(gateway, found) ? { ...found, ...(await abandon(gateway, found)) } : found;
+  const payment = isOutOfTime(gateway, found) ? await abandon(gateway, found) : found;
   return withChoices(gateway, payment, account);
 }
 
@@ -80,6 +80,5 @@ export async function withoutSpentCards(gateway: Gateway, view: PayerView): Prom
 export async function returnOfPayer(gateway: Gateway, link: string): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
-  const answered = await inquireNow(gateway, view.payment, view.account);
-  return withChoices(gateway, { ...view.payment, ...answered }, view.account);
+  return withChoices(gateway, await inquireNow(gateway, view.payment, view.account), view.account);
 }

@@ -51,5 +51,5 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
     content,
     termUrl3ds,
   });
-  return { ...(await openPayment(gateway, account, repeated)), details: repeated.details };
+  return openPayment(gateway, account, repeated);
 }

@@ -1,6 +1,6 @@
 /** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Account, Gateway, Payment } from '../../core/context.ts';
+import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { settledSoon } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
@@ -134,14 +134,14 @@ export function payFace(
     request: FastifyRequest<Linked>,
     reply: FastifyReply,
     view: PayerView,
-    payment: Payment,
+    payment: WholePayment,
     way: WayBack = {},
   ): FastifyReply => {
-    const shown = shownOf(request, { ...view, payment: { ...view.payment, ...payment } }, way);
+    const shown = shownOf(request, { ...view, payment }, way);
     const { nextStep, state } = payment;
     if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(addressWith(nextStep), 303);
     const isUndecided = shown.ending === 'open' || shown.ending === 'unknown';
-    const mayTryAgain = state === 'DECLINED' && view.payment.details.session !== undefined;
+    const mayTryAgain = state === 'DECLINED' && payment.details.session !== undefined;
     if (!isUndecided && !mayTryAgain) return leave(reply, shown, way);
     return reply.redirect(shown.path + (isUndecided && way.isAfterChallenge ? '?returned=1' : ''), 303);
   };

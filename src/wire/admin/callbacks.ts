@@ -13,6 +13,7 @@ import {
 } from '../../core/callbacks/log.ts';
 import type { CallbackTry, Gateway } from '../../core/context.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
+import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -21,8 +22,6 @@ import { invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from
 interface Named {
   Params: { id: string };
 }
-
-export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
 
 /** What callbacks are chosen by, in a list and when they are sent again. */
 const FILTER = {

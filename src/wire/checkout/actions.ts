@@ -2,7 +2,7 @@
 import type { Account, Gateway, PaymentDetails, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
-import { findAttempts, findPayment, findStatus } from '../../core/payments/find.ts';
+import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
 import { pageOf } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
@@ -59,9 +59,7 @@ const session: Perform = async (gateway, account, body) => {
     content: contentOf(body),
   });
   // A repeat gets the link of the session, whatever attempt it has come to.
-  const isNew = payment.paymentId === paymentId;
-  const whole = isNew ? undefined : await findPayment(gateway, account, payment.paymentId);
-  return { redirect_url: pageOf(gateway, whole?.details.session?.id ?? payment.paymentId) };
+  return { redirect_url: pageOf(gateway, payment.details.session?.id ?? payment.paymentId) };
 };
 
 function sessionDetails(id: string, { value, at }: CheckoutBody, { settings }: Account, until: number): PaymentDetails {
@@ -113,10 +111,9 @@ function withoutSecrets(label: string, given: Record<string, string>): Record<st
 const status: Perform = async (gateway, account, { value }) => {
   const paymentId = value('payment_id');
   if (paymentId !== '') {
-    const payment = await findPayment(gateway, account, paymentId);
+    const payment = await findCurrent(gateway, account, paymentId);
     if (!payment) throw new Refusal('unknownCheckoutPayment');
-    const now = await findStatus(gateway, account, paymentId);
-    return statusAnswer({ ...payment, ...now });
+    return statusAnswer(payment);
   }
   const size = value('size');
   const attempts = await findAttempts(gateway, account, value('order_id'), Number(size || 1));

@@ -1,5 +1,5 @@
 /** The operator's calls on callbacks for the OpenAPI document: their log, sending them again, the sandbox's receiver. */
-import { type CallbackType, S2S_ACTIONS } from '../../rules/callbacks.ts';
+import { CALLBACK_STATES, type CallbackType, S2S_ACTIONS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { call, common, inBook, mid, moment, ofAccount, ofCallback, ofOwner } from './operator-call.ts';
 import {
@@ -27,7 +27,7 @@ const callbackId = described(
   { ...text, pattern: '^[0-9a-f-]{36}-[1-9][0-9]*$' },
   'The payment and the sequence number; the header `webhook-id` says the same.',
 );
-const state = choice(['waiting', 'delivered', 'parked']);
+const state = choice(CALLBACK_STATES);
 
 const callback = {
   id: callbackId,
