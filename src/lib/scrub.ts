@@ -113,8 +113,8 @@ const DIGIT_READINGS: readonly RegExp[] = [
   /%[\da-f]{2}|\\u[\da-f]{4}|\\x[\da-f]{2}|\d+(?:(?:[ .+-]|%2[0bde])\d+)*/gi,
   /\d+(?:[ .+-]\d+)*/g,
 ];
-// After an unescaped quote and a colon, which no JSON string can contain.
-const JSON_MEMBER_START = /(?<=(?<!\\)(?:\\\\)*":\s?)/y;
+// What a JSON line is made of, as far as numbers are concerned: strings, to step over, and bare numbers.
+const JSON_STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*/g;
 const SEPARATOR = /([ .+-]|%2[0bde])/i;
 
 const BASE64_DIGITS = new RegExp(
@@ -131,7 +131,7 @@ export function scrub(line: string): string {
   const matches = (pattern: RegExp) => pattern.test(text);
   const hasWord = WORD_STEMS.test(text) && SUSPECT_WORDS.some(matches);
   if (!hasWord && !hasHexRun(text) && !SUSPECT_RUNS.some(matches)) return line;
-  return maskRuns(hasWord ? maskWords(text) : text).replace(UNPRINTABLES, escapeCharacter) + newline;
+  return maskRuns(maskBareNumbers(hasWord ? maskWords(text) : text)).replace(UNPRINTABLES, escapeCharacter) + newline;
 }
 
 /** Whether there is a run of 32 hex digits; one of its places is a multiple of 32, so few places need a look. */
@@ -226,14 +226,16 @@ function maskHex(text: string): string {
 
 function maskDigits(text: string): string {
   return DIGIT_READINGS.reduce(
-    (read, reading) =>
-      read.replace(reading, (run, offset: number) => {
-        const masked = run.length < 12 ? run : maskCards(run);
-        // A bare JSON number becomes a string, or the line would no longer be JSON.
-        JSON_MEMBER_START.lastIndex = offset;
-        return masked !== run && JSON_MEMBER_START.test(read) ? `"${masked}"` : masked;
-      }),
+    (read, reading) => read.replace(reading, (run) => (run.length < 12 ? run : maskCards(run))),
     text,
+  );
+}
+
+/** In a JSON line, a bare number that holds a card number becomes a string, or the line would no longer be JSON. */
+function maskBareNumbers(text: string): string {
+  if (!text.startsWith('{')) return text;
+  return text.replace(JSON_STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || maskDigits(token) === token ? token : `"${CARD}"`,
   );
 }
 

@@ -193,7 +193,19 @@ test('no card number in groups survives in any text', () => {
 test('a JSON log line stays JSON and one line', () => {
   const record = fc.dictionary(
     fc.oneof(fc.string(), fc.constantFrom(...SECRET_NAMES)),
-    fc.oneof(fc.string(), awkward, fc.integer(), fc.boolean(), fc.constant(null), cardNumber, cardNumber.map(Number)),
+    fc.oneof(
+      fc.string(),
+      awkward,
+      fc.integer(),
+      fc.double(),
+      fc.boolean(),
+      fc.constant(null),
+      cardNumber,
+      cardNumber.map((number) => `:${number}`),
+      cardNumber.map(Number),
+      cardNumber.map((number) => -Number(number)),
+      fc.array(cardNumber.map(Number)),
+    ),
   );
   fc.assert(
     fc.property(record, (fields) => {
