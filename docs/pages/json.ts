@@ -2,8 +2,8 @@
 
 const WIDTH = 120;
 
-/** `before` is what stands on the line already. */
-export function jsonText(value: unknown, indent = '', before = 0): string {
+/** `taken` is what else stands on the line: a name before the value, and perhaps a comma after it. */
+export function jsonText(value: unknown, indent = '', taken = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Array.isArray(value)
     ? value.map((item) => ['', item] as const)
@@ -12,10 +12,12 @@ export function jsonText(value: unknown, indent = '', before = 0): string {
   if (entries.length === 0) return `${open}${close}`;
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object' || item === null)) {
     const line = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`;
-    // One more for the comma that may follow.
-    if (before + line.length + 1 <= WIDTH) return line;
+    if (taken + line.length <= WIDTH) return line;
   }
   const inner = `${indent}  `;
-  const lines = entries.map(([name, item]) => `${inner}${name}${jsonText(item, inner, inner.length + name.length)}`);
+  const lines = entries.map(([name, item], index) => {
+    const comma = index < entries.length - 1 ? 1 : 0;
+    return `${inner}${name}${jsonText(item, inner, inner.length + name.length + comma)}`;
+  });
   return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
 }

@@ -12,6 +12,8 @@ const DUTIES: readonly [does: string, without: string][] = [
     'the page loads itself every five seconds',
   ],
   ['Lets the remaining time run down', 'the page says the time as it was when it was loaded'],
+  ['Forgets what was typed when the page is left', 'browsers are told to keep nothing of the page'],
+  ['Copies an account number for a transfer', 'the payer selects it with one press'],
   ['Sends the payer on to the bank, to the provider, or back to the shop', 'the payer presses the button'],
 ];
 

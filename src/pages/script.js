@@ -62,8 +62,10 @@
   const problemOf = (input) => {
     if (input.offsetParent === null) return '';
     const check = isRight[input.dataset.check];
-    if (check) return check(input.value) ? '' : input.dataset.wrong;
-    return input.value.trim() === '' ? input.form.dataset.blank : '';
+    const isBlank = input.value.trim() === '';
+    if (check?.(input.value)) return '';
+    const { wrong, blank = wrong ?? input.form.dataset.blank } = input.dataset;
+    return isBlank ? blank : (wrong ?? '');
   };
 
   const mark = (input) => {
@@ -109,9 +111,10 @@
       wrong[0].focus();
     });
   }
-  // Who comes back by the back button finds a button that can be pressed.
-  addEventListener('pageshow', (event) => {
-    if (event.persisted) for (const form of forms) press(form, false);
+  // A page that is left keeps nothing of what was typed, in case the browser keeps the page.
+  addEventListener('pagehide', () => {
+    for (const form of forms) form.reset();
+    for (const input of all('[data-networks]')) tidy.number(input);
   });
 
   // What leads on does so by itself, but not for who has just come back from there, nor for who does something else.
@@ -162,15 +165,38 @@
     } catch {
       // The line is down for a moment; the next look may find it up.
     }
+    clearTimeout(timer);
     if (waits !== undefined) timer = setTimeout(look, pause);
     pause = Math.min(pause * 1.2, 15000);
   };
-  if (status) {
-    if (waits !== undefined) timer = setTimeout(look, pause);
-    document.addEventListener('visibilitychange', () => {
-      clearTimeout(timer);
-      pause = 2000;
-      look();
+  const lookNow = () => {
+    clearTimeout(timer);
+    pause = 2000;
+    if (status) look();
+  };
+  if (waits !== undefined) timer = setTimeout(look, pause);
+  document.addEventListener('visibilitychange', lookNow);
+  addEventListener('focus', lookNow);
+  // Who comes back by the back button finds a button that can be pressed, or what became of the payment meanwhile.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    for (const form of forms) press(form, false);
+    lookNow();
+  });
+
+  // An account number goes into another app without being typed.
+  for (const button of all('[data-copied]')) {
+    button.hidden = !navigator.clipboard;
+    button.addEventListener('click', async () => {
+      const place = button.parentElement.nextElementSibling;
+      try {
+        await navigator.clipboard.writeText(place.textContent);
+        button.textContent = button.dataset.copied;
+        say(button.textContent);
+      } catch {
+        // In a frame it may be forbidden; what is selected can be copied by hand.
+        getSelection().selectAllChildren(place);
+      }
     });
   }
 })();

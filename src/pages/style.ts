@@ -14,22 +14,25 @@ body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:col
 color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
 [hidden],.wallets:empty{display:none}
 .hush{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.top{display:flex;align-items:center;gap:.75rem;width:100%;max-width:30rem;margin:0 auto;padding:1.25rem 1.25rem .75rem;
+.top{display:flex;align-items:center;gap:.75rem;width:100%;max-width:30rem;margin:0 auto;padding:1.25rem 20px .75rem;
 font-size:1.0625rem;font-weight:650}
 .logo{max-width:9rem;max-height:2.5rem;width:auto;height:auto;border-radius:6px}
-main{display:grid;gap:1rem;align-items:start;width:100%;max-width:30rem;margin:0 auto;padding:.25rem 1rem 2.5rem;flex:1;
+main{display:grid;gap:1rem;align-items:start;width:100%;max-width:30rem;margin:0 auto;padding:.25rem 16px 2.5rem;flex:1;
 align-content:start}
 main:first-child{padding-top:2rem}
-.card{min-width:0;background:var(--card);border:1px solid var(--line);border-radius:16px;padding:1.25rem}
+.card{min-width:0;background:var(--card);border:1px solid var(--line);border-radius:16px;padding:1.25rem 20px}
 h1{font-size:1.25rem;line-height:1.3;margin:0 0 .375rem;text-wrap:balance}
 h2{font-size:1rem;line-height:1.4;margin:0}
 p{margin:.25rem 0 0}
 .soft{color:var(--soft)}
 .small{font-size:.875rem}
-.amount{margin:0;font-size:clamp(1.5rem,8vw,2.125rem);font-weight:700;line-height:1.15;letter-spacing:-.015em;
-font-variant-numeric:tabular-nums}
-.amount.wide{font-size:clamp(1.0625rem,5.4vw,2rem)}
+.summary{container-type:inline-size}
+.amount{margin:0;font-size:1.5rem;font-size:clamp(1.25rem,10cqi,2.125rem);font-weight:700;line-height:1.15;
+letter-spacing:-.015em;font-variant-numeric:tabular-nums}
+.amount.wide{font-size:1rem;font-size:clamp(1rem,6.6cqi,2rem)}
 .what{margin-top:.5rem}
+.summary:has(.whole:not([open])) .what{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:4;overflow:hidden}
+.whole summary{width:max-content;max-width:100%;padding:.625rem 0;color:var(--accent);font-size:.875rem;cursor:pointer}
 .time{display:inline-flex;align-items:center;gap:.5rem;margin-top:.875rem;padding:.25rem .75rem;border-radius:99px;
 background:var(--raised);color:var(--soft);font-size:.875rem;font-variant-numeric:tabular-nums}
 .time svg{flex:none}
@@ -47,19 +50,19 @@ input[dir=ltr]{text-align:start}
 input[aria-invalid=true],select[aria-invalid=true]{border-color:var(--bad);box-shadow:0 0 0 1px var(--bad)}
 .hint{margin-top:.375rem;color:var(--soft);font-size:.8125rem;line-height:1.4}
 .error{margin-top:.375rem;color:var(--bad);font-size:.875rem;font-weight:600;line-height:1.4}
-.pair{display:grid;grid-template-columns:1fr 1fr;grid-template-rows:repeat(4,auto);column-gap:.75rem}
-.pair .field{display:grid;grid-row:span 4;grid-template-rows:subgrid;row-gap:0}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,7rem),1fr));column-gap:.75rem}
+.pair .field{display:grid;grid-row:span 3;grid-template-rows:subgrid;row-gap:0}
 .pair label{align-self:end}
-.number{position:relative}
-.number input{padding-inline-end:6.5rem}
-.network{position:absolute;inset-block-start:2.25rem;inset-inline-end:.625rem;padding:.1875rem .5rem;border-radius:6px;
-background:var(--raised);font-size:.75rem;font-weight:650;line-height:1.25rem}
+.number{display:grid;grid-template-columns:minmax(0,1fr) auto;column-gap:.5rem}
+.number>:not(label,.network){grid-column:1/-1}
+.network{align-self:end;padding:0 .5rem;border-radius:6px;background:var(--raised);font-size:.75rem;font-weight:650;
+line-height:1.4rem}
 .network:empty{display:none}
 .notice{margin:1rem 0 0;padding:.875rem 1rem;border-radius:10px;background:var(--bad-ground);color:var(--bad)}
 .notice p{color:var(--ink)}
 .notice :first-child{margin-top:0}
 button,.button{display:flex;align-items:center;justify-content:center;gap:.625rem;width:100%;min-height:3.25rem;
-margin-top:1.5rem;padding:.75rem 1rem;border:1px solid var(--accent);border-radius:12px;background:var(--fill);
+margin-top:1.5rem;padding:.75rem 16px;border:1px solid var(--accent);border-radius:12px;background:var(--fill);
 color:var(--on-fill);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer;
 font-variant-numeric:tabular-nums}
 button:hover,.button:hover{filter:brightness(1.06)}
@@ -69,7 +72,7 @@ button[disabled]{cursor:progress;opacity:.85}
 button[disabled]::before,.pulse::before{content:"";width:1.125rem;height:1.125rem;border:2px solid currentcolor;
 border-inline-end-color:transparent;border-radius:50%;animation:turn .9s linear infinite}
 .pulse{display:block;color:var(--accent);margin-bottom:.75rem}
-.pulse::before{display:block;width:1.75rem;height:1.75rem;border-width:3px}
+.pulse::before{display:block;width:1.75rem;height:1.75rem;margin:0 auto;border-width:3px}
 @keyframes turn{to{transform:rotate(1turn)}}
 a{color:var(--accent);text-underline-offset:.15em}
 .quiet{display:flex;align-items:center;justify-content:center;min-height:2.75rem;margin-top:.5rem;padding:.5rem;
@@ -78,35 +81,37 @@ text-align:center;font-size:.9375rem}
 .safe{display:flex;gap:.5rem;align-items:flex-start;margin-top:1rem;color:var(--soft);font-size:.8125rem;line-height:1.4}
 .safe svg{flex:none;margin-top:.125rem}
 .choices{list-style:none;margin:1rem 0 0;padding:0;display:grid;gap:.625rem}
-.choice{display:flex;align-items:center;gap:.875rem;min-height:3.5rem;padding:.5rem .875rem;color:inherit;
+.choice{display:flex;align-items:center;gap:14px;min-height:3.5rem;padding:.5rem 14px;color:inherit;
 text-decoration:none;border:1px solid var(--edge);border-radius:12px;font-weight:600}
 .choice:hover{border-color:var(--accent);background:var(--raised)}
 .choice::after{content:"›";content:"›"/"";margin-inline-start:auto;color:var(--soft);font-size:1.5rem;line-height:1;font-weight:400}
 [dir=rtl] .choice::after{transform:scaleX(-1)}
-.tile{display:grid;place-items:center;flex:none;width:2.25rem;height:2.25rem;border-radius:9px;background:var(--raised);
-color:var(--accent);font-weight:700;text-transform:uppercase}
+.tile{display:grid;place-items:center;flex:none;width:36px;height:36px;border-radius:9px;background:var(--raised);
+color:var(--accent);font-weight:700;line-height:1;text-transform:uppercase}
 .choice:hover .tile{background:var(--card)}
 fieldset{margin:1.125rem 0 0;padding:0;border:0;min-width:0}
-.saved{position:relative;display:flex;align-items:center;gap:.875rem;min-height:3.5rem;margin-top:.5rem;
-padding:.5rem .875rem;border:1px solid var(--edge);border-radius:12px;cursor:pointer}
+.saved{position:relative;display:flex;align-items:center;gap:14px;min-height:3.5rem;margin-top:.5rem;
+padding:.5rem 14px;border:1px solid var(--edge);border-radius:12px;cursor:pointer}
 .saved:has(:checked){border-color:var(--accent);box-shadow:0 0 0 1px var(--accent)}
 .saved:has(:disabled){cursor:default;opacity:.75}
 .saved input{appearance:auto;flex:none;width:1.25rem;min-height:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent)}
 .saved span{display:block}
 .saved .soft{font-weight:400}
 form:has([name=saved_card]:checked:not([value=new])) .fresh{display:none}
-form:has([name=saved_card]:checked:not([value=new])) .pair{grid-template-columns:1fr}
 dl{margin:1rem 0 0;display:grid;grid-template-columns:auto 1fr;gap:.375rem 1rem}
 dt{color:var(--soft)}
-dd{margin:0;text-align:end;font-variant-numeric:tabular-nums}
-.stack{grid-template-columns:1fr;gap:0;padding:.25rem 1rem;border-radius:12px;background:var(--raised)}
-.stack dt{margin-top:.625rem;font-size:.8125rem}
+dd{margin:0;text-align:end;font-weight:600;font-variant-numeric:tabular-nums}
+.stack{grid-template-columns:1fr;gap:0;padding:.25rem 16px;border-radius:12px;background:var(--raised)}
+.stack dt{display:flex;align-items:center;justify-content:space-between;gap:.75rem;margin-top:.625rem;font-size:.8125rem}
 .stack dd{text-align:start;font-size:1.0625rem;font-weight:650;padding-bottom:.625rem;user-select:all}
+.copy{flex:none;width:auto;min-height:2rem;margin:0;padding:.125rem .75rem;border-radius:8px;background:var(--card);
+color:var(--accent);font-size:.8125rem}
 .stack dd:not(:last-child){border-bottom:1px solid var(--line)}
 .code{max-width:17rem;margin:1.25rem auto;padding:1rem;background:#fff;border:1px solid var(--line);border-radius:16px}
 .code svg{display:block;width:100%;height:auto}
-.center{text-align:center}
-.end{text-align:center;padding-block:2rem 1.25rem}
+.center,.end{text-align:center;text-wrap:pretty}
+.button+.small,.stack+.small{margin-top:.75rem}
+.end{padding-block:2rem 1.25rem}
 .end dl{text-align:start;padding-top:1rem;border-top:1px solid var(--line);margin-top:1.5rem}
 .mark{display:grid;place-items:center;width:4rem;height:4rem;margin:0 auto 1.25rem;border-radius:50%;
 background:var(--bad-ground);color:var(--bad)}
@@ -120,7 +125,8 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .top{padding-top:2.5rem}}
 @media(prefers-reduced-motion:reduce){*,::before,::after{animation:none!important;transition:none!important}
 .pulse::before,button[disabled]::before{border-inline-end-color:currentcolor;opacity:.5}}
-@media(forced-colors:active){.card,.time,.tile{border:1px solid}button,.button{border:2px solid}}
+@media(forced-colors:active){.card,.time,.tile{border:1px solid}button,.button{border:2px solid}
+.code{forced-color-adjust:none}}
 `;
 
 /** The merchant's own colour, as a style beside the common one. */

@@ -43,7 +43,7 @@ test('while a number is typed or pasted, it is spaced as on the card and its net
     ['4111111111111111', '4111 1111 1111 1111', 'Visa'],
     ['4111-1111-1111-1111', '4111 1111 1111 1111', 'Visa'],
     ['  5555 5555 5555 4444 ', '5555 5555 5555 4444', 'Mastercard'],
-    ['378282246310005', '3782 822463 10005', 'American Express'],
+    ['378282246310005', '3782 822463 10005', 'Amex'],
     ['٤١١١١١١١١١١١١١١١', '4111 1111 1111 1111', 'Visa'],
     ['9', '9', ''],
   ] as const) {
@@ -62,6 +62,21 @@ test('while a number is typed or pasted, it is spaced as on the card and its net
   expect(await number.inputValue(), 'the caret has stayed there').toBe('4111 1123 1');
 });
 
+test('nothing stands over a number, on the smallest phone and from right to left', async () => {
+  const page = await stage.payer({ viewport: { width: 320, height: 640 } });
+  const { url } = await stage.open(CARD);
+  for (const language of ['en', 'ar']) {
+    await page.setExtraHTTPHeaders({ 'accept-language': language });
+    await page.goto(url);
+    const number = page.locator('#card_number');
+    await number.fill('6222021234567890123');
+    await page.locator('#network').getByText('UnionPay').waitFor();
+    const [input, network] = await Promise.all([number.boundingBox(), page.locator('#network').boundingBox()]);
+    expect((network?.y ?? 0) + (network?.height ?? 0)).toBeLessThanOrEqual(input?.y ?? 0);
+    expect(await number.evaluate((input) => input.scrollWidth - input.clientWidth), 'all of it is seen').toBe(0);
+  }
+});
+
 test('browsers can fill the form in, whichever way they write the year', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
@@ -78,6 +93,9 @@ test('what is wrong is said at once beside the field, the first of them is ready
   const page = await stage.payer();
   const { url, id } = await stage.visit(page, CARD);
   const { number, expiry, cvv, holder, pay } = cardForm(page);
+  await pay.click();
+  expect(await marked(page)).toEqual({ ...PROBLEMS, card_number: en.cardProblems.noNumber });
+  await page.reload();
   await number.fill('4111 1111 1111 1112');
   expect(await marked(page), 'not while it is typed').toEqual({});
   await number.press('Tab');
@@ -109,8 +127,8 @@ test('a declined payer is told plainly, and pays with another card', async () =>
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '02/38');
-  const notice = page.getByRole('alert');
-  await notice.getByText(en.noMoney).waitFor();
+  await page.getByRole('alert').getByText(`${en.noMoney} ${en.tryCard}`).waitFor();
+  expect(await page.title(), 'heard first').toMatch(en.declined);
   expect(await cardForm(page).number.inputValue()).toBe('');
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cardForm as cardAnswers, DOC_A, fill } from '../support/checkout.ts';
 import type { Fields } from '../support/gateway.ts';
 import { ALL_LANGUAGES, expectGoodLooks, type Kind, onlooker } from './looks.ts';
-import { setStage } from './stage.ts';
+import { setStage, wantForms } from './stage.ts';
 
 const stage = setStage();
 type Opened = Parameters<typeof stage.open>;
@@ -55,6 +55,8 @@ test('on the way to a bank, and back too early', async () => {
   await expectGoodLooks(page, 'bank', await card('05/38'));
   const { url } = await sent(DOC_A, { methods: ['doc-a'] });
   await expectGoodLooks(page, 'unfinished', { url: `${url}?returned=1` });
+  wantForms(stage, `${stage.origin}/provider`, { token: 'x' });
+  await expectGoodLooks(page, 'onward', await sent(DOC_A, { methods: ['doc-a'] }));
 });
 
 test('waiting: for a transfer, for an answer, and after a code has run out', async () => {

@@ -54,7 +54,8 @@ async function visit(page: Page, { url, prepare, others = [] }: Kind, language: 
   page.on('request', note);
   const response = await page.goto(url);
   page.off('request', note);
-  expect(asked).toEqual([response?.url(), ...others]);
+  // A page that waits looks after the payment; on a slow machine while it still loads.
+  expect(asked.filter((address) => address !== `${response?.url()}/status`)).toEqual([response?.url(), ...others]);
   expect((await response?.body())?.length).toBeLessThan(BYTES_MOST);
   expect(await page.evaluate("document.head.querySelectorAll('script, link').length")).toBe(0);
   await prepare?.(page);

@@ -1,7 +1,7 @@
 /** Whatever a payer presses, reloads, opens twice or goes back to: one order is paid once. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/words/en.ts';
-import { cardForm, fillCard, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+import { cardForm, confirmAtBank, field, fillCard, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -55,6 +55,54 @@ test('a second tab learns by itself that the first has paid, and a form that is 
   await cardForm(third).pay.click();
   await reads(third, en.paid);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('two windows side by side: the second learns that the first has paid as soon as its payer turns to it', async () => {
+  const first = await stage.payer();
+  const session = await stage.visit(first, CARD);
+  const second = await first.context().newPage();
+  await second.goto(session.url);
+  await fillCard(second);
+  await payByCard(first);
+  await isAtShop(first, stage, 'thanks');
+  await second.evaluate("dispatchEvent(new Event('focus'))");
+  await reads(second, en.paid);
+  expect(await second.content()).not.toContain('4111');
+});
+
+test.each([true, false])(
+  'a second tab that is still open at another way to pay cannot pay what is paid: scripts %j',
+  async (javaScriptEnabled) => {
+    const first = await stage.payer({ javaScriptEnabled });
+    const session = await stage.open({ methods: ['card', 'doc-a'] });
+    const second = await first.context().newPage();
+    await first.goto(`${session.url}?method=card`);
+    await second.goto(`${session.url}?method=doc-a`);
+    await field(second, 'parameters[document_number]').fill('45678912');
+    await payByCard(first);
+    await isAtShop(first, stage, 'thanks');
+    await second.getByRole('button', { name: en.next }).click();
+    await reads(second, en.paid);
+    expect(await stage.paidTimes(session)).toEqual(ONCE);
+    expect(await stage.checkout.attempts(session.orderId)).toHaveLength(1);
+  },
+);
+
+test('a second tab that sends another card while the first is at the bank is led to the same bank', async () => {
+  const first = await stage.payer();
+  const session = await stage.visit(first, CARD);
+  const second = await first.context().newPage();
+  await second.goto(session.url);
+  await fillCard(second, '01/38', '5555 5555 5555 4444');
+  await payByCard(first, '05/38');
+  await first.getByLabel('One-time code').waitFor();
+  await cardForm(second).pay.click();
+  await second.getByText('1111').waitFor();
+  await confirmAtBank(second);
+  await isAtShop(second, stage, 'thanks');
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+  await first.goto(session.url);
+  await reads(first, en.paid);
 });
 
 test('back and reload after paying show what was paid, and pay nothing', async () => {

@@ -55,6 +55,32 @@ test('nothing moves for a payer who wants no motion', async () => {
   await expect.poll(() => page.evaluate(moving)).toBeGreaterThan(0);
 });
 
+test('a code stays black on white for a payer whose browser chooses the colours', async () => {
+  const page = await stage.payer({ forcedColors: 'active', colorScheme: 'dark' });
+  await stage.visit(page, { methods: ['ips'], order: { currency: 'RSD' } });
+  await page.getByRole('button', { name: en.next }).click();
+  await page.getByRole('img', { name: en.codeAlt }).waitFor();
+  const ground = "getComputedStyle(document.querySelector('.code')).backgroundColor";
+  expect(await page.evaluate(ground)).toBe('rgb(255, 255, 255)');
+});
+
+test('an amount stands in one line, however large; a long description shows its beginning, and all of it on demand', async () => {
+  const page = await stage.payer();
+  const order = { amount: '123456789012.345', currency: 'KWD', description: 'Tea, and more tea. '.repeat(50) };
+  const { url } = await stage.open({ ...CARD, order });
+  const amount = page.locator('.amount bdi');
+  const description = page.locator('.what');
+  for (const width of [320, 390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(url);
+    expect(await amount.evaluate((written) => written.getClientRects().length), `at ${width}`).toBe(1);
+    const height = async (): Promise<number> => (await description.boundingBox())?.height ?? 0;
+    const short = await height();
+    await page.getByText(en.wholeText).click();
+    expect(await height()).toBeGreaterThan(short * 3);
+  }
+});
+
 test('letters of twice the size stand nowhere out of the window of a phone', async () => {
   const page = await stage.payer({ viewport: { width: 390, height: 844 } });
   const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bnpl-b'] })];

@@ -1,7 +1,8 @@
 /** What the browser tests play on: a gateway with its outside world, a shop to come back to, and hands that type cards. */
 import { afterAll, beforeAll, expect } from 'vitest';
+import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { en } from '../../src/pages/words/en.ts';
-import { type Page, type PayerOptions, payersOfFile } from '../support/browser.ts';
+import { type BrowserTraits, type Page, type PayerOptions, payersOfFile } from '../support/browser.ts';
 import { type Body, checkoutOf, type Session } from '../support/checkout.ts';
 import { type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from '../support/receivers.ts';
@@ -37,8 +38,8 @@ export interface Stage {
 export const ONCE = { settled: 1, submitted: 1, moved: 1 };
 
 /** The stage of one test file. */
-export function setStage(): Stage {
-  const payer = payersOfFile();
+export function setStage(traits?: BrowserTraits): Stage {
+  const payer = payersOfFile(traits);
   let server: TestReceiver;
   const stage = { payer } as Stage;
   beforeAll(async () => {
@@ -81,6 +82,23 @@ export function setStage(): Stage {
     return sums;
   };
   return stage;
+}
+
+/** From now on the provider wants its payers to come with a form, to this address, with the way to its page in it. */
+export function wantForms({ shop: { gateway } }: Stage, url: string, values: Fields): void {
+  const upstream = gateway.connectors.upstream as Connector;
+  const posting = (outcome: Outcome): Outcome =>
+    outcome.kind === 'redirected'
+      ? { ...outcome, url, method: 'POST', params: { ...values, page: outcome.url } }
+      : outcome;
+  gateway.connectors = {
+    ...gateway.connectors,
+    upstream: {
+      ...upstream,
+      submit: async (submission) => posting(await upstream.submit(submission)),
+      query: async (submission) => posting(await upstream.query(submission)),
+    },
+  };
 }
 
 /** The card form as its payer finds it. */

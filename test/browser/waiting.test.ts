@@ -79,6 +79,11 @@ test('a transfer shows what to send where, and follows when it has arrived', asy
   for (const term of ['account_number', 'account_holder', 'reference'] as const) {
     await page.getByRole('term').filter({ hasText: en.instructions[term] }).waitFor();
   }
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: `${en.copy}: ${en.instructions.account_number}` }).click();
+  await page.locator('#said').getByText(en.copied).waitFor();
+  const account = await page.getByRole('definition').first().textContent();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(account);
   await stage.shop.sandbox('POST', `/payments/${session.id}`, { provider_status: 'executed' });
   await page.clock.fastForward(5000);
   await reads(page, en.paid);

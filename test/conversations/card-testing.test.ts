@@ -1,5 +1,6 @@
 /** Somebody tries stolen cards one after the other: limits per session, per address and per account stop that. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Connector } from '../../src/connectors/connector.ts';
 import {
   checkoutOf,
   choices,
@@ -11,15 +12,10 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, trustedProxies: ['127.0.0.1'] });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true, trustedProxies: ['127.0.0.1'] });
+const checkout = checkoutOf(shop);
 
 const card = (card_number: string, card_expiry = '01/38'): Fields => ({
   ...{ method: 'card', card_number, card_expiry, card_cvv: '123', card_holder: 'Ada Byron' },
@@ -115,7 +111,7 @@ describe('a session', () => {
       return (await show(url, { method: 'POST', body, headers: german })).text;
     };
     expect(await said('')).toContain(
-      'Diese wurde nicht verwendet, und es wurde kein Geld abgebucht. Wartezeit: 10 Minuten',
+      'Diese Karte wurde nicht verwendet, und es wurde kein Geld abgebucht. Wartezeit: 10 Minuten',
     );
     expect(await said('es')).toContain('Esta no se ha usado y no se ha cobrado nada. Tiempo de espera: 10 minutos');
   });
@@ -138,6 +134,7 @@ describe('a session', () => {
     await burst();
     expect(await attemptsOf(session, merchant)).toHaveLength(2);
     expect((await press(session, GOOD)).status).toBe(429);
+    expect(await cardsKept(merchant)).toBe(2);
   });
 
   test('takes as many as the account says from then on, and any number when it says 0', async () => {
@@ -325,5 +322,18 @@ describe('a page that is hammered', () => {
     expect((await show(session.url)).status).toBe(200);
     await vi.waitFor(async () => expect((await press(session, { method: 'nothing' })).status).toBe(303), 5000);
     expect(await checkout.events(session.id)).toEqual(['opened']);
+  });
+
+  test('asks the provider no more often than people come back, and turns nobody away who does', async () => {
+    const { url } = await checkout.atDocA();
+    const link = url.slice(url.lastIndexOf('/') + 1);
+    const { upstream } = shop.gateway.connectors as { upstream: Connector };
+    const query = vi.spyOn(upstream, 'query');
+    const returns = await Promise.all(times(200, `${shop.url}/return/${link}`).map((one) => show(one)));
+    expect(returns.map(({ status, location }) => [status, location])).toEqual(
+      times(200, [303, `/pay/${link}?returned=1`]),
+    );
+    expect(query.mock.calls.length).toBeGreaterThan(0);
+    expect(query.mock.calls.length).toBeLessThan(200);
   });
 });

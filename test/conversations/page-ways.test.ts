@@ -1,5 +1,5 @@
 /** Where the page leads: each end to its own address, in its own window, and nobody to a place where they should not be. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type Body,
   CANCEL_URL,
@@ -14,16 +14,11 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Merchant, openShop } from '../support/gateway.ts';
 import { readable, withoutScript } from '../support/pages.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const EXPIRY_URL = 'https://shop.example/too-late';
 const ERROR_URL = 'https://shop.example/sorry';
@@ -96,7 +91,7 @@ describe('each end has its address', () => {
     const { url, id } = await checkout.paid({ ...ALL, auth: 'Y' }, merchant);
     await checkout.send('payment/void', { payment_id: id }, merchant);
     const page = await show(url);
-    expect(readable(page.text)).toContain('Payment cancelled This payment was cancelled or given back.');
+    expect(readable(page.text)).toContain('Payment cancelled This payment was cancelled or refunded.');
     expect(waysOut(page)).toEqual([CANCEL_URL]);
   });
 
@@ -153,6 +148,10 @@ describe('only to safe addresses', () => {
       expect((await paidWith(address)).location).toBe(address);
     },
   );
+
+  test('an address in other letters leads back all the same', async () => {
+    expect((await paidWith('https://shop.example/дом')).location).toBe('https://shop.example/%D0%B4%D0%BE%D0%BC');
+  });
 
   test.each([
     'http://shop.example/thanks',

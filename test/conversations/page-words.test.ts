@@ -1,5 +1,5 @@
 /** The page as a payer reads and fills it in: in their language, with labels, and with problems in plain words. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LANGUAGES, type Language } from '../../src/pages/words/index.ts';
 import {
   type Body,
@@ -13,16 +13,11 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Fields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Fields, openShop } from '../support/gateway.ts';
 import { readable } from '../support/pages.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const speaking = (language: string) => ({ headers: { 'accept-language': language } });
 const fillSpeaking = (url: string, form: Fields, language: string): Promise<Shown> =>
@@ -47,8 +42,7 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
     const { url } = await checkout.open({ methods: ['card', 'vcard'] });
     const choice = await show(url, speaking(language));
     isHere(choice);
-    for (const sentence of [words.howToPay, words.card, words.cancel])
-      expect(readable(choice.text)).toContain(sentence);
+    for (const sentence of [words.howToPay, words.card, words.cancel]) expect(choice.text).toContain(sentence);
 
     const form = await show(`${url}?method=card`, speaking(language));
     isHere(form);
@@ -61,9 +55,11 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       422,
       ['card_number', 'card_expiry', 'card_cvv', 'card_holder'],
     ]);
-    for (const kind of ['number', 'expiry', 'cvv', 'holder'] as const) {
+    for (const kind of ['noNumber', 'expiry', 'cvv', 'holder'] as const) {
       expect(readable(wrong.text)).toContain(words.cardProblems[kind]);
     }
+    const mistyped = await fillSpeaking(url, { method: 'card', card_number: '4111111111111112' }, language);
+    expect(readable(mistyped.text)).toContain(words.cardProblems.number);
 
     await fillSpeaking(url, VCARD.decline, language);
     const declined = readable((await show(url, speaking(language))).text);
@@ -142,12 +138,12 @@ describe('the order', () => {
     const order = { currency: 'RSD', amount: '1250.00', description: 'Two teapots' };
     const { url, orderId } = await checkout.open({ methods: ['ips'], order }, merchant);
     const { text } = await follow({ ...(await fill(url, {})), url });
-    for (const part of [orderId, 'RSD 1,250.00', 'Two teapots', 'The code is good for'])
+    for (const part of [orderId, 'RSD 1,250.00', 'Two teapots', 'The code is valid for'])
       expect(readable(text)).toContain(part);
     expect(text).toMatch(/<div class="code" role="img" aria-label="QR code of this payment"><svg/);
     await shop.advanceClock(60, merchant.mid);
     const over = await show(url);
-    expect(readable(over.text)).toContain('The code has run out');
+    expect(readable(over.text)).toContain('The code has expired');
     expect(over.text).not.toContain('class="code"');
     expect(over.text).toContain('data-waits');
   });
@@ -205,7 +201,7 @@ describe('the form of a card', () => {
     const { url } = await checkout.open({ methods: ['pin-a'] });
     const { status, text } = await fill(url, { [p('pin')]: '123456781234567' });
     expect([status, text.includes('123456781234567')]).toEqual([422, false]);
-    expect(readable(text)).toContain('This is too short. The fewest characters it can have: 16');
+    expect(readable(text)).toContain('This is too short. Minimum number of characters: 16');
   });
 
   test('what can be chosen is a list', async () => {
@@ -220,7 +216,7 @@ describe('the form of a card', () => {
     ]);
     const wrong = await fill(url, { [p('payment_currency')]: 'DOGE' });
     expect(wrong.status).toBe(422);
-    expect(readable(wrong.text)).toContain('This is not possible here. Please check it.');
+    expect(readable(wrong.text)).toContain('This cannot be used here. Please check it.');
   });
 });
 

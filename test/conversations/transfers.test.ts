@@ -1,5 +1,5 @@
 /** Bank transfers: the payer has five minutes from the sale on, to the second, whoever looks and whenever. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
 import { findStatus } from '../../src/core/payments/find.ts';
@@ -8,19 +8,12 @@ import {
   type Fields,
   type Merchant,
   newOrderId,
+  openShop,
+  PATIENTLY,
   saleFields,
-  startTestGateway,
-  type TestGateway,
 } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
-
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
+const shop = openShop({ outside: true });
 
 interface Transfer {
   brand: string;
@@ -79,9 +72,6 @@ async function stored(id: string) {
   if (!payment) throw new Error(`There is no payment ${id}.`);
   return payment;
 }
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const statusOf = async (id: string, merchant: Merchant) => (await shop.status(id, merchant)).body;
 const provider = (id: string, word: string) => shop.sandbox('POST', `/payments/${id}`, { provider_status: word });
 const atProvider = async (id: string) => {
@@ -124,24 +114,24 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     const { id, merchant } = await opened(transfer);
     await timeIs(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
-    expect(await events(id)).toEqual(['opened', 'accepted']);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted']);
     await timeIs(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({
       result: 'SUCCESS',
       status: 'DECLINED',
       decline_reason: 'The payer did not finish in time.',
     });
-    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned']);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned']);
   });
 
   test('by the work loop alone, and however late that comes, the decline is dated five minutes after the sale', async () => {
     const { id, merchant } = await opened(transfer);
     await timeIs(299, merchant, id);
     await work(merchant);
-    expect((await inspect(id)).status).toBe('PENDING');
+    expect((await shop.inspect(id)).status).toBe('PENDING');
     await timeIs(1700, merchant, id);
     await work(merchant);
-    expect((await inspect(id)).status).toBe('DECLINED');
+    expect((await shop.inspect(id)).status).toBe('DECLINED');
     const payment = await stored(id);
     const decline = (await shop.gateway.payments.history(payment)).find(({ event }) => event === 'abandoned');
     expect(decline).toMatchObject({ fromState: 'PENDING', toState: 'DECLINED', actor: 'clock' });
@@ -156,7 +146,7 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     await timeIs(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
-    expect(await inspect(id)).toMatchObject({ captured: '10.00', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ captured: '10.00', attention: null });
     expect(await lateSuccesses()).not.toContain(id);
   });
 
@@ -167,12 +157,12 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     expect((await provider(id, 'executed')).status).toBe(200);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
     expect(await lateSuccesses()).toContain(id);
-    expect(await inspect(id)).toMatchObject({ attention: 'late_success', captured: '0.00' });
+    expect(await shop.inspect(id)).toMatchObject({ attention: 'late_success', captured: '0.00' });
     const { status, body } = await shop.admin('POST', `/payments/${id}/attended`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ payment_id: id, status: 'DECLINED', attention: null });
     expect(await lateSuccesses()).not.toContain(id);
-    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled', 'attended']);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled', 'attended']);
   });
 });
 
@@ -188,7 +178,7 @@ describe('the five minutes', () => {
     await timeIs(300, merchant, id);
     await readClock(other);
     expect(await findStatus(other, account, id)).toMatchObject({ state: 'DECLINED' });
-    expect((await inspect(id)).status).toBe('DECLINED');
+    expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 
   test('end once, however many look at the same moment', async () => {
@@ -197,24 +187,24 @@ describe('the five minutes', () => {
     const looks = Array.from({ length: 10 }, () => statusOf(id, merchant));
     const answers = await Promise.all([...looks, work(merchant)]);
     for (const answer of answers.slice(0, 10)) expect(answer).toMatchObject({ status: 'DECLINED' });
-    expect((await events(id)).filter((event) => event === 'abandoned')).toEqual(['abandoned']);
+    expect((await shop.events(id)).filter((event) => event === 'abandoned')).toEqual(['abandoned']);
   });
 
   test('news that come after them are late, even if nobody had looked before', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(300, merchant, id);
     await provider(id, 'executed');
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success', captured: '0.00' });
-    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success', captured: '0.00' });
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled']);
   });
 
   test('news of a decline after them are noted, and nobody has to look', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(300, merchant, id);
     await provider(id, 'rejected');
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
     expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'The payer did not finish in time.' });
-    expect((await events(id)).at(-1)).toBe('noted declined');
+    expect((await shop.events(id)).at(-1)).toBe('noted declined');
   });
 
   test('a decline inside of them is the provider’s own', async () => {
@@ -235,7 +225,7 @@ describe('the five minutes', () => {
       body: new URLSearchParams({ decision: 'approve' }),
       redirect: 'manual',
     });
-    await expect.poll(async () => (await inspect(id)).authorised, PATIENTLY).toBe('10.00');
+    await expect.poll(async () => (await shop.inspect(id)).authorised, PATIENTLY).toBe('10.00');
     await timeIs(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
@@ -248,7 +238,7 @@ describe('the five minutes', () => {
     for (const seconds of [60, 60, 900, 3600, 21_600, 86_400, 86_400, 86_400]) {
       await shop.advanceClock(seconds, merchant.mid);
     }
-    expect(await events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('asked')]);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('asked')]);
     expect(await stored(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
   });
 
@@ -258,9 +248,9 @@ describe('the five minutes', () => {
     await work(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     await provider(id, 'executed');
-    expect(await inspect(id)).toMatchObject({ attention: 'wrong_amount' });
+    expect(await shop.inspect(id)).toMatchObject({ attention: 'wrong_amount' });
     await shop.advanceClock(60, merchant.mid);
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
   test('after them the order may be tried again', async () => {
@@ -309,8 +299,8 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(inputs(page)).toEqual([field]);
     expect(page).toMatch(new RegExp(`<p class="error" id="${field}-error">[A-Z][^<]+</p>`));
     expect(page).toMatch(/role="alert"><strong>[^<]*Nothing was paid\.<\/strong>/);
-    expect(await inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'fields' });
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'fields' });
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
     expect((await atProvider(id)).status).toBe(404);
   });
 
@@ -319,12 +309,12 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     const { status, location } = await fill(body.redirect_url, { [field]: right });
     expect([status, location]).toEqual([303, new URL(body.redirect_url).pathname]);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
-    expect((await inspect(id)).details.parameters).toEqual({ [field]: right });
-    expect(await events(id)).toEqual(['opened', 'redirected', 'collected', 'accepted']);
+    expect((await shop.inspect(id)).details.parameters).toEqual({ [field]: right });
+    expect(await shop.events(id)).toEqual(['opened', 'redirected', 'collected', 'accepted']);
     expect((await atProvider(id)).body).toMatchObject({ status: 'pending', amount: '1000', brand: transfer.brand });
     const { page } = await open(body.redirect_url);
     expect(inputs(page)).toEqual([]);
-    const [, shown = ''] = /<dt>Account number<\/dt><dd><bdi>(\d+)<\/bdi><\/dd>/.exec(page) ?? [];
+    const [, shown = ''] = /<dt>Account number<.*?<dd><bdi>(\d+)<\/bdi><\/dd>/.exec(page) ?? [];
     expect(shown).toMatch(account);
   });
 
@@ -337,7 +327,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     await timeIs(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
     await provider(id, 'executed');
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
   test('success after the payer’s answer settles it', async () => {
@@ -360,11 +350,11 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     const decline = (await shop.gateway.payments.history(payment)).at(-1);
     expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
     await shop.advanceClock(86_400, merchant.mid);
-    expect(await events(id)).toEqual(['opened', 'redirected', 'abandoned']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected', 'abandoned']);
     const late = await fill(body.redirect_url, { [field]: right });
     expect(late.status).toBe(303);
     expect((await open(body.redirect_url)).page).toContain('The time to pay is over');
-    expect((await inspect(id)).details.parameters ?? {}).toEqual({});
+    expect((await shop.inspect(id)).details.parameters ?? {}).toEqual({});
     expect((await atProvider(id)).status).toBe(404);
   });
 
@@ -374,7 +364,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     const { status, page } = await open(body.redirect_url);
     expect([status, inputs(page)]).toEqual([200, []]);
     expect(page).toContain('The time to pay is over');
-    expect((await inspect(id)).status).toBe('DECLINED');
+    expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 });
 

@@ -417,7 +417,7 @@ describe('the proof that these races are races', () => {
     vcard: {
       ...createVcard(),
       async operate() {
-        await pause(5);
+        await pause(50);
         return { kind: 'done' };
       },
     },

@@ -19,13 +19,20 @@ const TEST_MS = 90_000;
 const STEP_MS = 30_000;
 const ENGLISH = { 'accept-language': 'en' };
 
-async function launch(): Promise<Browser> {
+/** How a browser keeps a page that was left, even one that asks not to be kept, and shows it again as it was. */
+const KEEPING = {
+  ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  args: [...FLAGS, '--enable-features=CacheControlNoStoreEnterBackForwardCache'],
+};
+
+async function launch({ keepsPages }: BrowserTraits): Promise<Browser> {
   const { path, env, hasSandbox } = await findChromium();
   return chromium.launch({
     executablePath: path,
     headless: true,
     chromiumSandbox: hasSandbox,
     args: FLAGS,
+    ...(keepsPages && KEEPING),
     env: { ...process.env, ...env },
   });
 }
@@ -36,20 +43,25 @@ const isHere = ({ protocol, hostname }: URL): boolean =>
 /** A page that refuses what was filled in says so with its status, which the browser calls a failed load. */
 const isAboutStatus = (message: ConsoleMessage): boolean => message.text().startsWith('Failed to load resource');
 
+export interface BrowserTraits {
+  /** Whether the back button brings a page back as it was left. */
+  keepsPages?: boolean;
+}
+
 export interface PayerOptions extends BrowserContextOptions {
   /** What the browser is expected to complain about. */
   complains?: RegExp;
 }
 
 /** How payers come to a test of this file, each with a browser that has never been here before. */
-export function payersOfFile(): (options?: PayerOptions) => Promise<Page> {
+export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOptions) => Promise<Page> {
   vi.setConfig({ testTimeout: TEST_MS });
   let browser: Browser;
   const complaints: string[] = [];
   const closes: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    browser = await launch();
+    browser = await launch(traits);
   });
   afterEach(async () => {
     await Promise.all(closes.splice(0).map((close) => close()));

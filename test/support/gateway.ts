@@ -1,7 +1,7 @@
 /** A gateway for one test file: a fresh database, real HTTP on a free port, a merchant who can sign. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { openWorld } from '../../sandbox/world.ts';
 import { createApp } from '../../src/app.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
@@ -14,6 +14,13 @@ import type { Connection } from '../../src/store/database.ts';
 import { query, TEMPLATE } from './database.ts';
 
 export type Fields = Record<string, string>;
+
+/** How ids and dates look on the wire. */
+export const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+export const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+
+/** What the provider does by itself takes a moment. */
+export const PATIENTLY = { timeout: 5000 };
 
 export interface Answer {
   status: number;
@@ -46,6 +53,9 @@ export interface TestGateway {
   sale(fields?: Fields, merchant?: Merchant): Promise<Answer>;
   status(transId: string, merchant?: Merchant): Promise<Answer>;
   advanceClock(seconds: number, mid?: string): Promise<void>;
+  /** A payment as the operator sees it, and the names of what happened to it. */
+  inspect(id: string): Promise<Answer['body']>;
+  events(id: string): Promise<string[]>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
   /** Opens another gateway over the same database, as a second process would. */
   anotherGateway(): Promise<Gateway>;
@@ -181,6 +191,8 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
       const { status, body } = await self.admin('POST', '/clock', { advance_seconds: seconds, mid });
       if (status !== 200) throw new Error(JSON.stringify(body));
     },
+    inspect: async (id) => (await self.admin('GET', `/payments/${id}`)).body,
+    events: async (id) => (await self.inspect(id)).history.map((row: { event: string }) => row.event),
     rows: async (sql) => (await query(connection, sql)).rows,
     anotherGateway: open,
     connection,
@@ -193,6 +205,16 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   };
   self.merchant = await self.newMerchant();
   return self;
+}
+
+/** The gateway of a test file, with an empty database: there before its first test, and gone after the last. */
+export function openShop(options?: TestOptions): TestGateway {
+  const shop = {} as TestGateway;
+  beforeAll(async () => {
+    Object.assign(shop, await startTestGateway(options));
+  });
+  afterAll(() => shop.close?.());
+  return shop;
 }
 
 /** Two files may clone the template at the same moment, which PostgreSQL refuses to one of them. */

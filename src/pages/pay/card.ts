@@ -7,13 +7,13 @@ import type { Speech } from '../speech.ts';
 import type { Words } from '../words/index.ts';
 import type { Form } from './fields.ts';
 import { type Input, inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, ICONS, type Shown, summary } from './shown.ts';
+import { cancelLink, checkAgain, declinedBefore, following, ICONS, type Shown, summary, titleOf } from './shown.ts';
 
 /** How payers know the networks of cards. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
   visa: 'Visa',
   mastercard: 'Mastercard',
-  amex: 'American Express',
+  amex: 'Amex',
   discover: 'Discover',
   jcb: 'JCB',
   unionpay: 'UnionPay',
@@ -39,6 +39,7 @@ export function cardPage(shown: Shown, { method, answers, problems }: Form): Pag
   const isSaved = savedCards.some(({ id }) => id === chosen);
   const problemOf = (name: string): string | undefined => {
     const kind = problems.find(({ field }) => placeOf(field, isSaved) === name)?.sentence;
+    if (kind === 'number' && !answers.get(name)?.trim()) return words.cardProblems.noNumber;
     return kind === undefined ? undefined : isKnownProblem(kind, words) ? words.cardProblems[kind] : words.looksWrong;
   };
   const focused = TYPED.find(problemOf);
@@ -52,7 +53,7 @@ export function cardPage(shown: Shown, { method, answers, problems }: Form): Pag
   const check = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${words.cardProblems[kind]}"${more}`;
   return {
-    title: problems.length > 0 ? words.checkDetails : words.payByCard,
+    title: titleOf(shown, words.payByCard, problems.length),
     ...following(shown),
     body: html`${summary(shown)}
 <section class="card">
@@ -68,7 +69,10 @@ ${typed('card_number', {
   autocomplete: 'cc-number',
   inputmode: 'numeric',
   kind: 'number fresh',
-  traits: check('number', html` dir="ltr" maxlength="24" data-networks="${NETWORK_DATA}"`),
+  traits: check(
+    'number',
+    html` dir="ltr" maxlength="24" data-blank="${words.cardProblems.noNumber}" data-networks="${NETWORK_DATA}"`,
+  ),
   beside: html`<span class="network" id="network" aria-live="polite"></span>`,
 })}
 <div class="pair">
@@ -115,7 +119,7 @@ function savedChoices(
 ): Html {
   const choice = (value: string, text: string, more: string | undefined, isDisabled = false): Html =>
     html`<label class="saved"><input type="radio" name="saved_card" value="${value}"${
-      value === chosen && !isDisabled && html` checked`
+      value === chosen && !isDisabled && html` checked${problem && html` autofocus`}`
     }${isDisabled && html` disabled`}><span>${text}${more && html`<span class="soft small">${more}</span>`}</span></label>`;
   return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
 <legend>${words.savedCards}</legend>

@@ -3,13 +3,13 @@ import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import { methodName } from './fields.ts';
-import { cancelLink, declinedBefore, following, ICONS, type Shown, summary } from './shown.ts';
+import { cancelLink, declinedBefore, following, ICONS, type Shown, summary, titleOf } from './shown.ts';
 
 export function choicePage(shown: Shown): Page {
   const { speech, methods } = shown;
   const { words } = speech;
   return {
-    title: words.howToPay,
+    title: titleOf(shown, words.howToPay),
     ...following(shown),
     body: html`${summary(shown)}
 <section class="card">

@@ -3,11 +3,11 @@ import type { Method } from '../../core/payments/choose.ts';
 import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
-import { type Field, SENTENCES } from '../../rules/fields.ts';
+import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
 import type { Speech } from '../speech.ts';
 import { inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, type Shown, summary } from './shown.ts';
+import { cancelLink, checkAgain, declinedBefore, following, type Shown, summary, titleOf } from './shown.ts';
 
 /** A way to pay that the payer has chosen, with what was filled in and what is wrong with it. */
 export interface Form {
@@ -63,13 +63,14 @@ export function fieldsPage(shown: Shown, { method, answers, problems }: Form): P
   const focused = problems.length > 0 ? fields.find(problemOf) : undefined;
   const inputs = fields.map((field) => {
     const problem = problemOf(field);
+    const typed = answers.get(field.name) ?? '';
     const choices = field.schema.enum as readonly string[] | undefined;
     return inputOf({
       id: field.name.replace(/\W+/g, '-'),
       name: field.name,
       label: translated(field.label ?? '', speech),
       // What nobody may read is not written back into a page.
-      value: field.isSecret ? '' : (answers.get(field.name) ?? ''),
+      value: field.isSecret || cardNumberAt(field.name, typed) ? '' : typed,
       hint: field.hint && translated(field.hint, speech),
       problem: problem && inWords(problem.sentence, speech),
       choices: choices && { prompt: words.choose, list: choices },
@@ -79,7 +80,7 @@ export function fieldsPage(shown: Shown, { method, answers, problems }: Form): P
     });
   });
   return {
-    title: problems.length > 0 ? words.checkDetails : words.complete,
+    title: titleOf(shown, words.complete, problems.length),
     ...following(shown),
     body: html`${summary(shown)}
 <section class="card">

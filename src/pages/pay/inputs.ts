@@ -17,7 +17,7 @@ export interface Input {
   /** Further attributes of the input, and a class of the whole. */
   traits?: Html | undefined;
   kind?: string;
-  /** A piece that stands beside the input. */
+  /** A piece that stands beside the label. */
   beside?: Html | undefined;
 }
 
@@ -28,15 +28,19 @@ export function inputOf(input: Input): Html {
   }${input.isFocused && html` autofocus`}${input.traits}`;
   return html`<div class="field ${input.kind}">
 <label for="${id}">${label}</label>
+${input.beside}
 ${
   choices
     ? html`<select ${attributes}><option value="">${choices.prompt}</option>${choices.list.map(
         (choice) => html`<option${choice === value && html` selected`}>${choice}</option>`,
       )}</select>`
-    : html`<input ${attributes} value="${value}" autocomplete="${autocomplete}" inputmode="${inputmode}">`
+    : html`<input ${attributes} value="${value}" autocomplete="${autocomplete}" inputmode="${inputmode}" autocapitalize="${
+        autocomplete.endsWith('name') ? 'words' : 'none'
+      }" spellcheck="false">`
 }
+<div>
 <p class="error" id="${id}-error"${!problem && html` hidden`}>${problem}</p>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
-${input.beside}
+</div>
 </div>`;
 }

@@ -5,7 +5,7 @@ import { challengeTarget } from '../../core/payments/return.ts';
 import { creqOf } from '../../lib/creq.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
-import { backLink, following, type Shown, summary } from './shown.ts';
+import { backLink, cancelLink, following, type Shown, summary } from './shown.ts';
 
 export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
 export type ChallengeStep = Extract<NextStep, { kind: 'challenge' }>;
@@ -65,6 +65,7 @@ export function challengePage(shown: Shown, step: ChallengeStep): Page {
 <h1>${words.confirmAtBank}</h1>
 <p>${words.confirmWhy}</p>
 ${formToBank(shown, step, AT_ONCE)}
+${cancelLink(shown)}
 </section>`,
   };
 }
@@ -79,6 +80,7 @@ export function onwardPage(shown: Shown, step: RedirectStep): Page {
 <h1>${words.oneMoreStep}</h1>
 <p>${words.payAtProvider}</p>
 ${wayToProvider(shown, step, words.next, AT_ONCE)}
+${cancelLink(shown)}
 </section>`,
   };
 }

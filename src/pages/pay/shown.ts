@@ -4,6 +4,7 @@ import type { WholePayment } from '../../core/context.ts';
 import type { PayerView } from '../../core/payments/payer.ts';
 import type { Ending } from '../../core/payments/return.ts';
 import { Html, html } from '../../lib/html.ts';
+import { CARD } from '../../rules/brands.ts';
 import { reasonNamed } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { Page } from '../layout.ts';
@@ -64,15 +65,22 @@ const timeOf = ({ state, payerUntil, details: { session } }: WholePayment): numb
 
 /** An amount of more signs is written smaller, so that a phone shows it in one line. */
 const LONG_AMOUNT = 16;
+/** A description of more signs shows its beginning, so that what is to be done stays near the top. */
+const LONG_DESCRIPTION = 200;
+
+/** Where an amount has to be broken, that is between the number and its currency. */
+const breakable = (amount: string): string => amount.replace(/(?<=[A-Z]{3})\u00a0|\u00a0(?=[A-Z]{3})/, ' ');
 
 /** What is to be paid, and how much time there is, where no other time counts. */
 export function summary({ payment, speech, now }: Shown, hasTime = true): Html {
   const { words, say, amount } = speech;
   const shownAmount = amount(payment);
+  const { description } = payment.details;
   const leftMs = (timeOf(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${words.yourOrder}">
-<p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${shownAmount}</bdi></p>
-<p class="what"><bdi>${payment.details.description}</bdi></p>
+<p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakable(shownAmount)}</bdi></p>
+<p class="what"><bdi>${description}</bdi></p>
+${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${words.wholeText}</summary></details>`}
 <p class="soft small">${say(words.orderNumber, { order: payment.orderId })}</p>
 ${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}
 </section>`;
@@ -88,12 +96,17 @@ export function reason({ payment, speech: { words } }: Shown): Html | undefined 
     : html`<p class="small">${words.reasonGiven} <span lang="en" dir="auto">${declineReason}</span></p>`;
 }
 
+/** A title is what is heard first, and seen of a tab: what went wrong comes before what is to be done. */
+export const titleOf = ({ payment, speech: { words } }: Shown, usual: string, problems = 0): string =>
+  problems > 0 ? words.checkDetails : payment.state === 'DECLINED' ? words.declined : usual;
+
 /** Said plainly after a decline, before the payer tries again. */
 export function declinedBefore(shown: Shown): Html | undefined {
-  const { payment, speech, areCardsSpent } = shown;
-  const { declined, noMoney, tryAgain, cardsSpent } = speech.words;
+  const { payment, speech, areCardsSpent, methods } = shown;
+  const { declined, noMoney, tryAgain, tryCard, cardsSpent } = speech.words;
   if (payment.state !== 'DECLINED') return undefined;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && tryAgain}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reason(shown)}</div>`;
+  const advice = methods.every(({ label }) => label === CARD) ? tryCard : tryAgain;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reason(shown)}</div>`;
 }
 
 /** How many fields have to be looked at again. */

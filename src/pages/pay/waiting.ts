@@ -6,7 +6,8 @@ import type { Page } from '../layout.ts';
 import { formToBank, wayToProvider } from './onward.ts';
 import { backLink, cancelLink, following, type Shown, sentence, summary, timer } from './shown.ts';
 
-const SPINNER = html`<span class="pulse" aria-hidden="true"></span>`;
+const turning = (content: Html): Html =>
+  html`<div class="center"><span class="pulse" aria-hidden="true"></span>${content}</div>`;
 
 function waitingWith(shown: Shown, title: string, content: Html, hasTime = true): Page {
   return {
@@ -45,6 +46,13 @@ function instructionName(name: string, { speech: { words } }: Shown): string {
   );
 }
 
+/** Where scripts run, what has to be typed into another app can be taken along. */
+function instructionRow([known, text]: readonly [name: string, text: string], shown: Shown): Html {
+  const { copy, copied } = shown.speech.words;
+  const name = instructionName(known, shown);
+  return html`<dt>${name}<button class="copy" type="button" hidden data-copied="${copied}" aria-label="${copy}: ${name}">${copy}</button></dt><dd><bdi>${text}</bdi></dd>`;
+}
+
 function transferPage(shown: Shown, instructions: readonly [name: string, text: string][]): Page {
   const { payment, speech } = shown;
   const { words, say, amount } = speech;
@@ -53,7 +61,7 @@ function transferPage(shown: Shown, instructions: readonly [name: string, text: 
     words.transfer,
     html`<h1>${words.transfer}</h1>
 <p>${say(words.sendExactly, { amount: amount(payment) })}</p>
-<dl class="stack">${instructions.map(([name, text]) => html`<dt>${instructionName(name, shown)}</dt><dd><bdi>${text}</bdi></dd>`)}</dl>
+<dl class="stack">${instructions.map((instruction) => instructionRow(instruction, shown))}</dl>
 <p class="soft small">${words.waiting}…</p>
 ${backLink(shown, 'quiet')}`,
   );
@@ -72,7 +80,9 @@ export function waitingPage(shown: Shown): Page {
       : ending === 'unknown'
         ? [words.checking, words.checkingHow]
         : [words.waiting, words.waitingHow];
-  return waitingWith(shown, title, html`${SPINNER}<h1>${title}</h1><p>${text}</p>${backLink(shown, 'quiet')}`);
+  const content = turning(html`<h1>${title}</h1><p>${text}</p>${backLink(shown, 'quiet')}`);
+  // Whose answer is late has done what they could; no time runs out on them.
+  return waitingWith(shown, title, content, ending !== 'unknown');
 }
 
 /** The payer is back before anything was decided: they may have paid, or want to go on where they left off. */
@@ -88,6 +98,6 @@ export function unfinishedPage(shown: Shown): Page {
   return waitingWith(
     shown,
     words.unfinished,
-    html`${SPINNER}<h1>${words.unfinished}</h1><p>${words.unfinishedHow}</p>${way}${cancelLink(shown)}`,
+    turning(html`<h1>${words.unfinished}</h1><p>${words.unfinishedHow}</p>${way}${cancelLink(shown)}`),
   );
 }
