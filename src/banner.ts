@@ -37,6 +37,8 @@ export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken, isA
   const known = isAdminTokenSet
     ? 'as TURNPIKE_ADMIN_TOKEN says'
     : 'as shown at the first start (a new one: npm run turnpike -- admin-token)';
+  // What `listen` asks when nobody tells it where the gateway is.
+  const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
   const orderId = `demo-${Date.now().toString(36)}`;
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
@@ -56,7 +58,8 @@ export function banner({ url, outside, dataDir, tookMs, demo, newAdminToken, isA
   merchant_key  ${demo.merchantKey}
   password      ${demo.passwords()[0]}
   callbacks     signed with ${demo.callbackSecrets()[0]}
-                npx turnpike listen --forward http://localhost:3000/callback brings them to your server
+                to bring them to your server, with the admin token in TURNPIKE_ADMIN_TOKEN:
+                npx turnpike listen${at} --forward http://localhost:3000/callback
 
   Your first payment: paste this line into another terminal.
 

@@ -40,7 +40,7 @@ const anyText = (text: string): string => text;
 
 function webAddress(text: string): string | Expected {
   const url = text === '' ? undefined : URL.parse(text);
-  const isBase = url && /^https?:\/\/[^?#@]+$/.test(text);
+  const isBase = url && /^https?:\/\/[^?#@\s]+$/.test(text);
   return text === '' || isBase ? text.replace(/\/+$/, '') : new Expected('an http or https address without a query');
 }
 
@@ -73,8 +73,13 @@ function base64Secret(text: string): string | Expected {
   return text === '' || Buffer.from(text, 'base64').length >= 16 ? text : new Expected('at least 16 bytes in base64');
 }
 
+// What cannot stand in a header as it is would be sent by nobody: a line break of the file that a secret came from is one.
 function adminToken(text: string): string | Expected {
-  return text === '' || text.length >= 32 ? text : new Expected('a text of at least 32 characters');
+  return text === '' || /^[!-~]{32,}$/.test(text) ? text : new Expected('at least 32 characters without spaces');
+}
+
+function headerText(text: string): string | Expected {
+  return /^[ -~]*$/.test(text) ? text : new Expected('a text of one line, in ASCII');
 }
 
 export const VARIABLES = {
@@ -129,7 +134,7 @@ export const VARIABLES = {
     webAddress,
     'The provider of all brands but the test brand. In the sandbox the simulated outside world is started when not set; in production those brands are not offered then.',
   ),
-  providerKey: variable('TURNPIKE_PROVIDER_KEY', '', anyText, 'The key of calls to the provider.'),
+  providerKey: variable('TURNPIKE_PROVIDER_KEY', '', headerText, 'The key of calls to the provider.'),
   providerNewsSecret: variable(
     'TURNPIKE_PROVIDER_NEWS_SECRET',
     '',
@@ -184,9 +189,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 }
 
 function refuseHalfAProvider({ providerUrl, providerKey, providerNewsSecret }: Config): void {
-  if (providerUrl === '' || (providerKey !== '' && providerNewsSecret !== '')) return;
+  const set = [providerUrl, providerKey, providerNewsSecret].filter((value) => value !== '');
+  if (set.length === 0 || set.length === 3) return;
   throw new StartRefusal(
-    'TURNPIKE_PROVIDER_URL needs TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET beside it.',
+    'A provider needs TURNPIKE_PROVIDER_URL, TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET: set all three, or none.',
   );
 }
 

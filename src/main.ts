@@ -7,14 +7,17 @@ import { createLog } from './lib/log.ts';
 import { StartRefusal } from './lib/refusal.ts';
 import { listen } from './listen.ts';
 import { rotate } from './rotate.ts';
+import { ACCOUNT_NAME_LENGTH, isAccountName } from './rules/settings.ts';
 import { isWorker, serve, serveAsWorker } from './serve.ts';
 import { verifyAt } from './store/verify.ts';
 import { receiveHandover } from './workers.ts';
 
 interface Command {
   about: string;
-  /** It speaks to a gateway from outside, so how one would be run here does not matter. */
+  /** It runs no gateway and opens no database, so how one would be run here does not matter. */
   isRemote?: boolean;
+  /** It reads the words after its name; after any other command they are a mistake. */
+  readsWords?: boolean;
   run(config: Config, args: string[]): Promise<void>;
 }
 
@@ -37,10 +40,15 @@ const COMMANDS: Record<string, Command> = {
     run: (config) => within(config, async () => print('The database is up to date.')),
   },
   account: {
-    about: 'makes a merchant account: account <name>',
-    run: (config, [name]) =>
-      within(config, async ({ gateway }) => {
-        if (!name) throw new StartRefusal('Say the name of the account: npm run turnpike -- account "My Shop".');
+    about: 'makes a merchant account: account "<name>"',
+    readsWords: true,
+    async run(config, [name, ...more]) {
+      if (!isAccountName(name) || more.length > 0) {
+        throw new StartRefusal(
+          `Say the name of the account in quotes, with ${ACCOUNT_NAME_LENGTH} characters or less: npm run turnpike -- account "My Shop".`,
+        );
+      }
+      await within(config, async ({ gateway }) => {
         const { account, password, callbackSecret } = await createAccount(gateway, name, {});
         print(`mid              ${account.mid}
 client_key       ${account.clientKey}
@@ -48,7 +56,8 @@ merchant_key     ${account.merchantKey}
 password         ${password.reveal()}
 callback_secret  ${callbackSecret.reveal()}
 The password and the callback secret are shown only this once.`);
-      }),
+      });
+    },
   },
   verify: {
     about: 'looks over the whole database and tells what should never be true; ends with code 1 if anything is',
@@ -72,10 +81,12 @@ The password and the callback secret are shown only this once.`);
   listen: {
     about: 'brings the callbacks of a sandbox to your own server: listen --forward http://localhost:3000/callback',
     isRemote: true,
+    readsWords: true,
     run: (_config, args) => listen(args, process.env),
   },
   help: {
     about: 'shows this',
+    isRemote: true,
     async run() {
       const list = (rows: [string, string][]) => rows.map(([name, about]) => `  ${name.padEnd(31)}${about}`).join('\n');
       print(`turnpike <command>\n\n${list(Object.entries(COMMANDS).map(([name, { about }]) => [name, about]))}\n`);
@@ -88,9 +99,13 @@ try {
   if (isWorker()) {
     await serveAsWorker(readConfig(process.env), await receiveHandover());
   } else {
-    const [name = 'serve', ...args] = process.argv.slice(2);
+    const [given = 'serve', ...args] = process.argv.slice(2);
+    const name = given === '--help' || given === '-h' ? 'help' : given;
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (!command) throw new StartRefusal(`There is no command ${name}: npm run turnpike -- help lists them.`);
+    if (args.length > 0 && !command.readsWords) {
+      throw new StartRefusal(`After ${name} nothing more is expected: npm run turnpike -- help lists the commands.`);
+    }
     await command.run(readConfig(command.isRemote ? {} : process.env), args);
   }
 } catch (error) {

@@ -81,6 +81,7 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       'https://pay.example#a',
       'https://user:secret@pay.example',
       'https://',
+      'https://pay.example\n',
     ],
   },
   DATA_DIR: {
@@ -130,7 +131,7 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
   TURNPIKE_ADMIN_TOKEN: {
     key: 'adminToken',
     good: [[TOKEN, TOKEN]],
-    bad: [TOKEN.slice(1), 'secret'],
+    bad: [TOKEN.slice(1), 'secret', `${TOKEN}\n`, `${TOKEN} ${TOKEN}`, `${TOKEN}é`],
   },
   TURNPIKE_TRUSTED_PROXIES: {
     key: 'trustedProxies',
@@ -160,10 +161,10 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       'https://user:secret@provider.example',
     ],
   },
-  TURNPIKE_PROVIDER_KEY: { key: 'providerKey', good: [['a key', 'a key']], bad: [] },
+  TURNPIKE_PROVIDER_KEY: { key: 'providerKey', good: [], bad: ['a secret key\n', 'clé secrète'] },
   TURNPIKE_PROVIDER_NEWS_SECRET: {
     key: 'providerNewsSecret',
-    good: [[KEY, KEY]],
+    good: [],
     bad: ['short', 'AAAA'],
   },
   TURNPIKE_SANDBOX_PORT: {
@@ -279,13 +280,22 @@ const PROVIDER = {
 };
 
 test('a provider is an address, a key and a secret', () => {
-  expect(readConfig(PROVIDER)).toMatchObject({ providerUrl: 'https://provider.example', providerKey: 'a key' });
+  expect(readConfig(PROVIDER)).toMatchObject({
+    providerUrl: 'https://provider.example',
+    providerKey: 'a key',
+    providerNewsSecret: KEY,
+  });
 });
 
-test.each(['TURNPIKE_PROVIDER_KEY', 'TURNPIKE_PROVIDER_NEWS_SECRET'])('a provider without %s is refused', (missing) => {
-  expect(complaint({ ...PROVIDER, [missing]: '' })).toBe(
-    'TURNPIKE_PROVIDER_URL needs TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET beside it.',
-  );
+describe.each(Object.keys(PROVIDER))('%s', (name) => {
+  test.each([
+    ['without the other two', { [name]: PROVIDER[name as keyof typeof PROVIDER] }],
+    ['missing beside the other two', { ...PROVIDER, [name]: '' }],
+  ])('%s is refused', (_, variables) => {
+    expect(complaint(variables)).toBe(
+      'A provider needs TURNPIKE_PROVIDER_URL, TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NEWS_SECRET: set all three, or none.',
+    );
+  });
 });
 
 test('production speaks to its provider over https only', () => {

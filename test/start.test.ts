@@ -275,6 +275,12 @@ describe('kill -9 while 20 sales are under way', () => {
   });
 });
 
+test.each(['help', '--help', '-h'])('%s lists the commands and the variables, whatever is set', async (word) => {
+  const program = runCommand({ PORT: 'abc' }, word);
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+  for (const name of ['migrate', 'account', 'TURNPIKE_ENV']) expect(program.output()).toContain(`\n  ${name} `);
+});
+
 describe('a start that cannot go on says why in one sentence:', () => {
   let dataDir: string;
   beforeAll(async () => {
@@ -321,6 +327,18 @@ describe('a start that cannot go on says why in one sentence:', () => {
 
   test('an unknown command', async () => {
     expect(await refusal({}, 'dance')).toMatch(/no command dance/);
+  });
+
+  test.each([
+    [['migrate', '--dry-run'], /^After migrate nothing more is expected/],
+    [['serve', '8080'], /^After serve nothing more is expected/],
+    [['account'], /^Say the name of the account in quotes/],
+    [['account', 'Tea', 'House'], /^Say the name of the account in quotes/],
+    [['account', '  '], /^Say the name of the account in quotes/],
+    [['account', 'x'.repeat(101)], /100 characters or less/],
+  ])('a command that was not meant so: %j', async (words, sentence) => {
+    expect(await refusal({ DATA_DIR: dataDir }, ...words)).toMatch(sentence);
+    expect(await exists(dataDir)).toBe(false);
   });
 
   test('a port in use', async () => {

@@ -6,6 +6,11 @@ import { BRANDS, CARD } from './brands.ts';
 import { type CallbackReach, callbackAddress, callbackAddressProblem } from './callback-address.ts';
 import { LIMITS } from './limits.ts';
 
+export const ACCOUNT_NAME_LENGTH = 100;
+
+/** Whether an account may be called so. */
+export const isAccountName = (name: unknown): name is string => isText(name, ACCOUNT_NAME_LENGTH) && name.trim() !== '';
+
 interface Row<Value> {
   /** What the account has when nobody set anything. */
   default: Value;
@@ -72,7 +77,8 @@ const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
 
 const origins = kind('a list of https origins such as https://shop.example, or http ones on this machine', (value) =>
   isTexts(value, (text) => {
-    const url = URL.parse(text);
+    // Stars would mean everybody, and other signs are grammar where the list is sent to browsers.
+    const url = /^[\w.:/[\]-]+$/.test(text) ? URL.parse(text) : null;
     return (
       url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
     );

@@ -1,14 +1,17 @@
 /** The admin API: accounts and their settings, the list of payments, one payment with its story, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../support/expected.ts';
-import { ADMIN_TOKEN, newOrderId, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  ADMIN_TOKEN,
+  newOrderId,
+  openShop,
+  saleFields,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ trustedProxies: ['127.0.0.0/8'] });
-});
-afterAll(() => shop.close());
+const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const DATE = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
@@ -705,7 +708,7 @@ describe('one payment', () => {
       details: {
         description: 'A test order',
         identifier: 'success@example.com',
-        returnUrl: 'https://shop.example/return',
+        return_url: 'https://shop.example/return',
         payer: { first_name: 'Ana', ip: '203.0.113.7' },
       },
       history: [

@@ -123,7 +123,11 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     ['EN', 'e', 'english', 'en_GB', 'en-', 'en\n', null, 1],
   ],
   frame_ancestors: [
-    [[], ['https://shop.example', 'https://shop.example:8443'], ['http://localhost:3000', 'http://127.0.0.1']],
+    [
+      [],
+      ['https://shop.example', 'https://shop.example:8443'],
+      ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:3000'],
+    ],
     [
       'https://shop.example',
       ['https://shop.example/'],
@@ -131,6 +135,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
       ['http://shop.example'],
       ['https://me@shop.example'],
       ['https://*.shop.example; script-src *'],
+      ...[['https://*'], ['https://*.shop.example'], ['https://shop.example;sandbox'], ['https://shop.example,x']],
       ["'self'"],
       ['*'],
       ['shop.example'],

@@ -4,18 +4,15 @@ import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret }
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
-import { isText } from '../../lib/json.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { nestSettings, readSettings } from '../../rules/settings.ts';
+import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings, readSettings } from '../../rules/settings.ts';
 import { objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 interface Named {
   Params: { mid: string };
 }
-
-const NAME_LENGTH = 100;
 
 export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
   const view = (account: Account) => ({
@@ -83,12 +80,11 @@ function readAccount(
   const { name, settings: below, ...beside } = objectBody(body);
   const sent = { ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside };
   const { set, problems } = readSettings(sent, callbackReach);
-  const isName = isText(name, NAME_LENGTH) && name.trim() !== '';
-  if (name !== undefined && !isName) {
+  if (name !== undefined && !isAccountName(name)) {
     const sentence =
       typeof name === 'string' && name.trim() === ''
         ? SENTENCES.blank
-        : `This value should be a text of ${NAME_LENGTH} characters or less.`;
+        : `This value should be a text of ${ACCOUNT_NAME_LENGTH} characters or less.`;
     problems.unshift({ field: 'name', sentence });
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);
