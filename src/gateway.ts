@@ -9,6 +9,7 @@ import { createCodes } from './core/codes.ts';
 import type { Gateway } from './core/context.ts';
 import { checkEnvironment, openMarks } from './core/installation.ts';
 import { createMetrics } from './core/metrics.ts';
+import { takeOver } from './core/payments/challenge.ts';
 import { createClock } from './lib/clock.ts';
 import { createSeal } from './lib/seal.ts';
 import { callbackReach } from './rules/callback-address.ts';
@@ -87,10 +88,16 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   };
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);
+  const takenOver = new Set<Promise<void>>();
+  const takeOverHere = ([, holder, sealed]: readonly string[]): void => {
+    const work = takeOver(gateway, holder, sealed).finally(() => takenOver.delete(work));
+    takenOver.add(work);
+  };
   const close = async (): Promise<void> => {
     await gateway.deliverer.stop();
     await gateway.receiver.close();
     await changes?.close();
+    await Promise.all(takenOver);
     await connectors.close();
     await database.close();
   };
@@ -109,6 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.heard();
+        else if (change.startsWith('3ds ')) takeOverHere(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       () => {

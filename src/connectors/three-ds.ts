@@ -35,8 +35,9 @@ export type AuthenticationAnswer =
 
 /** A result that the directory sent us, the only one that counts. */
 export interface AuthenticationResult {
-  eventId: string;
   transId: string;
+  /** The challenge that it is the result of. */
+  acsTransId: string | undefined;
   authentication: Authentication;
 }
 
@@ -49,7 +50,11 @@ export interface ThreeDs {
 
 type Json = Record<string, unknown>;
 
-const textOf = (value: unknown): string | undefined => (isText(value, 512) && value !== '' ? value : undefined);
+const textOf = (value: unknown, most = 512): string | undefined =>
+  isText(value, most) && value !== '' ? value : undefined;
+
+/** As long as the protocol lets an address be. */
+const ADDRESS_LENGTH = 2048;
 
 const authenticationOf = (message: Json): Authentication => ({
   transStatus: textOf(message.transStatus) ?? 'U',
@@ -90,13 +95,14 @@ function areq(request: AuthenticationRequest): Json {
   };
 }
 
-export function createThreeDs({ url, key, newsSecret }: ProviderAccess): ThreeDs {
+export function createThreeDs(
+  { url, key, newsSecret }: ProviderAccess,
+  patienceMs: number = LIMITS.directoryMs,
+): ThreeDs {
   const base = new URL(url);
   const path = `${base.pathname.replace(/\/$/, '')}/3ds/areq`;
   const pool = new Pool(base.origin, {
     connect: { timeout: LIMITS.providerConnectMs },
-    headersTimeout: LIMITS.providerMs,
-    bodyTimeout: LIMITS.providerMs,
     maxResponseSize: LIMITS.providerBytes,
   });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -104,16 +110,20 @@ export function createThreeDs({ url, key, newsSecret }: ProviderAccess): ThreeDs
   return {
     async authenticate(request) {
       const body = JSON.stringify(areq(request));
-      const { statusCode, body: answer } = await pool.request({ method: 'POST', path, headers, body });
+      const signal = AbortSignal.timeout(patienceMs);
+      const { statusCode, body: answer } = await pool.request({ method: 'POST', path, headers, body, signal });
       if (statusCode === 404) {
         await answer.dump();
         return { kind: 'notEnrolled' };
       }
       const ares: unknown = statusCode === 200 ? await answer.json() : await answer.dump();
       if (!isObject(ares)) throw new Error(`The directory answered ${statusCode}.`);
+      if (ares.messageType !== 'ARes' || ares.threeDSServerTransID !== request.transId) {
+        throw new Error('The directory answered with something else than an ARes to our AReq.');
+      }
       const authentication = authenticationOf(ares);
       if (authentication.transStatus !== 'C') return { kind: 'answered', authentication };
-      const acsUrl = textOf(ares.acsURL);
+      const acsUrl = textOf(ares.acsURL, ADDRESS_LENGTH);
       const acsTransId = textOf(ares.acsTransID);
       if (acsUrl === undefined || !/^https?:\/\//.test(acsUrl) || acsTransId === undefined) {
         throw new Error('The directory wants a challenge and does not say where.');
@@ -123,7 +133,8 @@ export function createThreeDs({ url, key, newsSecret }: ProviderAccess): ThreeDs
     readResult(given, bytes, now) {
       const news = read(given, bytes, now);
       if (news?.body.messageType !== 'RReq') return undefined;
-      return { eventId: news.eventId, transId: news.reference, authentication: authenticationOf(news.body) };
+      const { acsTransID } = news.body;
+      return { transId: news.reference, acsTransId: textOf(acsTransID), authentication: authenticationOf(news.body) };
     },
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
     close: () => pool.destroy(),

@@ -1,4 +1,5 @@
 /** Keeps security codes for payers who are at their bank: sealed under a key of this process, and not for long. */
+import { newId } from '../lib/id.ts';
 import { createSeal, newMasterKey } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -8,6 +9,7 @@ export function createCodes(): Codes {
   const seal = createSeal(newMasterKey());
   const kept = new Map<string, Buffer>();
   return {
+    holder: newId(),
     keep(paymentId, code) {
       if (!code) return;
       kept.set(paymentId, seal.seal(code.reveal(), paymentId));

@@ -39,6 +39,8 @@ export type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.t
 
 /** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
 export interface Codes {
+  /** By this name the others know the process that keeps them. */
+  readonly holder: string;
   keep(paymentId: string, code: Secret | undefined): void;
   take(paymentId: string): Secret | undefined;
 }

@@ -27,6 +27,7 @@ export interface DataKeyRow {
 export interface CardStore {
   /** False when the key of the card was retired meanwhile. */
   insert(card: CardRow): Promise<boolean>;
+  remove(mid: string, cardId: string): Promise<void>;
   find(mid: string, cardId: string): Promise<KeyedCard | undefined>;
   /** The cards of these tokens that the account has, newest first. */
   findByTokens(mid: string, tokens: readonly string[]): Promise<KeyedCard[]>;
@@ -62,6 +63,9 @@ export function createCardStore({ query }: Database): CardStore {
         if ((error as { code?: string }).code === FOREIGN_KEY_VIOLATION) return false;
         throw error;
       }
+    },
+    async remove(mid, cardId) {
+      await query.deleteFrom('cards').where('mid', '=', mid).where('cardId', '=', cardId).execute();
     },
     async find(mid, cardId) {
       const row = await cards().where('c.mid', '=', mid).where('c.cardId', '=', cardId).executeTakeFirst();

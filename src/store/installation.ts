@@ -20,6 +20,8 @@ export interface InstallationStore {
   nextDue(now: number, mid: string | undefined): Promise<number | undefined>;
   /** Tells every process that the simulated world was asked to misbehave. */
   announceFaults(): Promise<void>;
+  /** Tells the process of this name the sealed result of a challenge. */
+  announceResult(holder: string, sealed: string): Promise<void>;
   /** Writes a row for real; fails when the database cannot take one. */
   proveWritable(): Promise<void>;
 }
@@ -75,6 +77,7 @@ export function createInstallationStore({ query, pool }: Database): Installation
       return ms === null || ms === undefined ? undefined : Number(ms);
     },
     announceFaults: () => announce(query, 'faults'),
+    announceResult: (holder, sealed) => announce(query, `3ds ${holder} ${sealed}`),
     async moveClock(mid, byMs) {
       await query.transaction().execute(async (transaction) => {
         await sql`insert into clock_offsets (mid, offset_ms) values (${mid ?? null}, ${byMs})

@@ -64,8 +64,8 @@ export type NextStep =
   | { kind: 'fields' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
-  /** The card's bank wants to see the payer. */
-  | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number }
+  /** The card's bank wants to see the payer; the process `holder` keeps the code of the card meanwhile. */
+  | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number; holder?: string }
   /** In the order in which the payer needs them. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 

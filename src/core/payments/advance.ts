@@ -79,8 +79,10 @@ function payerDeadline({ state, payerUntil, brand, authorised, nextStep }: Await
   // Whose amount is reserved has done their part.
   if (payerUntil === null || authorised > 0n) return undefined;
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
+  // Whom the bank knows has done their part, too: the card is being submitted.
+  const isAtBank = state === '3DS' && nextStep !== null;
   const isWaiting =
-    state === 'REDIRECT' || state === '3DS' || isChoosing || (state === 'PENDING' && brandOf(brand)?.payerTimeMs);
+    state === 'REDIRECT' || isAtBank || isChoosing || (state === 'PENDING' && brandOf(brand)?.payerTimeMs);
   if (!isWaiting) return undefined;
   return nextStep?.kind === 'challenge' ? Math.min(nextStep.until, payerUntil) : payerUntil;
 }
@@ -160,6 +162,9 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
     // What comes after the payer's time is late, whether or not the work loop has been here.
     const isLate = event !== 'abandoned' && isOutOfTime(gateway, found);
     current = isLate ? await abandon(gateway, found) : found;
+    // Whoever gives a payment up may find that it has gone on meanwhile, in time.
+    const hasGoneOn = found !== payment && isOpen(found.state) && !isOutOfTime(gateway, found);
+    if (event === 'abandoned' && hasGoneOn) return undefined;
     // Time ends nothing that an operation is under way for: its outcome decides first.
     if (current.busy !== null && BY_TIME.includes(event)) return undefined;
     const composed = compose(current, now);

@@ -1,15 +1,13 @@
-/** The payer's bank is asked who is paying: before a card is submitted, and again when a challenge has ended. */
+/** The payer's bank is asked who is paying, before a card is submitted. */
 import type { Authentication } from '../../connectors/connector.ts';
-import type { AuthenticationResult } from '../../connectors/three-ds.ts';
-import { isUuid } from '../../lib/id.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { CallRecord, WholePayment } from '../../store/payments.ts';
-import { findAccount, shownName } from '../accounts.ts';
+import { shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { type Card, openCard } from '../vault.ts';
-import { advance, noteAuthenticated } from './advance.ts';
+import type { Card } from '../vault.ts';
+import { advance } from './advance.ts';
 import { linkOf } from './links.ts';
 import { submit } from './provider.ts';
 
@@ -23,10 +21,8 @@ export interface Browser {
 
 /** With these the card is submitted; with all others it is declined. */
 const PROCEED: readonly string[] = ['Y', 'A', 'I', 'U'];
-/** After a challenge only a payer who passed it goes on. */
-const PASSED: readonly string[] = ['Y', 'A'];
 
-const call = (outcome: string, tookMs: number): CallRecord => ({
+export const bankCall = (outcome: string, tookMs: number): CallRecord => ({
   verb: 'authenticate',
   connector: '3ds',
   outcome,
@@ -51,18 +47,19 @@ export async function payByCard(
     return advance(gateway, payment, {
       event: 'challenged',
       actor: 'provider',
-      call: call('C', took()),
+      call: bankCall('C', took()),
       nextStep: {
         kind: 'challenge',
         acsUrl: answer.acsUrl,
         acsTransId: answer.acsTransId,
         version: authentication.protocolVersion,
         until: gateway.clock.now(payment.mid) + LIMITS.challengeMs,
+        holder: gateway.codes.holder,
       },
     });
   }
   if (PROCEED.includes(authentication.transStatus)) return submit(gateway, payment, account, { card, authentication });
-  return decline(gateway, payment, authentication, call(authentication.transStatus, took()));
+  return decline(gateway, payment, authentication, bankCall(authentication.transStatus, took()));
 }
 
 /** A directory that does not answer authenticates nobody; the payment goes on without a shift of liability. */
@@ -90,7 +87,7 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
   }
 }
 
-const decline = (gateway: Gateway, payment: WholePayment, authentication: Authentication, record: CallRecord) =>
+export const decline = (gateway: Gateway, payment: WholePayment, authentication: Authentication, record: CallRecord) =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',
@@ -98,22 +95,3 @@ const decline = (gateway: Gateway, payment: WholePayment, authentication: Authen
     authentication,
     declineReason: authentication.transStatus === 'R' ? REASONS.bankRejected : REASONS.notConfirmed,
   });
-
-/** Applies the result of a challenge; whichever copy of it comes first counts, and once. */
-export async function applyResult(gateway: Gateway, { transId, authentication }: AuthenticationResult): Promise<void> {
-  const payment = isUuid(transId) ? await gateway.payments.findAnywhere(transId) : undefined;
-  const account = payment && (await findAccount(gateway, payment.mid));
-  if (!payment || !account) return;
-  const record = call(authentication.transStatus, 0);
-  const isPassed = PASSED.includes(authentication.transStatus);
-  const isWaiting = payment.state === '3DS' && payment.nextStep?.kind === 'challenge';
-  if (!isPassed) {
-    if (isWaiting) await decline(gateway, payment, authentication, record);
-    return;
-  }
-  const authenticated = isWaiting ? await noteAuthenticated(gateway, payment, record, authentication) : undefined;
-  if (!authenticated || !payment.details.card) return;
-  const card = await openCard(gateway, payment.mid, payment.details.card.id);
-  const cvv = gateway.codes.take(payment.paymentId);
-  await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
-}

@@ -68,20 +68,31 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   if (!isOver && !brandOf(status.brand)?.isAskedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
-  return isOver ? abandon(gateway, payment) : inquireNow(gateway, payment, account);
+  // The status alone does not tell whether a payer has come back from the bank in time.
+  if (isOutOfTime(gateway, payment)) return abandon(gateway, payment);
+  return isOver ? payment : inquireNow(gateway, payment, account);
+}
+
+/** A payment as soon as it is as somebody waits for, or as it is when their patience is over. */
+export async function awaited(
+  gateway: Gateway,
+  key: PaymentKey,
+  patienceMs: number,
+  isSo: (payment: WholePayment) => boolean,
+): Promise<WholePayment | undefined> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const payment = await gateway.payments.find(key);
+    if (!payment || isSo(payment) || performance.now() >= until) return payment;
+    await pause(50);
+  }
 }
 
 const SOON_MS = 3000;
 
 /** A payment after its challenge: the bank's result may be on its way, so it gets a moment. */
-export async function settledSoon(gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> {
-  const until = Date.now() + SOON_MS;
-  for (;;) {
-    const payment = await gateway.payments.find(key);
-    if (payment?.state !== '3DS' || Date.now() >= until) return payment;
-    await pause(50);
-  }
-}
+export const settledSoon = (gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> =>
+  awaited(gateway, key, SOON_MS, ({ state }) => state !== '3DS');
 
 /** The newest attempts of an order, newest first, each brought up to date. */
 export async function findAttempts(

@@ -70,15 +70,16 @@ function withParameters(
   returnUrl: string | undefined,
 ): string | undefined {
   if (returnUrl === undefined || !isWebAddress(gateway, returnUrl)) return undefined;
-  if (!account.settings.return_parameters) return returnUrl;
+  // As browsers read it: what was looked at is what is sent, and a header holds no other letters than these.
+  const url = new URL(returnUrl);
+  if (!account.settings.return_parameters) return url.href;
   const { paymentId, orderId, amountText, currency } = payment;
   const signed = [paymentId, orderId, amountText, currency, payment.details.description];
   const hash = wireHash(signed, account.passwords()[0] as string);
   const added = new URLSearchParams({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash });
   // The merchant's own query stays as it was written.
-  const [address = '', fragment] = returnUrl.split('#', 2);
-  const query = `${address.includes('?') ? '&' : '?'}${added}`;
-  return address + query + (fragment === undefined ? '' : `#${fragment}`);
+  url.search += url.search === '' ? added : `&${added}`;
+  return url.href;
 }
 
 /** Whether a payer may be sent there: https, or plain http on the developer's own machine in the sandbox. */

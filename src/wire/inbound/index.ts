@@ -1,13 +1,23 @@
 /** The face for providers: takes their signed news, keeps them, and says so. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { applyResult } from '../../core/payments/authenticate.ts';
+import { applyResult } from '../../core/payments/challenge.ts';
 import { readNews, receiveNews } from '../../core/payments/news.ts';
 import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 
 const EMPTY = Buffer.alloc(0);
+
+const TAKEN = { messageType: 'RRes', resultsStatus: '01' } as const;
+const NOT_OURS = {
+  messageType: 'Erro',
+  errorComponent: 'S',
+  errorMessageType: 'RReq',
+  errorCode: '301',
+  errorDescription: 'Transaction ID not recognised.',
+  errorDetail: 'threeDSServerTransID, acsTransID',
+} as const;
 
 export function inboundFace(app: FastifyInstance, gateway: Gateway): void {
   // The signature covers the bytes as they were sent, so nothing may read them before it is checked.
@@ -22,11 +32,12 @@ export function inboundFace(app: FastifyInstance, gateway: Gateway): void {
       Date.now(),
     );
     if (!result) throw new Refusal('wrongSignature');
-    request.paymentId = result.transId;
-    await applyResult(gateway, result);
-    request.outcome = 'applied';
-    const { transId: threeDSServerTransID } = result;
-    return { messageType: 'RRes', messageVersion: '2.2.0', threeDSServerTransID, resultsStatus: '01' };
+    if (isUuid(result.transId)) request.paymentId = result.transId;
+    const isOurs = await applyResult(gateway, result);
+    request.outcome = isOurs ? 'applied' : 'unknown';
+    const { transId, acsTransId, authentication } = result;
+    const ids = { threeDSServerTransID: transId, acsTransID: acsTransId, dsTransID: authentication.dsTransId };
+    return { messageVersion: authentication.protocolVersion, ...ids, ...(isOurs ? TAKEN : NOT_OURS) };
   });
 
   app.post<{ Params: { connector: string } }>(
