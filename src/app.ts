@@ -12,7 +12,7 @@ import { clientAddress } from './lib/address.ts';
 import { newSecret } from './lib/id.ts';
 import { endOfTurnList } from './lib/turn.ts';
 import { payFace } from './pages/pay/index.ts';
-import { ERRORS } from './rules/errors.ts';
+import { ERRORS, Refusal } from './rules/errors.ts';
 import { LIMITS } from './rules/limits.ts';
 import { adminFace } from './wire/admin/index.ts';
 import { checkoutFace } from './wire/checkout/index.ts';
@@ -73,7 +73,7 @@ export function createApp(
     clientErrorHandler: answerBrokenRequest,
     // A path that cannot be read is a path that does not exist; no hook runs for it.
     frameworkErrors: (_error, request, reply: unknown) => {
-      const answer = (reply as FastifyReply).header('x-request-id', request.id);
+      const answer = (reply as FastifyReply).header('x-request-id', request.id).header('cache-control', 'no-store');
       answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
@@ -89,8 +89,11 @@ export function createApp(
   app.decorateRequest('isRead', false);
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
+    reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+    if (!request.is404) return done();
+    // What does not exist is said before anybody reads a body.
+    request.action = 'unknown';
+    done(new Refusal('unknownRoute'));
   });
   const finished = endOfTurnList<FinishedRequest>((requests) => {
     for (const { elapsedMs, isQuiet, ...request } of requests) {
@@ -124,11 +127,6 @@ export function createApp(
     else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request turned away');
     request.outcome = `error ${code}`;
     reply.code(http).send(envelope(refusal.error, refusal.problems));
-  });
-  app.setNotFoundHandler((request, reply) => {
-    request.action = 'unknown';
-    request.outcome = `error ${ERRORS.unknownRoute.code}`;
-    reply.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
   });
 
   // A connection whose last answer was under way when the closing began is kept alive by both sides for a minute.

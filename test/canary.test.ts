@@ -7,6 +7,7 @@ import {
   creditFields,
   fill,
   follow,
+  marked,
   type Shown,
   sessionFields,
   show,
@@ -68,6 +69,8 @@ const { fetch } = globalThis;
 beforeAll(async () => {
   shop = await startTestGateway({ outside: true, logLevel: 'trace' });
   checkout = checkoutOf(shop);
+  const { mid } = shop.merchant;
+  await shop.admin('PATCH', `/accounts/${mid}`, { callback_url: `${shop.url}/sandbox/callbacks/${mid}` });
   globalThis.fetch = async (...request) => {
     const response = await fetch(...request);
     if (String(request[0]).startsWith(shop.url)) {
@@ -131,6 +134,30 @@ describe('cards go where they belong', () => {
     await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
     await checkout.inspect(id);
   });
+
+  test('to the provider: the number of a card as the account of a payee, and as a voucher, sent with a session', async () => {
+    const payee = { payee_name: 'Tea House', payee_country: 'GB' };
+    const payee_identifications = NUMBERS.map((identification) => ({ type: 'PAN', identification }));
+    const parameters = { 'open-banking-a': { ...payee, payee_identifications }, 'pin-a': { pin: VISA } };
+    const { url, id, orderId } = await checkout.open({ methods: ['open-banking-a', 'pin-a', 'vcard'], parameters });
+    await fill(url, VCARD.decline);
+    await show(url);
+    for (const method of ['open-banking-a', 'pin-a']) await show(`${url}?method=${method}`);
+    const { location } = await fill(url, { method: 'open-banking-a' });
+    await follow(await fill(location, { decision: 'decline' }));
+    expect((await fill(url, { method: 'pin-a' })).status).toBe(303);
+    expect(await checkout.attempts(orderId)).toHaveLength(3);
+    expect(await checkout.stateOf(id)).toBe('decline');
+    await checkout.inspect(id);
+    // Malformed, they are kept no more openly.
+    for (const wrong of [VISA, [VISA], [{ type: 'IBAN', identification: VISA }], { pan: VISA }, [[VISA]]]) {
+      const sent = { 'open-banking-a': { ...payee, payee_identifications: wrong }, 'pin-a': { pin: [VISA] } };
+      const session = await checkout.open({ methods: ['open-banking-a'], parameters: sent });
+      await show(session.url);
+      await fill(session.url, { method: 'open-banking-a' });
+      await checkout.inspect(session.id);
+    }
+  });
 });
 
 describe('cards go where they do not belong', () => {
@@ -161,6 +188,18 @@ describe('cards go where they do not belong', () => {
     await show(url, { method: 'POST', body: JSON.stringify(form()), headers: { 'content-type': 'application/json' } });
   });
 
+  test('what a payer types for a name', async () => {
+    const parameters = { 'parameters[bank_code]': 'DEUTDEFF', 'parameters[bank_account_number]': '532013000' };
+    const form = { method: 'bank-a', payer_first_name: 'Ada', payer_last_name: 'Byron', ...parameters };
+    const { url, id } = await checkout.open({ methods: ['bank-a'] });
+    for (const name of ['payer_first_name', 'payer_last_name']) {
+      const { status, text } = await fill(url, { ...form, [name]: PAN_SPACED });
+      expect([status, marked(text)]).toEqual([422, [name]]);
+    }
+    expect((await fill(url, form)).status).toBe(303);
+    expect(await checkout.stateOf(id)).not.toBe('prepare');
+  });
+
   test('every field of a sale that is refused, and every text of one that is not', async () => {
     const fields = Object.keys(saleFields(shop.merchant));
     const more = ['payer_first_name', 'payer_email', 'parameters[document_number]', 'parameters[pin]', 'card_number'];
@@ -177,6 +216,7 @@ describe('cards go where they do not belong', () => {
       ['custom_data[note]', `pan=${VISA}`],
       ['custom_data[a][b]', PAN_SPACED],
       [`custom_data[${VISA}]`, 'x'],
+      ...['first_name', 'last_name', 'address', 'city', 'state'].map((name) => [`payer_${name}`, PAN_SPACED]),
     ] as [string, string][]) {
       const { status, body } = await shop.post(saleFields(shop.merchant, { [name]: value }));
       expect([status, body.error_code], name).toEqual([400, 100000]);
@@ -189,6 +229,8 @@ describe('cards go where they do not belong', () => {
       { order: { description: `Tea ${VISA}` } },
       { custom_data: { note: PAN_SPACED } },
       { custom_data: { [VISA]: 'x' } },
+      { customer: { name: `Ada ${VISA}` } },
+      ...['address', 'city', 'state', 'district'].map((name) => ({ billing_address: { [name]: PAN_SPACED } })),
     ];
     for (const fields of texts) {
       const { status, body } = await checkout.send('session', sessionFields(fields));
@@ -246,6 +288,12 @@ describe('cards go where they do not belong', () => {
 });
 
 describe('afterwards', () => {
+  test('the merchant has heard of everything', async () => {
+    await shop.gateway.deliverer.drain();
+    const { body } = await shop.sandbox('GET', `/callbacks/${shop.merchant.mid}`);
+    expect(body.items.length).toBeGreaterThan(20);
+  });
+
   test('no table of the database has them', async () => {
     const tables = await shop.rows(
       `select table_name as name from information_schema.tables where table_schema = 'public'`,

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findAccount } from '../src/core/accounts.ts';
-import type { Gateway } from '../src/core/context.ts';
+import type { Gateway, WholePayment } from '../src/core/context.ts';
 import { linkOf } from '../src/core/payments/links.ts';
 import { fingerprintOf } from '../src/core/payments/open.ts';
-import { secretsOf } from '../src/core/payments/provider.ts';
+import { secretsOf, secretsOfSession } from '../src/core/payments/secrets.ts';
 import { keepCard, openCard } from '../src/core/vault.ts';
 import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/lib/id.ts';
@@ -17,6 +17,7 @@ import { isLuhnValid } from '../src/lib/luhn.ts';
 import { createSeal, newMasterKey } from '../src/lib/seal.ts';
 import { Secret } from '../src/lib/secret.ts';
 import { openRotationStore } from '../src/store/rotation.ts';
+import { checkoutOf, fill } from './support/checkout.ts';
 import { type Merchant, saleFields, startTestGateway, type TestGateway } from './support/gateway.ts';
 import { clearAway, databaseUrl, newDataDir, runCommand, type Socket, startGateway } from './support/process.ts';
 
@@ -34,6 +35,9 @@ describe('beside a gateway that has both keys', () => {
   let shop: TestGateway;
   let merchants: Merchant[];
   let paymentId: string;
+  /** The attempts of a session whose secrets were used, and used up. */
+  let attempts: string[];
+  const USED_UP = '1234567812340000';
   const cards: { mid: string; id: string; number: string; fingerprint: string }[] = [];
   const closes: (() => Promise<void>)[] = [];
 
@@ -93,6 +97,11 @@ describe('beside a gateway that has both keys', () => {
     const { body } = await shop.post(saleFields(merchants[1] as Merchant, pin));
     paymentId = body.trans_id;
     expect((await shop.gateway.payments.findAnywhere(paymentId))?.details.sealed).toBeTruthy();
+    const checkout = checkoutOf(shop);
+    const session = await checkout.open({ methods: ['pin-a'], parameters: { 'pin-a': { pin: USED_UP } } });
+    for (let times = 0; times < 2; times++) await fill(session.url, { method: 'pin-a' });
+    attempts = await checkout.attempts(session.orderId);
+    expect(attempts).toHaveLength(2);
   }, 60_000);
   afterAll(async () => {
     for (const close of closes) await close();
@@ -178,6 +187,11 @@ describe('beside a gateway that has both keys', () => {
     await expect(openWith(OLD)).rejects.toThrow('The master key does not open the secrets of this database');
     const payment = await renewed.payments.findAnywhere(paymentId);
     expect(payment && secretsOf(renewed, payment)).toEqual({ pin: '1234567812345678' });
+    for (const id of attempts) {
+      const attempt = (await renewed.payments.findAnywhere(id)) as WholePayment;
+      expect(secretsOf(renewed, attempt)).toEqual({ pin: USED_UP });
+      expect(secretsOfSession(renewed, attempt.details.session)).toEqual({ 'pin-a': { pin: USED_UP } });
+    }
     expect(linkOf(renewed, paymentId)).toBe(linkOf(shop.gateway, paymentId));
     expect(fingerprintOf(renewed, 'a request')).toBe(fingerprintOf(shop.gateway, 'a request'));
     await keep(renewed, shop.merchant.mid, 1);

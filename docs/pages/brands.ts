@@ -69,7 +69,9 @@ const identifications = (): string[] => [
   '### Ways to identify a payee',
   `
 What ${code('identification')} expects for each ${code('type')}. A payee may have several: the second one is sent as
-${code('parameters[payee_identifications][1][type]')} and so on.`,
+${code('parameters[payee_identifications][1][type]')} and so on. In the ${code('parameters')} of a
+[Checkout session](merchant-guide.md#a-session) they are a list of objects with these two members. Without it the brand
+is not offered there, because no payer could fill it in.`,
   table(
     ['`type`', '`identification`', 'Such as'],
     Object.entries(IDENTIFICATIONS).map(([type, { expects, example }]) => [code(type), expects, code(example)]),

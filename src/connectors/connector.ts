@@ -16,7 +16,7 @@ export interface Submission {
   description: string;
   identifier: string;
   payer: Readonly<Record<string, string>>;
-  /** The fields of the brand, nested as they were sent; sealed ones are opened by this call and by no other. */
+  /** The fields of the brand, nested as they were sent; sealed ones are opened by this call. */
   parameters(): Readonly<Record<string, unknown>>;
   /** The sub-methods that the payer may be offered, where the brand has some. */
   methods: readonly string[];

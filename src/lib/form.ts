@@ -18,7 +18,8 @@ export interface FormLimits {
 }
 
 /** How a name is shown in an answer: only names of ordinary shape, none that could be a secret out of place. */
-const shown = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) && !/[\da-f]{32}/i.test(name) ? name : 'body');
+export const shown = (name: string): string =>
+  /^[\w.[\]-]{1,64}$/.test(name) && !/[\da-f]{32}/i.test(name) ? name : 'body';
 
 const NAME = /^[^[\]]+(?:\[[^[\]]*\])*$/;
 
@@ -168,4 +169,15 @@ export function entriesBelow(form: Form, root: string): [string, string][] {
     }
   }
   return below;
+}
+
+/** The positions of a list among the names of a form, `root[0][…]`, `root[1][…]`, each once. */
+export function positionsIn(names: Iterable<string>, root: string): string[] {
+  const positions = new Set<string>();
+  for (const name of names) {
+    if (name.startsWith(root) && name.charAt(root.length) === '[') {
+      positions.add(name.slice(root.length + 1, name.indexOf(']', root.length)));
+    }
+  }
+  return [...positions];
 }

@@ -19,6 +19,24 @@ export const isShallow = (value: unknown, most: number): boolean =>
   value === null ||
   (most > 0 && Object.values(value).every((inner) => isShallow(inner, most - 1)));
 
+const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
+
+/** The path to the first name that stands twice in one object of a JSON text; who reads it would drop one of them. */
+export function repeatedName(json: string): string | undefined {
+  const objects: { names: Set<string>; name: string }[] = [];
+  for (const [token, text = '', colon] of json.matchAll(TOKENS)) {
+    const object = objects.at(-1);
+    if (token === '{') objects.push({ names: new Set(), name: '' });
+    else if (token === '}') objects.pop();
+    else if (colon !== undefined && object) {
+      object.name = JSON.parse(text);
+      if (object.names.has(object.name)) return objects.map(({ name }) => name).join('.');
+      object.names.add(object.name);
+    }
+  }
+  return undefined;
+}
+
 /** The same text for the same value, in whatever order its members stand. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>

@@ -292,6 +292,9 @@ const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
 /** The row of a brand, whichever way it is paid. */
 export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
 
+/** Whether payers may choose it on our page. */
+export const isForPayers = ({ isPayout, needsToken }: Brand): boolean => !isPayout && !needsToken;
+
 /** The fields whose values do not count towards the usual size of a body. */
 export const LONG_FIELDS: ReadonlySet<string> = new Set(
   Object.values(BRANDS).flatMap(({ fields }) => fields.filter((field) => field.lengthMost).map(({ name }) => name)),
@@ -337,7 +340,9 @@ const listValue = (name: string, items: readonly Field[], context: FieldContext)
       Object.fromEntries(items.map((item) => [item.name, context.value(`${name}[${position}][${item.name}]`)])),
     );
 
-const isAbsent = (field: Field, context: FieldContext): boolean => fieldValue(field, context) === '';
+/** Whether nothing was sent for a row, not even a single object of a list, and nothing is taken instead. */
+export const isAbsent = (field: Field, context: FieldContext): boolean =>
+  fieldValue(field, context) === '' && !(field.items && context.positions(field.name).length > 0);
 
 /** The sub-methods of a brand all of whose fields came. */
 export function offeredMethods({ methods = [], fields }: Brand, context: FieldContext): string[] {

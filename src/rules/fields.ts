@@ -1,5 +1,6 @@
 /** The fields of requests as rows: how each value is checked, and the sentence that says what was expected. */
 import { isIP } from 'node:net';
+import { cardNumberIn } from '../lib/card.ts';
 import { isUuid } from '../lib/id.ts';
 import { minorUnits } from '../lib/money.ts';
 import { CURRENCIES } from './currencies.ts';
@@ -16,6 +17,9 @@ export const SENTENCES = {
   notSingle: 'This value should be a single text, not a list or an object.',
   notText: 'This value should be a text.',
   notAList: 'This value should be a list of objects.',
+  notTexts: 'This value should be a list of texts.',
+  notAnObject: 'This value should be an object.',
+  once: 'This value should be sent once.',
   notSet: 'This value should be set in the settings of the account.',
   spaces: 'This value should not contain spaces.',
   notJson: 'This value should be a JSON object.',
@@ -225,6 +229,18 @@ export const webAddress: Kind = {
   expects: 'absolute https address (http too in the sandbox)',
   schema: { type: 'string', format: 'uri' },
 };
+
+/** What people write for people; it is kept, shown and told as it was sent. */
+const FREE_TEXT =
+  /^(?:order[_.]description|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/;
+
+/**
+ * The number of a card that stands in a text for people. Only texts are looked at, and not identifiers: a random number
+ * of 16 digits passes for a card's in one of fifty cases, which nobody can help in an order_id or an account number,
+ * but everybody can in a sentence or a name.
+ */
+export const cardNumberAt = (name: string, value: string): string | undefined =>
+  FREE_TEXT.test(name) ? (cardNumberIn(name) ?? cardNumberIn(value)) : undefined;
 
 /** Whether the need of a row holds for the payer of this request. */
 export function isNeeded({ countries, exceptCountries, needsCountry }: Field, context: FieldContext): boolean {

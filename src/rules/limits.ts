@@ -49,6 +49,10 @@ export const LIMITS = {
   payerMs: HOUR,
   /** The payer has this long at the page of the card's bank. */
   challengeMs: 10 * MINUTE,
+  /** The 3DS directory has this long to answer: what is left of `submissionMs` then is enough to submit the card. */
+  directoryMs: 10 * SECOND,
+  /** A process that keeps the code of a card has this long to take over a result that came to another one. */
+  takeOverMs: 2 * SECOND,
   /** The security code of a card waits at most this long for the payer to come back from there. */
   codeKeptMs: 15 * MINUTE,
   /** Cards that brought no payment count this long against an address and an account. */
@@ -83,6 +87,8 @@ export const LIMITS = {
   /** A callback that is not taken by then counts as failed, however far it has come. */
   callbackMs: 10 * SECOND,
   callbackConnectMs: 3 * SECOND,
+  /** Of the time to connect so much may go by until the addresses of a name are known. */
+  callbackLookupMs: 2 * SECOND,
   /** The connections to one receiver, and how long one stays open for the next callback. */
   callbackConnections: 32,
   callbackIdleMs: SECOND,

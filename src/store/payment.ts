@@ -50,8 +50,9 @@ export interface SessionTerms {
   payer: Record<string, string>;
   /** The brands that the merchant wants to offer; empty means all. */
   methods: string[];
-  /** What the merchant knows already of the fields of brands. */
+  /** What the merchant knows already of the fields of brands; what must not be read by anybody is in `sealed`. */
   parameters: Record<string, Record<string, string>>;
+  sealed?: string;
   /** The saved cards that the payer may be offered. */
   cardTokens?: string[];
   /** The merchant wants to know the card by a token. */

@@ -102,7 +102,12 @@ const WRITE = `
     select mid, payment_id, order_id, attempt, protocol, brand, connector, 'PREPARE', 1,
       amount_text, currency, amount, due_at, is_authorisation, is_recurring_init, fingerprint,
       descriptor, schedule_id, details, created_at, created_at, payer_until
-    from opening
+    from opening i
+    where not exists (
+      -- The own order of a credit is no payment's. The offset keeps it a look into the index for each order: a plan
+      -- that was made while there were no credits would join all of them later.
+      select from credits c where c.mid = i.mid and c.order_id = i.order_id and c.part = '' and i.attempt = 1 offset 0
+    )
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
   ), moving as (
@@ -193,7 +198,7 @@ const COLLECT = `
 export type PaymentKey = Pick<Payment, 'mid' | 'paymentId'>;
 
 export interface PaymentStore {
-  /** Claims the order and writes the intent; false when the try of this order is taken already. */
+  /** Claims the order and writes the intent; false when the try of this order is taken already, or a credit has it. */
   open(payment: WholePayment): Promise<boolean>;
   /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
   move(move: Move): Promise<boolean>;

@@ -12,22 +12,40 @@ export interface SealedValue {
   bound: string;
 }
 
-/** A column of sealed values. */
+/** Where sealed values stand. */
 interface Place {
   table: string;
   key: Readonly<Record<string, 'uuid' | 'int' | 'text'>>;
   /** The sealed bytes of a row `t`, and how `i.renewed` takes their place. */
   value: string;
   replace: string;
-  bound: (key: readonly string[]) => string;
+  /** As what the value is bound, and to whom. */
+  boundAs: string;
+  owner: string;
 }
+
+const keysOf = ({ key }: Pick<Place, 'key'>): string =>
+  Object.keys(key)
+    .map((name) => `t.${name}`)
+    .join(', ');
 
 const column = (table: string, key: Place['key'], name: string, boundAs = name): Place => ({
   table,
   key,
   value: `t.${name}`,
   replace: `${name} = i.renewed`,
-  bound: (row) => boundTo(table, boundAs, row.join(' ')),
+  boundAs,
+  owner: `concat_ws(' ', ${keysOf({ key })})`,
+});
+
+/** A place in the details of payments. The database breaks lines in base64, which nobody else does. */
+const inDetails = (path: string, boundAs: string, owner: string): Place => ({
+  table: 'payments',
+  key: { mid: 'uuid', payment_id: 'uuid' },
+  value: `decode(t.details #>> '{${path}}', 'base64')`,
+  replace: `details = jsonb_set(t.details, '{${path}}', to_jsonb(translate(encode(i.renewed, 'base64'), E'\\n', '')))`,
+  boundAs,
+  owner,
 });
 
 /** Everything that is sealed under the master key, except the cards themselves: they are under the data keys. */
@@ -39,14 +57,8 @@ const PLACES: readonly Place[] = [
   column('accounts', { mid: 'uuid' }, 'callback_secret'),
   column('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
   { ...column('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
-  {
-    table: 'payments',
-    key: { mid: 'uuid', payment_id: 'uuid' },
-    value: `decode(t.details ->> 'sealed', 'base64')`,
-    // The database breaks lines in base64, which nobody else does.
-    replace: `details = jsonb_set(t.details, '{sealed}', to_jsonb(translate(encode(i.renewed, 'base64'), E'\\n', '')))`,
-    bound: ([, paymentId]) => boundTo('payments', 'details', paymentId as string),
-  },
+  inDetails('sealed', 'details', 't.payment_id'),
+  inDetails('session,sealed', 'session', `t.details #>> '{session,id}'`),
 ];
 
 /** How many rows are replaced in one statement: few enough that nobody has to wait for them. */
@@ -108,19 +120,19 @@ export function openRotationStore(connection: Connection): RotationStore {
 
   async function* pagesOf(place: Place, version: string): AsyncGenerator<SealedValue[]> {
     const names = Object.keys(place.key);
-    const keys = names.map((name) => `t.${name}`).join(', ');
+    const keys = keysOf(place);
     const after = Object.values(place.key).map((type, index) => `$${index + 2}::${type}`);
-    const read = `select ${names.map((name) => `t.${name}::text as "${name}"`).join(', ')}, ${place.value} as sealed
-      from ${place.table} t where ${isOld(place.value)}`;
+    const read = `select ${names.map((name) => `t.${name}::text as "${name}"`).join(', ')}, ${place.value} as sealed,
+      (${place.owner})::text as owner from ${place.table} t where ${isOld(place.value)}`;
     let last: readonly string[] | undefined;
     for (;;) {
-      const page = await rows<Record<string, string> & { sealed: Buffer }>(
+      const page = await rows<Record<string, string> & { sealed: Buffer; owner: string }>(
         `${read} ${last ? `and (${keys}) > (${after.join(', ')})` : ''} order by ${keys} limit ${PAGE}`,
         [version, ...(last ?? [])],
       );
       const values = page.map((row) => {
         const key = names.map((name) => row[name] as string);
-        return { key, sealed: row.sealed, bound: place.bound(key) };
+        return { key, sealed: row.sealed, bound: boundTo(place.table, place.boundAs, row.owner) };
       });
       if (values.length > 0) yield values;
       if (values.length < PAGE) return;

@@ -8,7 +8,6 @@ const BEARER = /^bearer +([^ ]+)$/i;
 export function requireBearer(app: FastifyInstance, action: string, isToken: (digest: Buffer) => boolean): void {
   app.addHook('onRequest', async (request, reply) => {
     request.action = action;
-    reply.header('cache-control', 'no-store');
     const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined || !isToken(hash('sha256', token, 'buffer'))) {
       reply.header('www-authenticate', 'Bearer');

@@ -4,7 +4,7 @@ import type { Account, Gateway } from '../core/context.ts';
 import { cardNumberIn } from '../lib/card.ts';
 import { isWireHash } from '../lib/hash.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
-import { checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import type { Operation } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
 
@@ -127,25 +127,15 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
   return problems;
 }
 
-/** What merchants write for people; it is kept, shown and told as it was sent. */
-const FREE_TEXT = /^(?:order_description|order\.description|custom_data[[.].*)$/;
-
-/**
- * A card number in a text for people would be kept in the open, and told to everybody who reads it. Only texts are
- * looked at, and not identifiers: a random number of 16 digits passes for a card's in one of fifty cases, which a
- * merchant cannot help in an order_id or an account number, but can in a sentence. For the same reason the number of
- * the order itself may be repeated there.
- */
+/** A card number in a text for people would be kept in the open; the number of the order may be repeated there. */
 function revealedCards(body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const [name, value] of body.texts()) {
-    if (!FREE_TEXT.test(name)) continue;
-    const inName = cardNumberIn(name);
-    const number = inName ?? cardNumberIn(value);
+    const number = cardNumberAt(name, value);
     if (number === undefined) continue;
     if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
     problems.push({
-      field: inName === undefined && /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
+      field: cardNumberIn(name) === undefined && /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
       sentence: 'This value looks like a card number, which should never be sent here.',
     });
   }

@@ -11,12 +11,14 @@ import {
 } from '../support/brand-expectations.ts';
 import {
   type Answer,
+  DATE,
   type Fields,
   type Merchant,
   newOrderId,
   saleFields,
   startTestGateway,
   type TestGateway,
+  UUID_7,
 } from '../support/gateway.ts';
 
 let shop: TestGateway;
@@ -28,9 +30,6 @@ beforeAll(async () => {
   merchant = await shop.newMerchant(Object.assign({}, ...settings));
 });
 afterAll(() => shop.close());
-
-const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 const of = (label: string): BrandExpectation => BRAND_EXPECTATIONS[label] as BrandExpectation;
 const LABELS = Object.keys(BRAND_EXPECTATIONS);

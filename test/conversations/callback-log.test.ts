@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
 import { deliveriesAt, idOf, isSigned, loseThePatienceOf, type Told } from '../support/delivery-shop.ts';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Answer, DATE, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   answers,
   closesBeforeAnswer,
@@ -40,7 +40,6 @@ const resendOne = async (id: string): Promise<number> => ok(await shop.admin('PO
 const inspect = async (id: string): Promise<Json> => ok(await shop.admin('GET', `/payments/${id}`));
 const idsOf = ({ items }: Json): string[] => items.map(({ id }: Json) => id);
 const messages = ({ body }: Answer): string[] => body.errors.map(({ error_message }: Json) => error_message);
-const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 /** A sale and its refund: two callbacks of one payment. */
 async function saleAndRefund(merchant: Told): Promise<string> {

@@ -1,20 +1,16 @@
 /** The sandbox's own receiver: takes callbacks as a merchant's server does, says whether they are right, and misbehaves when asked. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { newId } from '../../src/lib/id.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { ToldMerchant } from '../support/delivery-shop.ts';
-import { ADMIN_TOKEN, type Answer, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ADMIN_TOKEN, type Answer, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
 
 type Json = Answer['body'];
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway();
-});
-afterAll(() => shop.close());
+const shop = openShop();
 
 const urlOf = (mid: string): string => `${shop.url}/sandbox/callbacks/${mid}`;
 const ok = ({ status, body }: Answer): Json => {

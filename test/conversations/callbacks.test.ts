@@ -4,7 +4,15 @@ import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import { type CallbackMerchant, callbacksOf, readCallback, UNTOLD } from '../support/callbacks.ts';
 import { fill } from '../support/checkout.ts';
-import { type Fields, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  type Fields,
+  newOrderId,
+  PATIENTLY,
+  saleFields,
+  sign,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway.ts';
 import { brandSale, type OperationAction, operationFields, operationsOf } from '../support/operations.ts';
 
 let shop: TestGateway;
@@ -21,8 +29,6 @@ afterAll(async () => {
 });
 
 const DAY = 86_400;
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
 const OPERATION = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 const SETTINGS = { account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' };
 

@@ -1,5 +1,5 @@
 /** The page where the payer of a session chooses how to pay: what fits, what is missing, one payment, and a way back. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type Body,
   CANCEL_URL,
@@ -15,16 +15,11 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Fields, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { expectSafe, readable, withoutScript } from '../support/pages.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const p = (name: string): string => `parameters[${name}]`;
 const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
@@ -316,9 +311,9 @@ describe('ways out', () => {
   test('after the session has ended the page says so, and nothing can be paid', async () => {
     const merchant = await shop.newMerchant();
     const { url, id } = await checkout.open({ session_expiry: 1 }, merchant);
-    await shop.advanceClock(59, merchant.mid);
+    await shop.advanceClock(50, merchant.mid);
     expect(choices((await show(url)).text)).toContain('vcard');
-    await shop.advanceClock(1, merchant.mid);
+    await shop.advanceClock(10, merchant.mid);
     for (let times = 0; times < 2; times++) {
       const { status, text } = await show(url);
       expect([status, choices(text)]).toEqual([200, []]);

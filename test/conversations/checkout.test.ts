@@ -182,10 +182,10 @@ describe('duplicates', () => {
   test('the same within fifteen seconds leads to the same page; anything else is a duplicate', async () => {
     const merchant = await shop.newMerchant();
     const { url, request, orderId } = await checkout.open({}, merchant);
-    await shop.advanceClock(14, merchant.mid);
+    await shop.advanceClock(10, merchant.mid);
     expect(await Promise.all(Array.from({ length: 9 }, () => again(request)))).toEqual(Array(9).fill(sameAs(url)));
     expect(await again(request, { success_url: 'https://shop.example/other' })).toEqual(DUPLICATE);
-    await shop.advanceClock(1, merchant.mid);
+    await shop.advanceClock(5, merchant.mid);
     expect(await again(request)).toEqual(DUPLICATE);
     expect(await checkout.attempts(orderId, merchant)).toHaveLength(1);
   });
@@ -203,6 +203,18 @@ describe('duplicates', () => {
     expect(await again(request)).toEqual(sameAs(url));
     await shop.advanceClock(15, merchant.mid);
     expect(await again(request)).not.toEqual(sameAs(url));
+    expect(await checkout.attempts(orderId, merchant)).toHaveLength(3);
+  });
+
+  test('the fifteen seconds are those of the request, not of what its payer tried later', async () => {
+    const merchant = await shop.newMerchant();
+    const { url, request, orderId } = await checkout.open({ methods: ['vcard'] }, merchant);
+    await shop.advanceClock(60, merchant.mid);
+    for (let n = 0; n < 2; n++) await fill(url, VCARD.decline);
+    const answer = await again(request, { success_url: 'https://shop.example/other' });
+    expect(answer).toEqual({ status: 200, body: { redirect_url: expect.any(String) } });
+    expect(answer).not.toEqual(sameAs(url));
+    expect(await again(request)).toEqual(DUPLICATE);
     expect(await checkout.attempts(orderId, merchant)).toHaveLength(3);
   });
 
@@ -234,7 +246,11 @@ describe('status', () => {
     const customer = { name: 'Ada King Byron', email: 'ada@example.com' };
     const { id, request, orderId } = await checkout.paid({ customer, order: { amount: '10.50', currency: 'EUR' } });
     const body = { payment_id: id, date: A_DATE, status: 'settled', order: request.order, customer };
-    for (const named of [{ payment_id: id }, { trans_id: id }, { order_id: orderId }]) {
+    const empty = [
+      { payment_id: '', trans_id: id },
+      { payment_id: null, trans_id: id, order_id: '' },
+    ];
+    for (const named of [{ payment_id: id }, { trans_id: id }, { order_id: orderId }, ...empty]) {
       expect(await send('payment/status', named)).toEqual({ status: 200, body });
     }
   });
@@ -272,9 +288,9 @@ describe('status', () => {
   test('a session that nobody paid is declined to the second, and may be opened again', async () => {
     const merchant = await shop.newMerchant();
     const { id, orderId: number } = await checkout.open({ session_expiry: '1' }, merchant);
-    await shop.advanceClock(59, merchant.mid);
+    await shop.advanceClock(50, merchant.mid);
     expect(await checkout.stateOf(id, merchant)).toBe('prepare');
-    await shop.advanceClock(1, merchant.mid);
+    await shop.advanceClock(10, merchant.mid);
     const { body } = await checkout.status({ order_id: number }, merchant);
     expect([body.status, body.reason]).toEqual(['decline', 'The payer did not finish in time.']);
     expect((await sendSession({ order: { number } }, merchant)).status).toBe(200);
@@ -367,6 +383,15 @@ describe('recurring', () => {
     expect(await repeat(request)).toEqual(answer);
     expect(await send('payment/status', { payment_id: answer.body.payment_id })).toEqual(answer);
     expect(await repeat({ ...request, order: { ...request.order, amount: '4.00' } })).toEqual(DUPLICATE);
+  });
+
+  test('in a currency of its own, or reserved only, where it says so', async () => {
+    const request = await first();
+    const euros = newOrder({ currency: 'EUR' });
+    expect((await repeat({ ...request, order: euros })).body).toMatchObject({ status: 'settled', order: euros });
+    const { body } = await repeat({ ...request, order: newOrder({ currency: 'JPY', amount: '300' }), auth: 'Y' });
+    expect(body).toMatchObject({ status: 'pending', order: { currency: 'JPY', amount: '300' } });
+    expect((await send('payment/capture', { payment_id: body.payment_id, amount: '200' })).status).toBe(200);
   });
 
   test.each(REFUSED_REPETITIONS)('%s is refused', async (_, fields, ...expected) => {

@@ -1,26 +1,14 @@
 /** Money goes back to a card that a token names: to which payment, how much of it, how often, and who may. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fingerprintOf } from '../../src/core/payments/open.ts';
 import { newId } from '../../src/lib/id.ts';
 import { canonicalJson } from '../../src/lib/json.ts';
-import { type Body, checkoutOf, creditFields, refusal, signed } from '../support/checkout.ts';
-import {
-  type Answer,
-  type Fields,
-  type Merchant,
-  newOrderId,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } from '../support/checkout.ts';
+import { type Answer, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
 import { said } from '../support/operations.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const A_UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const DUPLICATE = refusal('duplicate', 'order_id: Duplicate payment.');
@@ -165,11 +153,11 @@ describe('the same order twice', () => {
     const { id, merchant, credit } = await sold();
     const order_id = newOrderId();
     const first = await credit({ order_id });
-    await shop.advanceClock(14, merchant.mid);
+    await shop.advanceClock(10, merchant.mid);
     expect(await credit({ order_id })).toEqual(first);
     expect(await credit({ order_id, order_amount: '4.00' })).toEqual(DUPLICATE);
     expect(await credit({ order_id, name: 'Ada' })).toEqual(DUPLICATE);
-    await shop.advanceClock(1, merchant.mid);
+    await shop.advanceClock(5, merchant.mid);
     expect(await credit({ order_id })).toEqual(DUPLICATE);
     expect((await inspect(id)).refunded).toBe('5.00');
   });
@@ -197,6 +185,40 @@ describe('the same order twice', () => {
     const { orderId } = await checkout.paid({}, merchant);
     const { orderId: byAnotherCard } = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     for (const order_id of [orderId, byAnotherCard]) expect(await credit({ order_id })).toEqual(DUPLICATE);
+  });
+
+  test('its own is taken for payments as well', async () => {
+    const { merchant, credit } = await sold();
+    const order_id = newOrderId();
+    const first = await credit({ order_id });
+    const session = () => said(checkout.send('session', sessionFields({ order: { number: order_id } }), merchant));
+    const sale = () => said(shop.sale({ order_id }, merchant));
+    expect([await session(), await sale()]).toEqual([DUPLICATE, DUPLICATE]);
+    // And so a repeat still finds what it repeats.
+    expect(await credit({ order_id })).toEqual(first);
+    await shop.advanceClock(15, merchant.mid);
+    expect([await session(), await sale()]).toEqual([DUPLICATE, DUPLICATE]);
+  });
+
+  test.each(['after_failure', 'never'])('its own, of a credit that was declined, where reuse is %s', async (reuse) => {
+    const { id, merchant, credit } = await sold({}, { order_id_reuse: reuse });
+    const { upstream } = shop.gateway.connectors;
+    if (!upstream) throw new Error('There is no provider.');
+    const operate = () => ({ kind: 'declined', reason: 'The card is closed.' }) as const;
+    const order_id = newOrderId();
+    shop.gateway.connectors = { ...shop.gateway.connectors, upstream: { ...upstream, operate } };
+    const first = await credit({ order_id }).finally(() => {
+      shop.gateway.connectors = { ...shop.gateway.connectors, upstream };
+    });
+    expect(await credit({ order_id })).toEqual(first);
+    expect(await credit({ order_id, order_amount: '4.00' })).toEqual(DUPLICATE);
+    await shop.advanceClock(15, merchant.mid);
+    const again = await Promise.all(times(5, () => credit({ order_id })));
+    const isReused = reuse === 'after_failure';
+    expect(again).toEqual(times(5, () => (isReused ? again[0] : DUPLICATE)));
+    const done = ['credit', '5.00', 'done'];
+    expect((await inspect(id)).operations).toEqual([['credit', '5.00', 'declined'], ...(isReused ? [done] : [])]);
+    if (isReused) expect(operationOf(again[0] as Pick<Answer, 'body'>)).not.toBe(operationOf(first));
   });
 
   test('another shop’s order is its own', async () => {

@@ -2,22 +2,15 @@
 import { createHmac } from 'node:crypto';
 import encodeQR from 'qr';
 import decodeQR from 'qr/decode.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { saleAnswer } from '../../src/wire/s2s/answers.ts';
-import { type Fields, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Fields, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
 
 const IPS = { brand: 'ips', identifier: '', order_currency: 'RSD', order_amount: '1234.56' };
 const sale = async (fields: Fields = {}) => (await shop.sale({ ...IPS, ...fields })).body;
 const status = async (id: string) => (await shop.status(id)).body;
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const bank = (id: string, code: string) => shop.sandbox('POST', `/payments/${id}`, { bank_callback: code });
 const provider = (id: string, word: string) => shop.sandbox('POST', `/payments/${id}`, { provider_status: word });
 const statusByOrder = async (orderId: string) =>
@@ -181,7 +174,7 @@ describe('a status query asks the provider', () => {
   ])('%s means %s, by the id and by the order', async (word, expected) => {
     const [one, other] = [await sale(), await sale()];
     for (const { trans_id } of [one, other]) expect((await provider(trans_id, word)).status).toBe(200);
-    expect((await inspect(one.trans_id)).status).toBe('PENDING');
+    expect((await shop.inspect(one.trans_id)).status).toBe('PENDING');
     expect(await status(one.trans_id)).toMatchObject({ result: 'SUCCESS', status: expected, trans_id: one.trans_id });
     expect(await statusByOrder(other.order_id)).toMatchObject({
       action: 'GET_TRANS_STATUS_BY_ORDER',
@@ -199,10 +192,10 @@ describe('a status query asks the provider', () => {
 
   test('asking often changes nothing and writes nothing', async () => {
     const { trans_id } = await sale();
-    const before = await events(trans_id);
+    const before = await shop.events(trans_id);
     for (let times = 0; times < 3; times++) expect((await status(trans_id)).status).toBe('PENDING');
     await Promise.all(Array.from({ length: 5 }, () => status(trans_id)));
-    expect(await events(trans_id)).toEqual(before);
+    expect(await shop.events(trans_id)).toEqual(before);
   });
 
   test('ten queries at the same moment settle it once', async () => {
@@ -210,8 +203,8 @@ describe('a status query asks the provider', () => {
     await provider(trans_id, 'executed');
     const answers = await Promise.all(Array.from({ length: 10 }, () => status(trans_id)));
     expect(answers.map((answer) => answer.status)).toEqual(Array(10).fill('SETTLED'));
-    expect((await events(trans_id)).filter((event) => event === 'settled')).toEqual(['settled']);
-    expect(await inspect(trans_id)).toMatchObject({ captured: '1234.56' });
+    expect((await shop.events(trans_id)).filter((event) => event === 'settled')).toEqual(['settled']);
+    expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56' });
   });
 
   test('a provider that does not answer leaves the payment as it is', async () => {
@@ -231,9 +224,9 @@ describe('a status query asks the provider', () => {
     await provider(body.trans_id, 'executed');
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'PENDING' });
-    expect(await inspect(body.trans_id)).toMatchObject({ attention: 'wrong_amount', captured: '0.00' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ attention: 'wrong_amount', captured: '0.00' });
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED' });
-    expect(await inspect(body.trans_id)).toMatchObject({ attention: null, captured: '1234.56' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ attention: null, captured: '1234.56' });
   });
 });
 
@@ -252,7 +245,7 @@ describe('the bank’s callback', () => {
   ])('%s: %s, without anybody asking', async (code, expected) => {
     const { trans_id } = await sale();
     expect((await bank(trans_id, code)).status).toBe(200);
-    expect((await inspect(trans_id)).status).toBe(expected);
+    expect((await shop.inspect(trans_id)).status).toBe(expected);
     expect((await status(trans_id)).status).toBe(expected);
   });
 
@@ -260,7 +253,7 @@ describe('the bank’s callback', () => {
     const { trans_id } = await sale();
     for (const code of ['PDNG', 'ACTC', 'ACSP', 'ACSC']) await bank(trans_id, code);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
-    expect(await inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
+    expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
   });
 
   test('a rejection says why', async () => {
@@ -291,8 +284,8 @@ describe('states only move forward', () => {
     expect((await status(trans_id)).status).toBe('SETTLED');
     expect(await bankInsists(trans_id, 'RJCT')).toBe(200);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
-    expect((await events(trans_id)).at(-1)).toBe('noted declined');
-    expect(await inspect(trans_id)).toMatchObject({ captured: '1234.56', decline_reason: null, attention: null });
+    expect((await shop.events(trans_id)).at(-1)).toBe('noted declined');
+    expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', decline_reason: null, attention: null });
   });
 
   test.each(['PDNG', 'ACSP', 'ACSC'])('settled, then %s: it stays SETTLED', async (code) => {
@@ -300,7 +293,7 @@ describe('states only move forward', () => {
     await bank(trans_id, 'ACSC');
     expect(await bankInsists(trans_id, code)).toBe(200);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
-    expect(await inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
+    expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
   });
 
   test('rejected, then ACSC: it stays DECLINED, and the operator sees the late success', async () => {
@@ -308,8 +301,8 @@ describe('states only move forward', () => {
     await bank(trans_id, 'RJCT');
     expect((await bank(trans_id, 'ACSC')).status).toBe(200);
     expect(await status(trans_id)).toMatchObject({ status: 'DECLINED' });
-    expect((await events(trans_id)).at(-1)).toBe('noted settled');
-    expect(await inspect(trans_id)).toMatchObject({ captured: '0.00', attention: 'late_success' });
+    expect((await shop.events(trans_id)).at(-1)).toBe('noted settled');
+    expect(await shop.inspect(trans_id)).toMatchObject({ captured: '0.00', attention: 'late_success' });
     const { items } = (await shop.admin('GET', '/payments?attention=late_success')).body;
     expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(trans_id);
   });
@@ -318,7 +311,7 @@ describe('states only move forward', () => {
     const { trans_id } = await sale();
     await bank(trans_id, 'RJCT');
     expect(await bankInsists(trans_id, 'PDNG')).toBe(200);
-    expect(await inspect(trans_id)).toMatchObject({ status: 'DECLINED', attention: null });
+    expect(await shop.inspect(trans_id)).toMatchObject({ status: 'DECLINED', attention: null });
   });
 });
 
@@ -327,7 +320,7 @@ test('a callback that never comes is not missed: the provider is asked anyway', 
   const { body } = await shop.post(saleFields(merchant, IPS));
   await provider(body.trans_id, 'executed');
   await shop.advanceClock(5, merchant.mid);
-  expect(await inspect(body.trans_id)).toMatchObject({ status: 'SETTLED' });
+  expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED' });
 });
 
 test('another account cannot see it, and its question changes nothing', async () => {
@@ -344,5 +337,5 @@ test('another account cannot see it, and its question changes nothing', async ()
     hash: sign(stranger.password, order_id),
   });
   expect(byOrder).toMatchObject({ error_code: 101000, error_message: 'Order does not exist.' });
-  expect((await inspect(trans_id)).status).toBe('PENDING');
+  expect((await shop.inspect(trans_id)).status).toBe('PENDING');
 });

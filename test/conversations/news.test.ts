@@ -1,27 +1,13 @@
 /** News from the provider: believed when the bytes are signed, kept once, applied once, and never lost. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { receiveNews } from '../../src/core/payments/news.ts';
 import { newId } from '../../src/lib/id.ts';
-import {
-  type Answer,
-  type Fields,
-  type Merchant,
-  saleFields,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
-
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
+const shop = openShop({ outside: true });
 
 let count = 0;
 const newEvent = (): string => `evt_by_hand_${++count}`;
@@ -66,9 +52,6 @@ async function waiting(merchant: Merchant = shop.merchant): Promise<string> {
   expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
   return body.trans_id;
 }
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const kept = (event: string) => shop.rows(`select state, tries, due_at from news where event_id = '${event}'`);
 
 describe('the signature covers the bytes', () => {
@@ -77,19 +60,19 @@ describe('the signature covers the bytes', () => {
     const event = newEvent();
     const { status, body } = await tell(about(id, 'settled'), event);
     expect([status, body]).toEqual([200, { result: 'SUCCESS' }]);
-    expect(await inspect(id)).toMatchObject({
+    expect(await shop.inspect(id)).toMatchObject({
       status: 'SETTLED',
       captured: '10.00',
       news: [{ connector: 'upstream', event_id: event, type: 'payment', state: 'applied', tries: 1 }],
     });
-    expect((await inspect(id)).provider_calls.at(-1)).toMatchObject({ verb: 'news', outcome: 'settled' });
+    expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({ verb: 'news', outcome: 'settled' });
   });
 
   test('also when the bytes are not how anybody would write them', async () => {
     const id = await waiting();
     const body = `\n{ "currency":"USD",\t"reference":"${id}","type":"payment","status":"settled", "amount":"1000" }\n`;
     expect((await post(body, signed(newEvent(), body), 'upstream')).status).toBe(200);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test.each<[string, (body: string, event: string) => [string, Fields]]>([
@@ -118,14 +101,14 @@ describe('the signature covers the bytes', () => {
       errors: [],
     });
     expect(await kept(event)).toEqual([]);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', news: [] });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', news: [] });
   });
 
   test('four minutes old is young enough: the clock of the provider need not be ours', async () => {
     const id = await waiting();
     const body = JSON.stringify(about(id, 'settled'));
     expect((await post(body, signed(newEvent(), body, { ageSeconds: 240 }))).status).toBe(200);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test('a clock that was moved in the sandbox does not make fresh news old', async () => {
@@ -133,7 +116,7 @@ describe('the signature covers the bytes', () => {
     const id = await waiting(merchant);
     await shop.advanceClock(86_400, merchant.mid);
     expect((await tell(about(id, 'settled'))).status).toBe(200);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 });
 
@@ -143,8 +126,8 @@ describe('the same event', () => {
     const event = newEvent();
     const answers = await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'), event)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(await events(id)).toEqual(['opened', 'accepted', 'settled']);
-    expect((await inspect(id)).news).toHaveLength(1);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
+    expect((await shop.inspect(id)).news).toHaveLength(1);
   });
 
   test('through two processes at once is applied once', async () => {
@@ -155,7 +138,7 @@ describe('the same event', () => {
     await Promise.all(
       Array.from({ length: 10 }, (_, index) => receiveNews(both[index % 2] ?? other, 'upstream', news)),
     );
-    expect(await events(id)).toEqual(['opened', 'accepted', 'settled']);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 
   test('told again with another content counts as it was told first', async () => {
@@ -163,15 +146,15 @@ describe('the same event', () => {
     const event = newEvent();
     await tell(about(id, 'pending'), event);
     expect((await tell(about(id, 'settled'), event)).status).toBe(200);
-    expect((await inspect(id)).status).toBe('PENDING');
+    expect((await shop.inspect(id)).status).toBe('PENDING');
   });
 
   test('twenty different events that say the same settle it once; the others are noted', async () => {
     const id = await waiting();
     await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'))));
-    const rows = (await events(id)).toSorted();
+    const rows = (await shop.events(id)).toSorted();
     expect(rows).toEqual(['accepted', ...Array(19).fill('noted settled'), 'opened', 'settled']);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
   });
 
   test('as the simulated provider sends it twice', async () => {
@@ -179,7 +162,7 @@ describe('the same event', () => {
     const id = await waiting(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'duplicate_news' });
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-    expect(await events(id)).toEqual(['opened', 'accepted', 'settled']);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 });
 
@@ -197,8 +180,8 @@ describe('in whatever order they come', () => {
   ])('%j ends %s', async (words, status, expected, attention) => {
     const id = await waiting();
     for (const word of words) expect((await tell(about(id, word, DECLINED))).status).toBe(200);
-    expect((await events(id)).slice(2)).toEqual(expected);
-    expect(await inspect(id)).toMatchObject({
+    expect((await shop.events(id)).slice(2)).toEqual(expected);
+    expect(await shop.inspect(id)).toMatchObject({
       status,
       attention,
       captured: status === 'SETTLED' ? '10.00' : '0.00',
@@ -213,7 +196,7 @@ describe('in whatever order they come', () => {
       const event = newEvent();
       expect((await tell({ ...about(id, 'settled'), ...more }, event)).status).toBe(200);
       expect(await kept(event)).toMatchObject([{ state: 'applied', due_at: null }]);
-      expect(await events(id)).toEqual(['opened', 'accepted']);
+      expect(await shop.events(id)).toEqual(['opened', 'accepted']);
     },
   );
 });
@@ -230,8 +213,8 @@ describe('a wrong amount', () => {
   ])('%s: not believed, and the operator can see it', async (_, wrong) => {
     const id = await waiting();
     expect((await tell(about(id, 'settled', wrong))).status).toBe(200);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount', captured: '0.00' });
-    expect((await events(id)).at(-1)).toBe('doubted');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount', captured: '0.00' });
+    expect((await shop.events(id)).at(-1)).toBe('doubted');
     const { items } = (await shop.admin('GET', '/payments?attention=wrong_amount&limit=500')).body;
     expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(id);
   });
@@ -239,7 +222,7 @@ describe('a wrong amount', () => {
   test('a decline of a wrong amount is not believed either', async () => {
     const id = await waiting();
     await tell(about(id, 'declined', { amount: '1001' }));
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
   });
 
   test('the provider is asked again, and when it answers rightly that counts', async () => {
@@ -247,9 +230,9 @@ describe('a wrong amount', () => {
     const id = await waiting(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
     await shop.advanceClock(5, merchant.mid);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
   });
 
   test('as long as it answers wrongly, it is asked with growing pauses', async () => {
@@ -259,11 +242,11 @@ describe('a wrong amount', () => {
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     for (const seconds of [5, 15, 30]) {
       await shop.advanceClock(seconds, merchant.mid);
-      expect(await inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
     }
     await shop.advanceClock(60, merchant.mid);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
-    expect((await events(id)).slice(2)).toEqual(['doubted', 'doubted', 'doubted', 'doubted', 'settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect((await shop.events(id)).slice(2)).toEqual(['doubted', 'doubted', 'doubted', 'doubted', 'settled']);
   });
 
   test('told of a payment that is settled already, it is noted, and that is all there is to do', async () => {
@@ -272,10 +255,10 @@ describe('a wrong amount', () => {
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     expect((await tell(about(id, 'settled', { amount: '1001' }))).status).toBe(200);
     await shop.advanceClock(60, merchant.mid);
-    const soon = await events(id);
+    const soon = await shop.events(id);
     for (let minutes = 0; minutes < 5; minutes++) await shop.advanceClock(60, merchant.mid);
-    expect(await events(id)).toEqual(soon);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await shop.events(id)).toEqual(soon);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
   });
 });
 
@@ -286,16 +269,16 @@ test('a success of a wrong amount, told of a payment that the provider had decli
   const { body } = await shop.post(saleFields(merchant, fields));
   expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED' });
   await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
-  await expect.poll(async () => (await inspect(body.trans_id)).attention, PATIENTLY).toBe('wrong_amount');
+  await expect.poll(async () => (await shop.inspect(body.trans_id)).attention, PATIENTLY).toBe('wrong_amount');
   await shop.advanceClock(3600, merchant.mid);
-  expect(await inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+  expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
 });
 
 test('a text that only looks like what cannot be kept is kept', async () => {
   const id = await waiting();
   const reason = 'See C:\\u0000 and \\ud83d.';
   expect((await tell(about(id, 'declined', { reason }))).status).toBe(200);
-  expect(await inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
+  expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
 });
 
 test('a wrong amount told of an authorised payment does not end the authorisation', async () => {
@@ -305,7 +288,7 @@ test('a wrong amount told of an authorised payment does not end the authorisatio
   expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
   await tell(about(body.trans_id, 'authorised', { amount: '1001' }));
   await shop.advanceClock(3600, merchant.mid);
-  expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', authorised: '10.00' });
+  expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING', authorised: '10.00' });
 });
 
 describe('a chargeback', () => {
@@ -317,8 +300,8 @@ describe('a chargeback', () => {
     expect((await chargeback(id)).status).toBe(200);
     expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'CHARGEBACK' });
     await chargeback(id);
-    expect((await events(id)).slice(2)).toEqual(['settled', 'chargedBack', 'noted chargedBack']);
-    expect(await inspect(id)).toMatchObject({ status: 'CHARGEBACK', captured: '10.00' });
+    expect((await shop.events(id)).slice(2)).toEqual(['settled', 'chargedBack', 'noted chargedBack']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', captured: '10.00' });
   });
 
   test.each(['upi-b', 'vcard'])('as the sandbox orders it, of a %s payment', async (brand) => {
@@ -331,10 +314,10 @@ describe('a chargeback', () => {
   test.each(['pending', 'declined'])('after %s only it is noted', async (word) => {
     const id = await waiting();
     await tell(about(id, word));
-    const { status } = await inspect(id);
+    const { status } = await shop.inspect(id);
     await chargeback(id);
-    expect((await inspect(id)).status).toBe(status);
-    expect((await events(id)).at(-1)).toBe('noted chargedBack');
+    expect((await shop.inspect(id)).status).toBe(status);
+    expect((await shop.events(id)).at(-1)).toBe('noted chargedBack');
   });
 
   test('is final: nothing that comes afterwards counts', async () => {
@@ -342,7 +325,7 @@ describe('a chargeback', () => {
     await tell(about(id, 'settled'));
     await chargeback(id);
     for (const word of ['settled', 'pending', 'declined']) await tell(about(id, word));
-    expect((await inspect(id)).status).toBe('CHARGEBACK');
+    expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
   });
 });
 
@@ -354,7 +337,7 @@ describe('what is refused', () => {
       const { status, body } = await tell(about(id, 'settled'), newEvent(), connector);
       expect(status).toBe(404);
       expect(body).toMatchObject({ result: 'ERROR', error_code: 0, errors: [] });
-      expect((await inspect(id)).status).toBe('PENDING');
+      expect((await shop.inspect(id)).status).toBe('PENDING');
     },
   );
 
@@ -370,7 +353,7 @@ describe('what is refused', () => {
   test('a body of sixty kilobytes is not too large', async () => {
     const id = await waiting();
     expect((await tell(about(id, 'settled', { more: 'x'.repeat(60 * 1024) }))).status).toBe(200);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test.each<[string, string | Buffer]>([
@@ -414,7 +397,7 @@ describe('what is refused', () => {
     const id = await waiting();
     const event = newEvent();
     expect((await tell(about(id, 'settled'), event, 'vcard')).status).toBe(200);
-    expect((await inspect(id)).status).toBe('PENDING');
+    expect((await shop.inspect(id)).status).toBe('PENDING');
     expect(await kept(event)).toMatchObject([{ state: 'new' }]);
   });
 });
@@ -437,8 +420,8 @@ describe('a payment that is not known yet', () => {
     expect(await kept(event)).toMatchObject([{ state: 'new', tries: 1 }]);
     expect(await shop.gateway.payments.open(appearing(id))).toBe(true);
     await later(1);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
-    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
     expect(await kept(event)).toMatchObject([{ state: 'applied', tries: 2, due_at: null }]);
   });
 
@@ -452,7 +435,7 @@ describe('a payment that is not known yet', () => {
     await readClock(other);
     expect(await other.payments.open(appearing(id))).toBe(true);
     await later(3600);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test('a sent event again, while it waits, is not another one', async () => {
@@ -462,7 +445,7 @@ describe('a payment that is not known yet', () => {
     expect(await kept(event)).toHaveLength(1);
     await shop.gateway.payments.open(appearing(id));
     await later(5);
-    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
   });
 
   test('when it never appears, the news are given up after a day, and stay visible to the operator', async () => {

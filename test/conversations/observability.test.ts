@@ -421,7 +421,7 @@ describe('no secret is ever logged', () => {
     await shop.rows('alter table history rename to history_away');
     for (const value of [PAN, '4111 1111 1111 1111', callbackSecret, ADMIN_TOKEN, CVV]) {
       const { status, body } = await shop.sale({
-        payer_address: value,
+        payer_zip: value,
         order_id: `${value} ${before}`,
         card_cvv: CVV,
       });

@@ -552,9 +552,9 @@ describe('a line that goes dead', () => {
     }
     expect((await at.send('CREDITVOID', id, { amount: '10.00' }, merchant)).status).toBe(400);
 
-    await shop.advanceClock(4, merchant.mid);
+    await shop.advanceClock(2, merchant.mid);
     expect(await at.inspect(id)).toMatchObject(row.meanwhile);
-    await shop.advanceClock(1, merchant.mid);
+    await shop.advanceClock(3, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({ ...row.ends, operations: [{ state: 'done' }] });
     expect(await at.held(id)).toEqual(FREE);
     await shop.advanceClock(8 * DAY, merchant.mid);

@@ -1,17 +1,12 @@
 /** The page in a hostile world: forms of strangers, frames of strangers, pictures of strangers, and how much it weighs. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/pages/words/index.ts';
 import { type Body, checkoutOf, DOC_A, fill, type Shown, SUCCESS_URL, show, VCARD } from '../support/checkout.ts';
-import { type Fields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Fields, openShop, startTestGateway } from '../support/gateway.ts';
 import { expectSafe, policyOf, readable, withoutScript } from '../support/pages.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const pageOf = async (settings: Body, fields: Body = {}): Promise<Shown> =>
   show((await checkout.open({ methods: ['vcard', 'doc-a'], ...fields }, await shop.newMerchant(settings))).url);
@@ -113,6 +108,22 @@ test('over https the browser is told to stay there; plain http is no place to se
     await live.close();
   }
   expect((await show(`${shop.url}/pay/nothing`)).headers.has('strict-transport-security')).toBe(false);
+});
+
+test('no answer is kept by anybody on the way, not even that there is nothing', async () => {
+  const { url } = await checkout.open();
+  const link = url.slice(url.lastIndexOf('/') + 1);
+  for (const [path, method] of [
+    [`/pay/${link}/`, 'GET'],
+    [`/pay/${link}`, 'PUT'],
+    [`/3ds/${link}`, 'GET'],
+    [`/pay/${'x'.repeat(300)}`, 'GET'],
+    ['/pay/%zz', 'GET'],
+    ['/health/live', 'GET'],
+  ] as const) {
+    const { headers } = await show(shop.url + path, { method });
+    expect(headers.get('cache-control'), `${method} ${path}`).toBe('no-store');
+  }
 });
 
 describe('weight', () => {

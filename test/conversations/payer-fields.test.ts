@@ -1,5 +1,5 @@
 /** What the merchant did not send, our page asks from the payer: that and nothing else, once, and safely. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { noteCollected } from '../../src/core/payments/advance.ts';
@@ -8,20 +8,14 @@ import {
   type Answer,
   type Fields,
   type Merchant,
+  openShop,
+  PATIENTLY,
   saleFields,
   startTestGateway,
-  type TestGateway,
 } from '../support/gateway.ts';
 import { expectSafe, withoutScript } from '../support/pages.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
-
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
+const shop = openShop({ outside: true });
 
 const p = (name: string): string => `parameters[${name}]`;
 const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
@@ -94,11 +88,8 @@ const marked = (page: string): string[] =>
     .filter(([input]) => input.includes('aria-invalid="true"'))
     .map(([input]) => /name="([^"]*)"/.exec(input)?.[1] ?? '');
 
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const submissions = async (id: string): Promise<number> =>
-  (await inspect(id)).provider_calls.filter((call: { verb: string }) => call.verb === 'submit').length;
+  (await shop.inspect(id)).provider_calls.filter((call: { verb: string }) => call.verb === 'submit').length;
 const atProvider = async (id: string): Promise<{ status: number; body: Answer['body'] }> => {
   const { url = '', key = '' } = shop.provider ?? {};
   const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
@@ -133,7 +124,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
       expect(inputs(text)).toEqual(asks);
       expect(marked(text)).toEqual(asks);
     }
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
     expect((await atProvider(id)).status).toBe(404);
   });
 
@@ -144,7 +135,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
     const provider = await atProvider(id);
     expect(provider.status).toBe(200);
     expect(await submissions(id)).toBe(1);
-    const { details, status: state } = await inspect(id);
+    const { details, status: state } = await shop.inspect(id);
     const kept = Object.entries(rightFor(brand, asks)).map(([name, value]) => [
       name.replace(/^parameters\[(.+)\]$/, '$1'),
       value,
@@ -165,7 +156,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
         expect([status, marked(text)], wrong.slice(0, 50)).toEqual([422, [name]]);
       }
     }
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
     expect((await fill(url, right)).status).toBe(303);
   });
 });
@@ -190,7 +181,7 @@ describe('a part of it was sent', () => {
       name.slice('parameters['.length, -1),
       value,
     ]);
-    expect((await inspect(id)).details.parameters).toEqual(Object.fromEntries(plain));
+    expect((await shop.inspect(id)).details.parameters).toEqual(Object.fromEntries(plain));
     expect(await submissions(id)).toBe(1);
   });
 
@@ -210,14 +201,14 @@ describe('the form takes what it asks for, and nothing else', () => {
     const { id, url } = await asking('local-b');
     const { status, text } = await fill(url, { payer_country: 'GT' });
     expect([status, marked(text)]).toEqual([422, [p('document_number'), p('document_type')]]);
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
   test('what the merchant sent cannot be replaced by the payer', async () => {
     const { id, url } = await asking('agg-a', { [p('accountName')]: 'Ayşe Yılmaz' });
     const form = { ...rightFor('agg-a', [p('orgCode'), p('accountNumber')]), [p('accountName')]: 'x'.repeat(500) };
     expect((await fill(url, form)).status).toBe(303);
-    expect((await inspect(id)).details.parameters.accountName).toBe('Ayşe Yılmaz');
+    expect((await shop.inspect(id)).details.parameters.accountName).toBe('Ayşe Yılmaz');
   });
 
   test('fields of the brand that nobody asked for are not taken unchecked', async () => {
@@ -227,13 +218,13 @@ describe('the form takes what it asks for, and nothing else', () => {
       [p('product_url')]: 'javascript:x',
     };
     expect((await fill(url, form)).status).toBe(303);
-    expect((await inspect(id)).details.parameters).toEqual({ product_name: 'A red mug', product_quantity: '2' });
+    expect((await shop.inspect(id)).details.parameters).toEqual({ product_name: 'A red mug', product_quantity: '2' });
   });
 
   test('neither amount nor anything else of the payment can be changed', async () => {
     const { id, url } = await asking('upi-a');
     await fill(url, { ...rightFor('upi-a', IDENTITY), order_amount: '0.01', amount: '0.01', order_currency: 'JPY' });
-    expect(await inspect(id)).toMatchObject({ amount: '10.00', currency: 'USD' });
+    expect(await shop.inspect(id)).toMatchObject({ amount: '10.00', currency: 'USD' });
     expect((await atProvider(id)).body).toMatchObject({ amount: '1000', currency: 'USD' });
   });
 
@@ -244,7 +235,7 @@ describe('the form takes what it asks for, and nothing else', () => {
     const { id, url } = await asking('agg-c');
     const { status } = await fill(url, { ...rightFor('agg-c', ACCOUNT), [p('orgCode')]: value });
     expect(status).toBe(422);
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
   test('a body that is far too large is refused, and is no failure of ours', async () => {
@@ -252,7 +243,7 @@ describe('the form takes what it asks for, and nothing else', () => {
     const { status } = await fill(url, { [p('orgCode')]: 'x'.repeat(100_000) });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
   test('a body that is no form says nothing', async () => {
@@ -265,7 +256,7 @@ describe('the form takes what it asks for, and nothing else', () => {
       expect((await show(url, { method: 'POST', body, headers: { 'content-type': type } })).status, type).toBe(422);
     }
     expect((await show(url, { method: 'POST' })).status).toBe(422);
-    expect(await events(id)).toEqual(['opened', 'redirected']);
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 });
 
@@ -333,8 +324,8 @@ describe('the form sent twice', () => {
     const presses = await Promise.all(Array.from({ length: 10 }, () => fill(url, rightFor(brand, asks))));
     expect(presses.map(({ status }) => status)).toEqual(Array(10).fill(303));
     expect(await submissions(id)).toBe(1);
-    expect((await events(id)).filter((event) => event === 'collected')).toEqual(['collected']);
-    expect((await inspect(id)).status).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
+    expect((await shop.events(id)).filter((event) => event === 'collected')).toEqual(['collected']);
+    expect((await shop.inspect(id)).status).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
   });
 
   test('with two different answers, one of them counts, whole', async () => {
@@ -345,7 +336,7 @@ describe('the form sent twice', () => {
       [p('accountNumber')]: `number ${one}`,
     }));
     await Promise.all(answers.map((answer) => fill(url, answer)));
-    const { orgCode, accountName, accountNumber } = (await inspect(id)).details.parameters;
+    const { orgCode, accountName, accountNumber } = (await shop.inspect(id)).details.parameters;
     expect(['1', '2']).toContain(orgCode.slice(-1));
     expect([accountName.slice(-1), accountNumber.slice(-1)]).toEqual([orgCode.slice(-1), orgCode.slice(-1)]);
     expect(await submissions(id)).toBe(1);
@@ -354,10 +345,10 @@ describe('the form sent twice', () => {
   test('a press after the first one was dealt with changes nothing', async () => {
     const { id, url } = await asking('upi-a');
     await fill(url, rightFor('upi-a', IDENTITY));
-    const before = await inspect(id);
+    const before = await shop.inspect(id);
     const { status, location } = await fill(url, { [p('personal_id')]: 'somebody.else@okhdfcbank' });
     expect([status, location]).toEqual([303, new URL(url).pathname]);
-    expect(await inspect(id)).toEqual(before);
+    expect(await shop.inspect(id)).toEqual(before);
   });
 });
 
@@ -373,13 +364,13 @@ describe('afterwards', () => {
     await fill(url, rightFor('upi-a', IDENTITY));
     for (const page of await reloaded(url)) expect(page).toContain('Waiting for your payment');
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-    const before = await inspect(id);
+    const before = await shop.inspect(id);
     for (const page of await reloaded(url)) {
       expect(page).toContain('Payment complete');
       expect(page).toContain('https://shop.example/return');
       expect(inputs(page)).toEqual([]);
     }
-    expect(await inspect(id)).toEqual(before);
+    expect(await shop.inspect(id)).toEqual(before);
   });
 
   test('the page says that it was declined, and why', async () => {
@@ -399,7 +390,7 @@ describe('afterwards', () => {
     await shop.advanceClock(5, merchant.mid);
     expect((await show(url)).text).toContain('The time to pay is over');
     await fill(url, rightFor('upi-a', IDENTITY));
-    expect(await inspect(id)).toMatchObject({
+    expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The payer did not finish in time.',
     });
@@ -412,7 +403,7 @@ describe('afterwards', () => {
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
     expect((await fill(url, rightFor('upi-a', IDENTITY))).status).toBe(303);
     expect((await show(url)).text).toContain('We are checking your payment');
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
   });
 });
 
@@ -432,9 +423,9 @@ describe('a process that died right after it had kept what the payer filled in',
     const { id, url, merchant } = await leftBehind();
     expect((await show(url)).text).toContain('Waiting for your payment');
     await shop.advanceClock(30, merchant.mid);
-    expect((await inspect(id)).status).toBe('REDIRECT');
+    expect((await shop.inspect(id)).status).toBe('REDIRECT');
     await shop.advanceClock(5, merchant.mid);
-    expect(await inspect(id)).toMatchObject({
+    expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The provider never received the payment.',
     });
@@ -458,11 +449,11 @@ describe('a process that died right after it had kept what the payer filled in',
       }),
     });
     await shop.advanceClock(30, merchant.mid);
-    expect(await inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'redirect' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'redirect' });
     const { status, location } = await show(url);
     expect([status, location]).toEqual([303, (await atProvider(id)).body.payer_page]);
     await fill(location, { decision: 'approve' });
-    await expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe('SETTLED');
   });
 });
 
@@ -496,7 +487,7 @@ test('the link of one payment does not open another one', async () => {
   const stolen = other.url.slice(0, -22) + mark;
   expect((await show(stolen)).status).toBe(404);
   expect((await fill(stolen, rightFor('upi-a', IDENTITY))).status).toBe(404);
-  expect(await events(other.id)).toEqual(['opened', 'redirected']);
+  expect(await shop.events(other.id)).toEqual(['opened', 'redirected']);
 });
 
 test('a repeat of the sale leads to the same page', async () => {

@@ -8,6 +8,7 @@ import {
   type Answer,
   type Fields,
   type Merchant,
+  PATIENTLY,
   saleFields,
   startTestGateway,
   type TestGateway,
@@ -24,13 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
-
 const payoutFields = (brand: string, fields: Fields = {}, from: Merchant = merchant): Fields =>
   saleFields(from, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields });
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const settled = (id: string) => expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe('SETTLED');
+const settled = (id: string) => expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe('SETTLED');
 
 /** Everything that the provider’s books say of a payment. */
 async function movements(id: string): Promise<string[]> {
@@ -63,7 +60,7 @@ describe.each(PAYOUTS)('%s', (brand) => {
     await settled(body.trans_id);
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
     expect(await movements(body.trans_id)).toEqual(['payout out 1000 USD']);
-    const { provider_calls, captured } = await inspect(body.trans_id);
+    const { provider_calls, captured } = await shop.inspect(body.trans_id);
     expect(provider_calls.map((call: { verb: string; outcome: string }) => `${call.verb} ${call.outcome}`)).toEqual([
       'submit accepted',
       'news settled',
@@ -103,9 +100,9 @@ describe.each(PAYOUTS)('%s', (brand) => {
     const { body } = await shop.post(payoutFields(brand, {}, own));
     expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
     await shop.advanceClock(6, own.mid);
-    expect((await inspect(body.trans_id)).status).toBe('PENDING');
+    expect((await shop.inspect(body.trans_id)).status).toBe('PENDING');
     await shop.advanceClock(6, own.mid);
-    expect((await inspect(body.trans_id)).status).toBe('DECLINED');
+    expect((await shop.inspect(body.trans_id)).status).toBe('DECLINED');
     expect(await movements(body.trans_id)).toEqual([]);
   });
 });
@@ -115,7 +112,7 @@ test('a payout is not waited for by any payer: it has no hour, and is not declin
   const { body } = await shop.post(payoutFields('p2p-a', {}, own));
   await shop.sandbox('POST', '/faults', { mid: own.mid, mode: 'error_500', count: 20 });
   await shop.advanceClock(7200, own.mid);
-  expect((await inspect(body.trans_id)).status).not.toBe('DECLINED');
+  expect((await shop.inspect(body.trans_id)).status).not.toBe('DECLINED');
   await settled(body.trans_id);
 });
 
@@ -124,7 +121,7 @@ test('what went out cannot be charged back', async () => {
   await settled(body.trans_id);
   const { status } = await shop.sandbox('POST', `/payments/${body.trans_id}`, { chargeback: true });
   expect(status).toBe(400);
-  expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+  expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
 });
 
 describe('payout-a', () => {
@@ -140,7 +137,7 @@ describe('payout-a', () => {
   test('the answer to the security question is readable nowhere', async () => {
     const answer = 'Rex the Unheard-of';
     const { body } = await shop.post(payoutFields('payout-a', { 'parameters[SecurityQuestionAnswer]': answer }));
-    const seen = await inspect(body.trans_id);
+    const seen = await shop.inspect(body.trans_id);
     expect(seen.details.parameters).toEqual({
       SecurityQuestion: 'Name of your first pet?',
       account_uuid: ACCOUNT_UUID,

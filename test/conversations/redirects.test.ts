@@ -1,36 +1,19 @@
 /** The payer goes to the provider’s page, decides, and comes back to the shop; nobody else can take that way. */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import {
-  type Answer,
-  type Fields,
-  type Merchant,
-  saleFields,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 import { withoutScript } from '../support/pages.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
-
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
+const shop = openShop({ outside: true });
 
 const BRANDS =
   'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a bank-a local-a local-b doc-a doc-b crypto-b ' +
   'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j';
 const RETURN_URL = 'https://shop.example/return';
 
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
-const stateOf = async (id: string): Promise<string> => (await inspect(id)).status;
+const stateOf = async (id: string): Promise<string> => (await shop.inspect(id)).status;
 
 async function sale(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
   const complete = BRAND_EXPECTATIONS[brand]?.complete;
@@ -94,7 +77,7 @@ describe.each(BRANDS.split(' '))('%s', (brand) => {
     if (brand !== 'crypto-b')
       expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
     await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
-    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+    expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
   test('the payer declines: DECLINED with the reason, and back to the shop all the same', async () => {
@@ -141,7 +124,7 @@ describe('a payer who walks away', () => {
       await readClock(shop.gateway);
       if (look === 'status') expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'DECLINED' });
       else expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
-      expect(await inspect(id), look).toMatchObject({ status: 'DECLINED' });
+      expect(await shop.inspect(id), look).toMatchObject({ status: 'DECLINED' });
     }
   });
 
@@ -150,9 +133,9 @@ describe('a payer who walks away', () => {
     const { id, page } = await sale('bank-a', {}, merchant);
     await shop.advanceClock(3600, merchant.mid);
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe('late_success');
+    await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe('late_success');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
   });
 
   test('and pays within the hour, without coming back: SETTLED', async () => {
@@ -162,7 +145,7 @@ describe('a payer who walks away', () => {
     await decide(page, 'approve');
     await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
     await shop.advanceClock(3600, merchant.mid);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
 });
 
@@ -180,14 +163,14 @@ describe('the return and the news', () => {
     const { id, page } = await sale('hosted-b');
     const { location } = await decide(page, 'approve');
     await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
-    const before = await events(id);
+    const before = await shop.events(id);
     for (let times = 0; times < 3; times++) {
       expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     }
-    expect((await inspect(id)).status).toBe('SETTLED');
-    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+    expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
     // A reload of the return need not leave a trace, and must never leave more than one each.
-    expect((await events(id)).length).toBeLessThanOrEqual(before.length + 3);
+    expect((await shop.events(id)).length).toBeLessThanOrEqual(before.length + 3);
   });
 
   test('news that say a wrong amount do not count; the return asks, and is told the right one', async () => {
@@ -195,10 +178,10 @@ describe('the return and the news', () => {
     const { id, page } = await sale('hosted-b', {}, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe('wrong_amount');
+    await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe('wrong_amount');
     expect(await stateOf(id)).toBe('REDIRECT');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
 
   test('ten returns at the same moment settle it once', async () => {
@@ -206,7 +189,7 @@ describe('the return and the news', () => {
     const { location } = await decide(page, 'approve');
     const visits = await Promise.all(Array.from({ length: 10 }, () => visit(location)));
     for (const { status, location: next } of visits) expect([status, next]).toEqual([303, RETURN_URL]);
-    expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+    expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
   test('a provider that is down when the payer returns does not hold the payer up, nor decide anything', async () => {
@@ -238,7 +221,7 @@ test('auth=Y: the payer approves, the amount is reserved, and the account’s da
   const { id, page } = await sale('hosted-b', { auth: 'Y' }, merchant);
   const { location } = await decide(page, 'approve');
   expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
-  expect(await inspect(id)).toMatchObject({ status: 'PENDING', authorised: '10.00', captured: '0.00' });
+  expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', authorised: '10.00', captured: '0.00' });
   await shop.advanceClock(6.9 * 86_400, merchant.mid);
   expect(await stateOf(id)).toBe('PENDING');
   await shop.advanceClock(0.2 * 86_400, merchant.mid);
@@ -378,7 +361,7 @@ test('crypto-a is pending while the coins are confirmed, and ends SETTLED', asyn
   expect((await shop.status(id)).body).toMatchObject({ status: 'PENDING' });
   await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
   expect((await atProvider(id)).movements).toMatchObject([{ kind: 'sale', direction: 'in', amount: '1000' }]);
-  expect((await events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
+  expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
 });
 
 test('coins that are sent in time are waited for, however long they need', async () => {

@@ -1,12 +1,8 @@
 /** Every refusal of `/post`: its code, its words, its status; nothing is written and nothing leaks. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ trustedProxies: ['127.0.0.0/8'] });
-});
-afterAll(() => shop.close());
+const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
 
 const invalid = (...entries: string[]) => ({
   result: 'ERROR',

@@ -1,15 +1,8 @@
 /** A merchant pays with the test brand and asks what became of it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { DATE, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway();
-});
-afterAll(() => shop.close());
-
-const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+const shop = openShop();
 
 describe('SALE brand=vcard', () => {
   test('the success identifier settles at once', async () => {
@@ -105,7 +98,7 @@ describe('SALE brand=vcard', () => {
       payer_first_name: 'Ana',
     });
     const { body: payment } = await shop.admin('GET', `/payments/${body.trans_id}`);
-    expect(payment.details).toMatchObject({ customData: { color: 'red', 'a[b]': '1' }, payer: { first_name: 'Ana' } });
+    expect(payment.details).toMatchObject({ custom_data: { color: 'red', 'a[b]': '1' }, payer: { first_name: 'Ana' } });
   });
 
   test('an alias of the account names the brand', async () => {

@@ -1,25 +1,13 @@
 /** The sandbox’s own calls: who may pull the strings, what each string does, and that production has none. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { newId } from '../../src/lib/id.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import {
-  ADMIN_TOKEN,
-  type Fields,
-  type Merchant,
-  saleFields,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
 
 const NOT_A_CHOICE = 'The value you selected is not a valid choice.';
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
 const sale = async (brand: string, merchant: Merchant = shop.merchant, fields: Fields = {}) =>
   (await shop.post(saleFields(merchant, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields })))
     .body;
@@ -100,7 +88,7 @@ describe('an order to a payment', () => {
   test('a payment whose payer is still asked for fields is not at the provider: 404', async () => {
     const { trans_id } = await sale('upi-a', shop.merchant, { 'parameters[personal_id]': '' });
     expect((await order(trans_id, { provider_status: 'executed' })).status).toBe(404);
-    expect((await inspect(trans_id)).status).toBe('REDIRECT');
+    expect((await shop.inspect(trans_id)).status).toBe('REDIRECT');
   });
 
   const ONE_OF = 'body: The body should have one of provider_status, bank_callback, chargeback.';
@@ -160,9 +148,9 @@ describe('an order to a payment', () => {
   test('has arrived when the call is answered: nobody has to wait for the news', async () => {
     const { trans_id } = await sale('upi-b');
     await order(trans_id, { provider_status: 'executed' });
-    expect((await inspect(trans_id)).status).toBe('SETTLED');
+    expect((await shop.inspect(trans_id)).status).toBe('SETTLED');
     await order(trans_id, { chargeback: true });
-    expect((await inspect(trans_id)).status).toBe('CHARGEBACK');
+    expect((await shop.inspect(trans_id)).status).toBe('CHARGEBACK');
   });
 
   test.each<[string, Record<string, unknown>[], string]>([
@@ -184,9 +172,9 @@ describe('an order to a payment', () => {
   test('the test brand, which has no provider, can be charged back, and nothing else', async () => {
     const { body } = await shop.sale();
     expect((await order(body.trans_id, { provider_status: 'rejected' })).status).toBe(400);
-    expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+    expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
     expect((await order(body.trans_id, { chargeback: true })).status).toBe(200);
-    expect((await inspect(body.trans_id)).status).toBe('CHARGEBACK');
+    expect((await shop.inspect(body.trans_id)).status).toBe('CHARGEBACK');
   });
 });
 

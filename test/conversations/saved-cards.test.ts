@@ -1,5 +1,5 @@
 /** Cards that a shop knows by a token: asked for, told, offered to the payer again, and paid with. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openForPayer } from '../../src/core/payments/payer.ts';
 import {
   type Body,
@@ -11,22 +11,10 @@ import {
   type Session,
   SUCCESS_URL,
 } from '../support/checkout.ts';
-import {
-  type Fields,
-  type Merchant,
-  newOrderId,
-  sign,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Fields, type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 
-let shop: TestGateway;
-let checkout: ReturnType<typeof checkoutOf>;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-  checkout = checkoutOf(shop);
-});
-afterAll(() => shop.close());
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
 
 const MASTERCARD = { card_number: '5555 5555 5555 4444', card_expiry: '02/39' };
 

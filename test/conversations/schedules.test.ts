@@ -1,27 +1,22 @@
 /** Schedules as a merchant makes, changes and deletes them, attaches them to a sale, and as the operator sees them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_A_CHOICE, NOT_SINGLE, tooLong } from '../support/brand-expectations.ts';
 import {
   type Answer,
+  DATE,
   type Fields,
   type Merchant,
   newOrderId,
+  openShop,
   sign,
-  startTestGateway,
-  type TestGateway,
+  UUID_7,
 } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway();
-});
-afterAll(() => shop.close());
+const shop = openShop();
 
 const DAY = 86_400;
-const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 const refused = (error_message: string, ...entries: string[]) => ({
   status: 400,

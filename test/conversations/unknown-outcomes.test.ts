@@ -1,24 +1,10 @@
 /** The line is dead, the answer odd, the success late: what the merchant hears, what is found out, and what moved. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import {
-  type Answer,
-  type Fields,
-  type Merchant,
-  saleFields,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
-});
-afterAll(() => shop.close());
-
-/** What the provider does by itself takes a moment. */
-const PATIENTLY = { timeout: 5000 };
+const shop = openShop({ outside: true });
 
 const ACCOUNT_UUID = '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41';
 const newMerchant = (): Promise<Merchant> => shop.newMerchant({ account_uuid: ACCOUNT_UUID });
@@ -28,9 +14,6 @@ const fault = async (mode: string, more: Record<string, unknown>): Promise<void>
 const saleOf = (brand: string, merchant: Merchant, fields: Fields = {}): Fields =>
   saleFields(merchant, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields });
 
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const atProvider = async (id: string): Promise<{ status: number; body: Answer['body'] }> => {
   const { url = '', key = '' } = shop.provider ?? {};
   const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
@@ -107,26 +90,26 @@ test.each(ROWS)('$brand, $mode: $answers.result $answers.status, and in the end 
   const id: string = body.trans_id;
   if (row.answers === UNDEFINED) {
     expect(body).not.toHaveProperty('decline_reason');
-    expect(await inspect(id)).toMatchObject({ in_doubt: true, captured: '0.00' });
+    expect(await shop.inspect(id)).toMatchObject({ in_doubt: true, captured: '0.00' });
     expect((await shop.status(id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
   }
 
   if (row.payer) await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-  if (row.attention) await expect.poll(async () => (await inspect(id)).attention, PATIENTLY).toBe(row.attention);
+  if (row.attention) await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe(row.attention);
   for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600]) await pass(seconds);
-  await expect.poll(async () => (await inspect(id)).status, PATIENTLY).toBe(row.ends);
+  await expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe(row.ends);
   await pass(0);
 
   expect((await shop.status(id, merchant)).body).toMatchObject({ status: row.ends });
-  expect(await inspect(id)).toMatchObject({
+  expect(await shop.inspect(id)).toMatchObject({
     in_doubt: false,
     attention: row.attention ?? null,
     captured: row.ends === 'SETTLED' ? '10.00' : '0.00',
   });
   expect(await moved(id)).toBe(row.moves);
-  expect((await events(id)).filter((event) => event === 'settled' || event === 'declined').length).toBeLessThanOrEqual(
-    1,
-  );
+  expect(
+    (await shop.events(id)).filter((event) => event === 'settled' || event === 'declined').length,
+  ).toBeLessThanOrEqual(1);
   await fault('none', { mid: merchant.mid });
 });
 
@@ -144,25 +127,25 @@ describe('a provider that is down', () => {
       const id: string = body.trans_id;
       for (const [asked, seconds] of PAUSES.entries()) {
         await shop.advanceClock(Math.floor(seconds / 2), merchant.mid);
-        expect(await events(id)).toEqual(['opened', 'unanswered', ...Array(asked).fill('asked')]);
-        expect((await inspect(id)).attention).toBe(null);
+        expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(asked).fill('asked')]);
+        expect((await shop.inspect(id)).attention).toBe(null);
         await shop.advanceClock(Math.ceil(seconds / 2), merchant.mid);
-        expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
+        expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
       }
-      expect((await inspect(id)).attention).toBe('unresolved');
+      expect((await shop.inspect(id)).attention).toBe('unresolved');
       const { items } = (await shop.admin('GET', '/payments?attention=unresolved&limit=500')).body;
       expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(id);
 
       for (let days = 0; days < 7; days++) await shop.advanceClock(86_400, merchant.mid);
-      expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, attention: 'unresolved' });
-      expect(await events(id)).toHaveLength(2 + PAUSES.length + 7);
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, attention: 'unresolved' });
+      expect(await shop.events(id)).toHaveLength(2 + PAUSES.length + 7);
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'PENDING' });
 
       await fault('none', { mid: merchant.mid });
       // One that nobody could be sent to is over by now; the others are what the provider says.
       if (brand === 'upi-b') await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
       await shop.advanceClock(86_400, merchant.mid);
-      expect(await inspect(id)).toMatchObject({
+      expect(await shop.inspect(id)).toMatchObject({
         status: brand === 'hosted-b' ? 'DECLINED' : 'SETTLED',
         in_doubt: false,
         attention: null,
@@ -177,8 +160,8 @@ describe('a provider that is down', () => {
     const { body } = await shop.post(saleOf('payout-a', merchant));
     expect(body).toMatchObject(UNDEFINED);
     await shop.advanceClock(5, merchant.mid);
-    await expect.poll(async () => (await inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
-    expect(await inspect(body.trans_id)).toMatchObject({ in_doubt: false, captured: '10.00' });
+    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ in_doubt: false, captured: '10.00' });
     expect(await moved(body.trans_id)).toBe(1);
     await fault('none', { mid: merchant.mid });
   });
@@ -195,7 +178,7 @@ describe('a provider that is down', () => {
     });
     await fault('none', { mid: merchant.mid });
     await shop.advanceClock(86_400, merchant.mid);
-    expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+    expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
   });
 });
 
@@ -219,15 +202,15 @@ describe('a provider that never received it', () => {
   test('says so twice, with a pause between: DECLINED, and the order is free again', async () => {
     const { id, merchant, pass } = await lost();
     await pass(5);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
     await pass(5);
-    expect(await inspect(id)).toMatchObject({
+    expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       in_doubt: false,
       decline_reason: 'The provider never received the payment.',
     });
-    expect(await events(id)).toEqual(['opened', 'unanswered', 'asked', 'declined']);
-    const { order_id } = await inspect(id);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', 'asked', 'declined']);
+    const { order_id } = await shop.inspect(id);
     await pass(15);
     expect((await shop.post(saleOf('pin-a', merchant, { order_id }))).body).toMatchObject(SETTLED);
   });
@@ -236,22 +219,22 @@ describe('a provider that never received it', () => {
     const { id, pass } = await lost();
     await next('error_500');
     await pass(5);
-    expect(await events(id)).toEqual(['opened', 'unanswered', 'asked']);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', 'asked']);
     await pass(5);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
     await pass(15);
-    expect((await inspect(id)).status).toBe('DECLINED');
+    expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 
   test('was down for days and says so once: not enough either', async () => {
     const { id, pass } = await lost();
     await next('error_500', 10);
     for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400]) await pass(seconds);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING', attention: 'unresolved' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'unresolved' });
     await pass(86_400);
-    expect(await inspect(id)).toMatchObject({ status: 'PENDING' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING' });
     await pass(86_400);
-    expect(await inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
   });
 
   test('said so once and has it after all: that counts', async () => {
@@ -273,7 +256,7 @@ describe('a provider that never received it', () => {
       }),
     });
     await pass(5);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
   });
 });
 
@@ -299,7 +282,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('upi-b', merchant));
     await shop.advanceClock(5, merchant.mid);
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: false, attention: null });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: false, attention: null });
   });
 
   test('hosted-b: nobody was sent to the page, and after the payer’s hour it is over', async () => {
@@ -307,9 +290,9 @@ describe('the answer was lost, and the provider has the payment', () => {
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('hosted-b', merchant));
     for (const seconds of [5, 5, 15, 30, 60, 300, 900]) await shop.advanceClock(seconds, merchant.mid);
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING' });
     await shop.advanceClock(3600, merchant.mid);
-    expect(await inspect(body.trans_id)).toMatchObject({
+    expect(await shop.inspect(body.trans_id)).toMatchObject({
       status: 'DECLINED',
       in_doubt: false,
       decline_reason: 'The payer did not finish in time.',
@@ -322,7 +305,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     const { body } = await shop.post(saleOf('hosted-b', merchant));
     const { payer_page } = (await atProvider(body.trans_id)).body;
     await fetch(payer_page, { method: 'POST', body: new URLSearchParams({ decision: 'approve' }), redirect: 'manual' });
-    await expect.poll(async () => (await inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
   });
 
   test('transfer-a: five minutes after the sale it is over, in doubt or not, and what comes then is late', async () => {
@@ -331,9 +314,9 @@ describe('the answer was lost, and the provider has the payment', () => {
     const { body } = await shop.post(saleOf('transfer-a', merchant));
     expect(body).toMatchObject(UNDEFINED);
     await shop.advanceClock(300, merchant.mid);
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', in_doubt: false });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', in_doubt: false });
     await shop.sandbox('POST', `/payments/${body.trans_id}`, { provider_status: 'executed' });
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 });
 

@@ -1,18 +1,11 @@
 /** Letting time pass: everything on the way happens at its own date, in its order, and what follows from it too. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import {
-  type Answer,
-  type Fields,
-  type Merchant,
-  sign,
-  startTestGateway,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, sign } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
 type Script = (submission: Submission) => Outcome;
@@ -32,11 +25,7 @@ const bank: Connector = {
 };
 const SILENT: Script = () => ({ kind: 'unknown' });
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ connectors: { vcard: provider, upstream: bank } });
-});
-afterAll(() => shop.close());
+const shop = openShop({ connectors: { vcard: provider, upstream: bank } });
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -44,7 +33,6 @@ const DAY = 86_400;
 
 type Item = Answer['body'];
 const seconds = (date: string): number => Date.parse(`${date}Z`) / 1000;
-const inspect = async (id: string): Promise<Item> => (await shop.admin('GET', `/payments/${id}`)).body;
 const clock = async (mid = ''): Promise<Item> => (await shop.admin('GET', `/clock?mid=${mid}`)).body;
 
 /** A schedule of an account and a first payment on it; the charges of it so far, oldest first. */
@@ -82,7 +70,7 @@ function expectMoments(found: number[], expected: number[]): void {
 
 /** What happened to a payment after it was opened, and how long after that. */
 async function expectHistory(id: string, expected: [event: string, after: number][]): Promise<void> {
-  const { history, created_at } = await inspect(id);
+  const { history, created_at } = await shop.inspect(id);
   const later = history.slice(1);
   expect(later.map(({ event }: Item) => event)).toEqual(expected.map(([event]) => event));
   expectMoments(
@@ -134,7 +122,7 @@ describe('one long move', () => {
     ]);
     await expectHistory(abandoned.paymentId, [['settled', 30]]);
     await expectHistory(unanswered.trans_id, [...ASKED, ['settled', 285_715]]);
-    const { history, created_at } = await inspect(transfer.trans_id);
+    const { history, created_at } = await shop.inspect(transfer.trans_id);
     const ended = history.find(({ event }: Item) => event === 'abandoned');
     expectMoments([seconds(ended.at) - seconds(created_at)], [5 * MINUTE]);
   });
@@ -173,7 +161,7 @@ describe('one long move', () => {
         (await pauses()).map((pause) => Math.floor(pause / HOUR)),
         words,
       ).toEqual([48, 96, 144, 192, 240, 288]);
-      const { history } = await inspect(authorised.trans_id);
+      const { history } = await shop.inspect(authorised.trans_id);
       const expired = seconds(history.at(-1).at) - seconds(authorised.trans_date);
       expect([history.at(-1).event, Math.floor(expired / HOUR)], words).toEqual(['expired', 168]);
     }

@@ -1,10 +1,10 @@
 /** Intent, call, outcome: whatever dies in between, the money moves once and the truth is found out. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { type Merchant, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Merchant, openShop, saleFields } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
 /** What a provider does with the payments of one test. */
@@ -40,11 +40,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened: promise, open: resolve };
 }
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ connectors: { vcard: provider } });
-});
-afterAll(() => shop.close());
+const shop = openShop({ connectors: { vcard: provider } });
 
 /** An account of its own for one test, whose payments follow the script. */
 async function scripted(script: Script) {
@@ -60,9 +56,6 @@ async function scripted(script: Script) {
   };
 }
 
-const inspect = async (id: string) => (await shop.admin('GET', `/payments/${id}`)).body;
-const events = async (id: string): Promise<string[]> =>
-  (await inspect(id)).history.map((row: { event: string }) => row.event);
 const newest = async ({ mid }: Merchant): Promise<string> =>
   (await shop.admin('GET', `/payments?mid=${mid}`)).body.items[0].payment_id;
 
@@ -93,7 +86,7 @@ describe('a provider that does not answer', () => {
     expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING', order_id: fields.order_id });
     expect(body).not.toHaveProperty('decline_reason');
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
-    expect(await inspect(body.trans_id)).toMatchObject({
+    expect(await shop.inspect(body.trans_id)).toMatchObject({
       status: 'PENDING',
       in_doubt: true,
       captured: '0.00',
@@ -112,12 +105,16 @@ describe('a provider that does not answer', () => {
       expect(called('query', body.trans_id)).toBe(asked);
       await pass(Math.ceil(seconds / 2));
       expect(called('query', body.trans_id)).toBe(asked + 1);
-      expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
+      expect(await shop.inspect(body.trans_id)).toMatchObject({
+        status: 'PENDING',
+        in_doubt: true,
+        decline_reason: null,
+      });
     }
-    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', ...pauses.map(() => 'asked')]);
+    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', ...pauses.map(() => 'asked')]);
     script.query = SETTLED;
     await pass(86_400);
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
   });
 
   test('later says that it settled: SETTLED, and nobody asks any more', async () => {
@@ -125,7 +122,7 @@ describe('a provider that does not answer', () => {
     const { body } = await shop.post(fields);
     await pass(6);
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED' });
-    expect(await inspect(body.trans_id)).toMatchObject({
+    expect(await shop.inspect(body.trans_id)).toMatchObject({
       in_doubt: false,
       authorised: '10.00',
       captured: '10.00',
@@ -135,7 +132,7 @@ describe('a provider that does not answer', () => {
         { verb: 'query', outcome: 'settled' },
       ],
     });
-    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', 'settled']);
+    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'settled']);
     await pass(10 * 86_400);
     expect(called('query', body.trans_id)).toBe(1);
   });
@@ -148,30 +145,34 @@ describe('a provider that does not answer', () => {
       status: 'DECLINED',
       decline_reason: 'Not enough money.',
     });
-    expect(await inspect(body.trans_id)).toMatchObject({ in_doubt: false, authorised: '0.00', captured: '0.00' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ in_doubt: false, authorised: '0.00', captured: '0.00' });
   });
 
   test('later says that it authorised: PENDING without doubt, and the authorisation expires in its time', async () => {
     const { fields, pass } = await scripted({ submit: deadLine, query: says({ kind: 'authorised' }) });
     const { body } = await shop.post(fields);
     await pass(6);
-    expect(await inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: false, authorised: '10.00' });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({
+      status: 'PENDING',
+      in_doubt: false,
+      authorised: '10.00',
+    });
     await pass(7 * 86_400 - 60);
-    expect((await inspect(body.trans_id)).status).toBe('PENDING');
+    expect((await shop.inspect(body.trans_id)).status).toBe('PENDING');
     await pass(60);
-    expect((await inspect(body.trans_id)).status).toBe('EXPIRED');
+    expect((await shop.inspect(body.trans_id)).status).toBe('EXPIRED');
   });
 
   test('later says that it accepted and waits: still PENDING, and asked again after a longer pause', async () => {
     const { fields, pass, script } = await scripted({ submit: deadLine, query: says({ kind: 'accepted' }) });
     const { body } = await shop.post(fields);
     for (const seconds of [5, 5, 15]) await pass(seconds);
-    expect(await events(body.trans_id)).toEqual(['opened', 'unanswered', 'asked', 'asked', 'asked']);
+    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'asked', 'asked', 'asked']);
     await pass(28);
     expect(called('query', body.trans_id)).toBe(3);
     script.query = SETTLED;
     await pass(2);
-    expect((await inspect(body.trans_id)).status).toBe('SETTLED');
+    expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
   });
 
   test('an order in doubt is neither free nor asked for twice', async () => {
@@ -199,10 +200,10 @@ describe('a process that died between intent and outcome', () => {
     const [id = ''] = ids;
     await pass(28);
     expect(called('query', id)).toBe(0);
-    expect((await inspect(id)).status).toBe('PREPARE');
+    expect((await shop.inspect(id)).status).toBe('PREPARE');
     await pass(2);
-    expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
-    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
     expect([called('query', id), called('submit', id)]).toEqual([1, 0]);
   });
 
@@ -211,8 +212,8 @@ describe('a process that died between intent and outcome', () => {
     const [id = ''] = ids;
     await pass(30);
     await pass(5);
-    expect(await events(id)).toEqual(['opened', 'asked', 'asked']);
-    expect((await inspect(id)).status).toBe('PREPARE');
+    expect(await shop.events(id)).toEqual(['opened', 'asked', 'asked']);
+    expect((await shop.inspect(id)).status).toBe('PREPARE');
   });
 
   test('two gateways that look at the same time find each outcome exactly once', async () => {
@@ -222,7 +223,7 @@ describe('a process that died between intent and outcome', () => {
     for (const gateway of both) await readClock(gateway);
     await Promise.all([...both, ...both].map(workEverythingDue));
     for (const id of ids) {
-      expect(await events(id)).toEqual(['opened', 'settled']);
+      expect(await shop.events(id)).toEqual(['opened', 'settled']);
       expect([called('query', id), called('submit', id)]).toEqual([1, 0]);
     }
   });
@@ -234,9 +235,9 @@ describe('a process that died between intent and outcome', () => {
     const claimed = await shop.gateway.payments.claimDue(later, later, 200);
     expect(claimed.map((payment) => payment.paymentId)).toContain(id);
     await pass(45);
-    expect((await inspect(id)).status).toBe('PREPARE');
+    expect((await shop.inspect(id)).status).toBe('PREPARE');
     await pass(17);
-    expect((await inspect(id)).status).toBe('SETTLED');
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
     expect(called('query', id)).toBe(1);
   });
 
@@ -251,9 +252,9 @@ describe('a process that died between intent and outcome', () => {
     expect((await shop.post(fields)).status).toBe(500);
     await shop.rows('alter table history_away rename to history');
     const id = await newest(merchant);
-    expect((await inspect(id)).status).toBe('PREPARE');
+    expect((await shop.inspect(id)).status).toBe('PREPARE');
     await pass(31);
-    expect(await events(id)).toEqual(['opened', 'settled']);
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
     expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
   });
 });
@@ -286,11 +287,11 @@ describe('a submission that takes its time', () => {
       const original = shop.post(fields);
       const id = await submitted(merchant);
       await pass(31);
-      expect((await inspect(id)).status).toBe('SETTLED');
+      expect((await shop.inspect(id)).status).toBe('SETTLED');
       stuck.open();
       expect((await original).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', trans_id: id });
-      expect(await events(id)).toEqual(['opened', 'settled', expect.stringMatching(/^noted /)]);
-      expect(await inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', decline_reason: null });
+      expect(await shop.events(id)).toEqual(['opened', 'settled', expect.stringMatching(/^noted /)]);
+      expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', decline_reason: null });
       expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
     },
   );

@@ -71,6 +71,30 @@ test('after the bank the account’s target goes before that of the session', ()
   expect(returnTarget(whole, account({ three_ds_link_target: '_blank' }), { isAfterChallenge: true })).toBe('_blank');
 });
 
+describe('the address is sent as browsers read it, in signs that a header can hold', () => {
+  test.each<[string, string]>([
+    ['https://shop.example/thanks?a=1&b=%20#top', 'https://shop.example/thanks?a=1&b=%20#top'],
+    ['https://shop.example/дом?имя=ü', 'https://shop.example/%D0%B4%D0%BE%D0%BC?%D0%B8%D0%BC%D1%8F=%C3%BC'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+    ['https://shop.example\\@evil.example/', 'https://shop.example/@evil.example/'],
+    ['https://shop.example/a b"<>', 'https://shop.example/a%20b%22%3C%3E'],
+    ['https://shop.example/\u2028', 'https://shop.example/%E2%80%A8'],
+  ])('%s', (given, sent) => {
+    expect(returnAddress(gateway, payment({}, { returnUrl: given }), account())).toBe(sent);
+  });
+
+  test.each<[string, RegExp]>([
+    ['https://shop.example', /^https:\/\/shop\.example\/\?payment_id=1&/],
+    ['https://shop.example/?', /^https:\/\/shop\.example\/\?payment_id=1&/],
+    ['https://shop.example/?a=%20+ü', /^https:\/\/shop\.example\/\?a=%20\+%C3%BC&payment_id=1&/],
+    ['https://shop.example/#/thanks?x#y', /^https:\/\/shop\.example\/\?payment_id=1&.*#\/thanks\?x#y$/],
+  ])('%s, with the parameters of the payment', (returnUrl, sent) => {
+    const parameters = { ...account({ return_parameters: true }), passwords: () => ['secret'] };
+    const paid = payment({ paymentId: '1', orderId: '2', amountText: '1.00', currency: 'EUR' }, { returnUrl });
+    expect(returnAddress(gateway, paid, parameters)).toMatch(sent);
+  });
+});
+
 describe('an address that a payer may be sent to', () => {
   test.each<[string, boolean, boolean]>([
     ['https://shop.example/', true, true],

@@ -1,6 +1,6 @@
 /** Charges that come by themselves: on their dates, once each, whoever works on them and whatever dies meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
@@ -9,7 +9,7 @@ import { advance } from '../../src/core/payments/advance.ts';
 import { workDueSubscriptions } from '../../src/core/schedules.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { type Answer, type Fields, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Answer, type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
 
 type Verb = 'submit' | 'query';
 type Script = (submission: Submission) => Outcome | Promise<Outcome>;
@@ -35,11 +35,7 @@ const DEAD_LINE: Script = () => {
   throw new Error('The line is dead.');
 };
 
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ connectors: { vcard: provider } });
-});
-afterAll(() => shop.close());
+const shop = openShop({ connectors: { vcard: provider } });
 
 const DAY = 86_400;
 const [RETRY_1, RETRY_2] = LIMITS.scheduleRetryMs.map((ms) => ms / 1000) as [number, number];
@@ -192,7 +188,11 @@ describe('each charge is a payment of its own', () => {
         amount: '1.500',
         currency: 'KWD',
         captured: '1.500',
-        details: { recurringOf: first.trans_id, payer: { email: 'ada@shop.example' }, description: 'A test order' },
+        details: {
+          recurring_init_trans_id: first.trans_id,
+          payer: { email: 'ada@shop.example' },
+          description: 'A test order',
+        },
         provider_calls: [{ verb: 'submit', outcome: 'settled' }],
       });
       expect((await shop.status(payment_id, merchant)).body).not.toHaveProperty('recurring_token');

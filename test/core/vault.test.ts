@@ -60,6 +60,24 @@ test('what is sealed for one card opens for no other, in no other account and un
   await expect(openCard(gateway, rival.mid, one.id)).rejects.toThrow('not in the vault');
 });
 
+test('a whole row that is moved to another account opens nowhere, with or without its keys', async () => {
+  const [from, to] = [await shop.newMerchant(), await shop.newMerchant()];
+  const { id } = await keep(from.mid);
+  const theirs = await keep(to.mid);
+  await run(`update cards set mid = '${to.mid}' where card_id = '${id}'`);
+  await expect(openCard(gateway, from.mid, id)).rejects.toThrow('not in the vault');
+  await expect(openCard(gateway, to.mid, id)).rejects.toThrow(/does not belong|not configured/);
+  for (const table of ['data_keys', 'fingerprint_keys']) {
+    await run(
+      `update ${table} set sealed = (select sealed from ${table} where mid = '${from.mid}') where mid = '${to.mid}'`,
+    );
+  }
+  for (const card of [id, theirs.id]) {
+    await expect(openCard(gateway, to.mid, card)).rejects.toThrow('does not belong');
+  }
+  await expect(keep(to.mid)).rejects.toThrow('does not belong');
+});
+
 test('the same number has the same fingerprint in one account, and another in the next', async () => {
   const rival = await shop.newMerchant();
   const ours = [await keep(mid), await keep(mid)];

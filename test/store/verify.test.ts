@@ -3,17 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newMasterKey } from '../../src/lib/seal.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { openShop } from '../support/gateway.ts';
 
 const MASTER_KEY = newMasterKey();
-let shop: TestGateway;
-beforeAll(async () => {
-  shop = await startTestGateway({ masterKey: MASTER_KEY });
-});
-afterAll(() => shop.close());
+const shop = openShop({ masterKey: MASTER_KEY });
 
 const violations = async (): Promise<string[]> => (await verifyAt(shop.connection)).violations;
 

@@ -11,7 +11,7 @@ import { SETTING_NAMES } from '../../src/rules/settings.ts';
 import { checkoutStatus, STATE_NAMES } from '../../src/rules/states.ts';
 import { openApi, openApiFace, VERSION } from '../../src/wire/openapi.ts';
 import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
-import { type Answer, type Fields, saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Answer, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
 type Json = any;
@@ -49,6 +49,8 @@ function wrong(value: Json, schema: Json, at = ''): string[] {
   if (schema.enum && !schema.enum.includes(value)) problems.push(`${at} is none of ${schema.enum}`);
   if (schema.type && !isOfType(value, schema.type)) problems.push(`${at} is no ${schema.type}`);
   if (schema.pattern && !new RegExp(schema.pattern, 'u').test(value)) problems.push(`${at} is not ${schema.pattern}`);
+  if (schema.format === 'uuid' && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(value))
+    problems.push(`${at} is no UUID`);
   if (schema.maxLength !== undefined && value.length > schema.maxLength) problems.push(`${at} is too long`);
   for (const one of schema.allOf ?? []) problems.push(...wrong(value, one, at));
   if (schema.anyOf && !schema.anyOf.some(fits)) problems.push(`${at} fits nothing`);
@@ -305,6 +307,24 @@ describe('the gateway', () => {
     expectAsWritten('/admin/api/payments', 'get', await shop.admin('GET', `/payments?${new URLSearchParams(query)}`));
     for (const attention of parameters.find(({ name }: Json) => name === 'attention').schema.enum) {
       expect((await shop.admin('GET', `/payments?attention=${attention}`)).status).toBe(200);
+    }
+  });
+
+  test('answers pages with cursors as the document writes them', async () => {
+    const { client_key, password } = await shop.newMerchant();
+    const terms = { name: 'Tea', interval_length: '1', interval_unit: 'month', payments_count: '2' };
+    for (let n = 0; n < 2; n++) {
+      await shop.post({ action: 'CREATE_SCHEDULE', client_key, ...terms, hash: sign(password) });
+      await shop.sale();
+    }
+    for (const list of ['accounts', 'payments', 'schedules', 'callbacks']) {
+      const first = await shop.admin('GET', `/${list}?limit=1`);
+      expectAsWritten(`/admin/api/${list}`, 'get', first);
+      expect(first.body.next_cursor, list).toBeTypeOf('string');
+      const { schema } = document.paths[`/admin/api/${list}`].get.parameters.find(
+        ({ name }: Json) => name === 'cursor',
+      );
+      expect(wrong(first.body.next_cursor, schema, list)).toEqual([]);
     }
   });
 

@@ -1,4 +1,5 @@
 /** How a payer may pay on our page: which brands are offered, what each still needs, and what the choice leads to. */
+import { positionsIn } from '../../lib/form.ts';
 import { newId } from '../../lib/id.ts';
 import type { Secret } from '../../lib/secret.ts';
 import {
@@ -8,12 +9,14 @@ import {
   brandValues,
   CARD,
   fieldsToAsk,
+  isAbsent,
+  isForPayers,
   NOBODY,
   offeredMethods,
   UNCHOSEN,
 } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
-import { checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
+import { cardNumberAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import type { KeptCard, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import { type CardRefusal, takeTry } from '../card-tries.ts';
@@ -22,18 +25,17 @@ import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } fr
 import { noteCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
 import { claim } from './open.ts';
-import { sealSecrets, secretsOf, submit } from './provider.ts';
+import { submit } from './provider.ts';
+import { sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** The fields of a payment under the names of a sale: what the merchant sent, and what the payer adds. */
-export function contextOf(
-  gateway: Pick<Gateway, 'environment'>,
+/** For each brand the fields of a payment under the names of a sale: what the merchant sent, and what the payer adds. */
+export function contextsOf(
+  gateway: Pick<Gateway, 'environment' | 'seal'>,
   { details, orderId, amountText, currency }: WholePayment,
   { settings }: Account,
-  label: string,
-  answers = NONE,
-): FieldContext {
+): (label: string, answers?: ReadonlyMap<string, string>) => FieldContext {
   const order: Record<string, string> = {
     order_id: orderId,
     order_amount: amountText,
@@ -41,28 +43,38 @@ export function contextOf(
     order_description: details.description,
     identifier: details.identifier ?? '',
   };
-  const sent = (name: string): string => {
-    if (Object.hasOwn(order, name)) return order[name] as string;
-    if (name.startsWith('payer_')) return details.payer[name.slice('payer_'.length)] ?? '';
-    const inside = /^parameters\[(.+)\]$/.exec(name)?.[1] ?? name;
-    const value = details.parameters?.[inside] ?? details.session?.parameters[label]?.[inside];
-    return typeof value === 'string' ? value : '';
-  };
-  return {
-    value: (name) => answers.get(name) || sent(name),
-    positions: () => [],
-    setting: settingsReader(settings),
-    allowsHttp: gateway.environment === 'sandbox',
+  const secrets = secretsOfSession(gateway, details.session);
+  const setting = settingsReader(settings);
+  return (label, answers = NONE) => {
+    const sent: Record<string, unknown> = {
+      ...details.session?.parameters[label],
+      ...secrets[label],
+      ...details.parameters,
+    };
+    const sentAs = (name: string): string => {
+      if (Object.hasOwn(order, name)) return order[name] as string;
+      if (name.startsWith('payer_')) return details.payer[name.slice('payer_'.length)] ?? '';
+      const value = sent[nameInside(name)];
+      return typeof value === 'string' ? value : '';
+    };
+    return {
+      value: (name) => answers.get(name) || sentAs(name),
+      positions: (name) => positionsIn(Object.keys(sent), nameInside(name)),
+      setting,
+      allowsHttp: gateway.environment === 'sandbox',
+    };
   };
 }
+
+/** `parameters[list][0][type]` as it stands in the parameters of a brand: `list[0][type]`. */
+const nameInside = (name: string): string => name.replace(/^parameters\[([^\]]+)\]/, '$1');
 
 /** What the payer has to fill in for a brand. */
 export function missingFields(brand: Brand, context: FieldContext): Field[] {
   const required = brand.fields.filter(
-    (field) =>
-      field.need === 'must' && !field.isSetting && isNeeded(field, context) && context.value(field.name) === '',
+    (field) => field.need === 'must' && !field.isSetting && isNeeded(field, context) && isAbsent(field, context),
   );
-  return [...required.filter(({ default: known }) => known === undefined), ...fieldsToAsk(brand, context)];
+  return [...required, ...fieldsToAsk(brand, context)];
 }
 
 /** A way to pay that is offered to a payer. */
@@ -93,14 +105,15 @@ const isElsewhere = ({ country }: Brand, { details: { payer } }: WholePayment): 
 function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
   const wanted = payment.details.session?.methods ?? [];
+  const contextFor = contextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
     const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isWanted = wanted.length === 0 || wanted.includes(label) || wanted.includes(title);
-    const isHere = Object.hasOwn(gateway.connectors, brand.connector) && !brand.isPayout && !brand.needsToken;
+    const isHere = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
     if (!isAllowed || !isWanted || !isHere || isElsewhere(brand, payment)) return [];
     if (mustRecur(payment) && !brand.recurs) return [];
-    const context = contextOf(gateway, payment, account, label);
+    const context = contextFor(label);
     const fields = missingFields(brand, context);
     return isPossible(brand, fields, context) ? [{ label, title, fields }] : [];
   });
@@ -128,10 +141,10 @@ export async function choose(
 ): Promise<{ problems: Problem[] } | { payment: WholePayment }> {
   const brand = brandOf(method.label) as Brand;
   const given = new Map(method.fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
-  const problems: Problem[] = method.fields
-    .filter(({ name }) => given.get(name)?.includes('\0'))
-    .map(({ name }) => ({ field: name, sentence: SENTENCES.invalid }));
-  const context = contextOf(gateway, payment, account, method.label, given);
+  const problems: Problem[] = [...given]
+    .filter(([name, value]) => value.includes('\0') || cardNumberAt(name, value))
+    .map(([field]) => ({ field, sentence: SENTENCES.invalid }));
+  const context = contextsOf(gateway, payment, account)(method.label, given);
   checkFields(
     method.fields.map((field) => ({ ...field, need: 'must' })),
     context,
@@ -172,7 +185,11 @@ export async function chooseCard(
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
   const collected = await noteCollected(gateway, attempt, details, { brand: CARD, connector });
-  if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
+  if (!collected) {
+    // Another press was faster, and nobody will ever need this copy.
+    if (!meant.kept) await gateway.cards.remove(attempt.mid, kept.id);
+    return { payment: (await gateway.payments.find(attempt)) ?? attempt };
+  }
   return { payment: await payByCard(gateway, collected, account, card, browser) };
 }
 

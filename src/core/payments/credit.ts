@@ -39,7 +39,7 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
     createdAt: gateway.clock.now(account.mid),
   };
   // If this process dies between the claim and its operation, nothing has moved: a repeat goes on with the claim.
-  const operationId = await claimOperation(gateway, claim, () => plan(payment));
+  const operationId = await claimOperation(gateway, account, claim, () => plan(payment));
   const operated = await operate(gateway, payment, 'merchant', plan, operationId);
   const { paymentId, amount } = operated.operation;
   // Somebody who claimed the order with other content and was slow to begin has begun after all.
@@ -73,8 +73,13 @@ async function creditedPayment(
 }
 
 /** The operation that a credit is: its own, or the one that the same request began before. */
-async function claimOperation(gateway: Gateway, claim: CreditRow, check: () => void): Promise<string> {
-  const { mid, createdAt: now, fingerprint, operationId } = claim;
+async function claimOperation(
+  gateway: Gateway,
+  account: Account,
+  claim: CreditRow,
+  check: () => void,
+): Promise<string> {
+  const { mid, createdAt: now, fingerprint } = claim;
   let held = await gateway.credits.find(claim);
   if (!held) {
     // What is refused claims nothing.
@@ -84,13 +89,15 @@ async function claimOperation(gateway: Gateway, claim: CreditRow, check: () => v
   const isSame = held.fingerprint === fingerprint;
   const isRecent = now - held.createdAt < LIMITS.duplicateWindowMs;
   if (isSame && isRecent) return held.operationId;
-  const isBegun = (await gateway.operations.find({ mid, operationId: held.operationId })) !== undefined;
-  if (isSame && !isBegun) return held.operationId;
+  const begun = await gateway.operations.find({ mid, operationId: held.operationId });
+  if (isSame && !begun) return held.operationId;
   const isAnotherPart = isSame && claim.part !== '';
-  const isFree = !isSame && !isBegun && !isRecent;
-  if (!isAnotherPart && !isFree) throw duplicate();
+  const isFree = !isSame && !begun && !isRecent;
+  const isRetry = begun?.state === 'declined' && !isRecent && account.settings.order_id_reuse !== 'never';
+  if (!isAnotherPart && !isFree && !isRetry) throw duplicate();
+  check();
   // An order that nothing came of may be used for something else, but never for two operations.
   const next = isFree ? { ...claim, operationId: held.operationId } : claim;
-  if (await gateway.credits.replace(held, next)) return isFree ? held.operationId : operationId;
-  return claimOperation(gateway, claim, check);
+  if (await gateway.credits.replace(held, next)) return next.operationId;
+  return claimOperation(gateway, account, claim, check);
 }

@@ -12,7 +12,8 @@ import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
 import { abandon, advance, isOutOfTime } from './advance.ts';
-import { sealSecrets, submit } from './provider.ts';
+import { submit } from './provider.ts';
+import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
 
 /** A checked order; the faces make it from their own field names. */
@@ -25,7 +26,7 @@ export interface Order {
   isAuthorisation: boolean;
   isRecurringInit: boolean;
   details: PaymentDetails;
-  /** Fields that nobody may read; they are kept sealed. */
+  /** Fields that nobody may read, those of a session by brand; they are kept sealed. */
   secrets?: Record<string, unknown> | undefined;
   /** The schedule that this payment belongs to, and the one that shall repeat it from now on. */
   scheduleId?: string | undefined;
@@ -68,8 +69,13 @@ export async function openOnce(
     if (newest && !ours.includes(newest.fingerprint)) return undefined;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await claim(gateway, attempt, order)) return begin(gateway, account, attempt, order);
+    if (!newest && (await isOfCredit(gateway, payment))) return undefined;
   }
 }
+
+/** Whether the order is the own one of a credit, which no payment gets. */
+const isOfCredit = async ({ credits }: Gateway, { mid, orderId }: Payment): Promise<boolean> =>
+  (await credits.find({ mid, orderId, part: '' })) !== undefined;
 
 /** Keyed, because what a request says can include what nobody may read. */
 export const fingerprintOf = ({ marks }: Pick<Gateway, 'marks'>, content: string): string =>
@@ -111,9 +117,9 @@ async function openAgain(
 ): Promise<WholePayment> {
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
-    if (!found) throw new Refusal('unavailable');
+    if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
     const newest = isOutOfTime(gateway, found) ? await abandon(gateway, found) : found;
-    if (payment.createdAt - newest.createdAt < LIMITS.duplicateWindowMs) {
+    if (payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
       if (newest.fingerprint !== payment.fingerprint) throw duplicate();
       return waitForOutcome(gateway, newest);
     }
@@ -121,6 +127,13 @@ async function openAgain(
     const retry = { ...payment, attempt: newest.attempt + 1 };
     if (await claim(gateway, retry, order)) return begin(gateway, account, retry, order);
   }
+}
+
+/** When the merchant asked for a payment: all attempts of a session come from one request, however late they are. */
+async function requestedAt({ payments }: Gateway, payment: WholePayment): Promise<number> {
+  const paymentId = payment.details.session?.id ?? payment.paymentId;
+  const first = paymentId === payment.paymentId ? payment : await payments.find({ mid: payment.mid, paymentId });
+  return (first ?? payment).createdAt;
 }
 
 /** Gives a payment that another request is still working on some time to come to an outcome. */
@@ -184,8 +197,6 @@ export function composePayment(
     providerReference: null,
     createdAt: now,
     updatedAt: now,
-    details: order.secrets
-      ? { ...order.details, sealed: sealSecrets(gateway, paymentId, order.secrets) }
-      : order.details,
+    details: order.secrets ? withSecrets(gateway, paymentId, order.details, order.secrets) : order.details,
   };
 }

@@ -7,7 +7,7 @@ import { hasNoTriesLeft } from '../card-tries.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type SavedCard, savedCards } from '../vault.ts';
 import { abandon, isOutOfTime } from './advance.ts';
-import { asSent, contextOf, type Method, methodsFor } from './choose.ts';
+import { asSent, contextsOf, type Method, methodsFor } from './choose.ts';
 import { findByLink } from './links.ts';
 import { inquireNow } from './provider.ts';
 
@@ -59,7 +59,7 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
   const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;
-    return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextOf(gateway, payment, account, brand)) }];
+    return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextsOf(gateway, payment, account)(brand)) }];
   }
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;

@@ -1,6 +1,5 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
 import type { Authentication, Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
-import { boundTo } from '../../lib/seal.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
@@ -11,6 +10,7 @@ import { shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type Happening, noteAsked, noteDoubt } from './advance.ts';
 import { linkOf } from './links.ts';
+import { secretsOf } from './secrets.ts';
 
 /** How the history tells that a provider has no such payment. */
 const NOT_FOUND = 'not found';
@@ -108,20 +108,6 @@ function submission(
   };
 }
 
-const sealedWith = (paymentId: string): string => boundTo('payments', 'details', paymentId);
-
-/** The fields that nobody may read; they are opened for the provider alone. */
-export function secretsOf(
-  gateway: Pick<Gateway, 'seal'>,
-  { paymentId, details }: WholePayment,
-): Record<string, unknown> {
-  if (details.sealed === undefined) return {};
-  return JSON.parse(gateway.seal.open(Buffer.from(details.sealed, 'base64'), sealedWith(paymentId)));
-}
-
-export const sealSecrets = (gateway: Pick<Gateway, 'seal'>, paymentId: string, secrets: object): string =>
-  gateway.seal.seal(JSON.stringify(secrets), sealedWith(paymentId)).toString('base64');
-
 /** Submits a payment whose intent is durable, and writes what came of it. */
 export async function submit(
   gateway: Gateway,
@@ -186,7 +172,10 @@ function isStillOpen({ state, nextStep, inDoubt }: Payment, { kind }: KnownOutco
 
 /** The provider waits for a payer who never heard of it, because its answer to us was lost, and the time is over. */
 const isWaitingForNobody = (gateway: Gateway, { state, payerUntil, mid }: Payment, { kind }: KnownOutcome): boolean =>
-  kind === 'redirected' && state === 'PENDING' && payerUntil !== null && gateway.clock.now(mid) >= payerUntil;
+  kind === 'redirected' &&
+  (state === 'PENDING' || state === '3DS') &&
+  payerUntil !== null &&
+  gateway.clock.now(mid) >= payerUntil;
 
 /** Writes what an outcome means for the payment. */
 export function apply(

@@ -10,7 +10,7 @@ export const invalid = (field: string, sentence: string): Refusal => new Refusal
 /** A body, or a member of one, that has to be an object. */
 export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
   if (isObject(body)) return body;
-  throw invalid(field, field === 'body' ? 'The body should be a JSON object.' : 'This value should be an object.');
+  throw invalid(field, field === 'body' ? 'The body should be a JSON object.' : SENTENCES.notAnObject);
 }
 
 /** The parameters of a query string, each read by its row; unknown, repeated and malformed ones are named. */
@@ -27,7 +27,7 @@ export function readQuery<Row extends Record<string, (text: string) => unknown>>
         field: /^[\w.-]{1,64}$/.test(name) ? name : 'query',
         sentence: 'This parameter does not exist.',
       });
-    else if (typeof text !== 'string') problems.push({ field: name, sentence: 'This value should be sent once.' });
+    else if (typeof text !== 'string') problems.push({ field: name, sentence: SENTENCES.once });
     else if (text !== '') {
       values[name] = read(text);
       if (values[name] === undefined) problems.push({ field: name, sentence: SENTENCES.invalid });

@@ -15,6 +15,7 @@ import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { loggedView } from './callbacks.ts';
+import { detailsView } from './details.ts';
 import { anyText, invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -58,7 +59,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,
-      details: detailsView(payment),
+      details: detailsView(payment.details),
       history: history.map(historyView),
       operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
@@ -153,11 +154,6 @@ function paymentView(payment: Payment) {
     created_at: wireDate(payment.createdAt),
     updated_at: wireDate(payment.updatedAt),
   };
-}
-
-/** What was sent, without what nobody may read. */
-function detailsView({ details: { sealed, ...details } }: WholePayment) {
-  return sealed === undefined ? details : { ...details, sealed: '***' };
 }
 
 const newsView = (news: NewsRow) => ({

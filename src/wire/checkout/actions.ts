@@ -1,112 +1,17 @@
 /** What each Checkout request does once it has passed the gates. */
-import type { Account, Gateway, PaymentDetails, WholePayment } from '../../core/context.ts';
+import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
 import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
-import { pageOf } from '../../core/payments/links.ts';
-import { openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
-import { existingSchedule } from '../../core/schedules.ts';
-import { newId } from '../../lib/id.ts';
-import { canonicalJson, isObject } from '../../lib/json.ts';
-import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
-import { LIMITS } from '../../rules/limits.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
-import { type CheckoutBody, textList } from './body.ts';
+import { type CheckoutBody, contentOf } from './body.ts';
+import { session } from './session.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;
-
-/** Everything a request says but its hash, since two passwords may sign the same request. */
-function contentOf({ at }: CheckoutBody): string {
-  const { hash: _hash, ...content } = at('') as Record<string, unknown>;
-  return canonicalJson(content);
-}
-
-/** An object of texts; numbers and truth values are taken as text, everything else does not count. */
-function textRecord(value: unknown): Record<string, string> {
-  const entries = isObject(value) ? Object.entries(value) : [];
-  return Object.fromEntries(
-    entries.flatMap(([name, text]) =>
-      ['string', 'number', 'boolean'].includes(typeof text) && !String(text).includes('\0')
-        ? [[name, String(text)]]
-        : [],
-    ),
-  );
-}
-
-const session: Perform = async (gateway, account, body) => {
-  const { value } = body;
-  const schedule =
-    value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
-  const minutes = Number(value('session_expiry') || LIMITS.sessionMinutes);
-  const paymentId = newId();
-  const payerUntil = gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs;
-  const payment = await openPayment(gateway, account, {
-    protocol: 'checkout',
-    brand: UNCHOSEN,
-    paymentId,
-    orderId: value('order.number'),
-    amountText: value('order.amount'),
-    currency: value('order.currency'),
-    isAuthorisation: isYes(value('auth')),
-    isRecurringInit: isYes(value('recurring_init')),
-    schedule,
-    payerUntil,
-    details: sessionDetails(paymentId, body, account, payerUntil),
-    content: contentOf(body),
-  });
-  // A repeat gets the link of the session, whatever attempt it has come to.
-  return { redirect_url: pageOf(gateway, payment.details.session?.id ?? payment.paymentId) };
-};
-
-function sessionDetails(id: string, { value, at }: CheckoutBody, { settings }: Account, until: number): PaymentDetails {
-  const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
-    (value(field) === '' ? {} : { [name]: value(field) }) as { [Key in Name]?: string };
-  const [firstName = '', ...lastNames] = value('customer.name').split(' ');
-  const payer: Record<string, string> = {
-    ...(firstName !== '' && { first_name: firstName }),
-    ...(lastNames.length > 0 && { last_name: lastNames.join(' ') }),
-    ...optional('email', 'customer.email'),
-    ...optional('birth_date', 'customer.birth_date'),
-    ...textRecord(at('billing_address')),
-  };
-  const parameters = isObject(at('parameters')) ? (at('parameters') as Record<string, unknown>) : {};
-  const customData = textRecord(at('custom_data'));
-  const cardTokens = [...new Set(textList(at('card_token')))];
-  return {
-    description: value('order.description'),
-    payer,
-    session: {
-      id,
-      until,
-      payer,
-      successUrl: value('success_url'),
-      ...optional('cancelUrl', 'cancel_url'),
-      ...optional('expiryUrl', 'expiry_url'),
-      ...optional('errorUrl', 'error_url'),
-      ...optional('urlTarget', 'url_target'),
-      methods: textList(at('methods')),
-      parameters: Object.fromEntries(
-        Object.entries(parameters).map(([name, given]) => {
-          const label = settings.brand_aliases[name] ?? name;
-          return [label, withoutSecrets(label, textRecord(given))];
-        }),
-      ),
-      ...(cardTokens.length > 0 && { cardTokens }),
-      ...(isYes(value('req_token')) && { wantsToken: true as const }),
-    },
-    ...(Object.keys(customData).length > 0 && { customData }),
-  };
-}
-
-/** What nobody may read is not kept for later: the payer is asked for it when it is needed. */
-function withoutSecrets(label: string, given: Record<string, string>): Record<string, string> {
-  const secret = new Set(brandOf(label)?.fields.flatMap(({ name, isSecret }) => (isSecret ? name : [])));
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !secret.has(`parameters[${name}]`)));
-}
 
 const status: Perform = async (gateway, account, { value }) => {
   const paymentId = value('payment_id');
@@ -137,9 +42,9 @@ const recurring: Perform = async (gateway, account, body) => {
     orderId: value('order.number'),
     amountText: value('order.amount'),
     amountField: 'order.amount',
-    currency: '',
+    currency: value('order.currency'),
     description: value('order.description'),
-    isAuthorisation: false,
+    isAuthorisation: isYes(value('auth')),
     scheduleId: value('schedule_id'),
     content: contentOf(body),
   });

@@ -1,5 +1,6 @@
 /** The JSON body of a Checkout request as the gates look at it: a dot leads into a nested object. */
-import { isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
+import { shown } from '../../lib/form.ts';
+import { canonicalJson, isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { RequestBody } from '../pipeline.ts';
@@ -13,6 +14,12 @@ export type CheckoutBody = RequestBody & {
 export const textList = (value: unknown): string[] =>
   [value].flat().filter((one) => typeof one === 'string' && one !== '') as string[];
 
+/** Everything a request says but its hash, since two passwords may sign the same request. */
+export function contentOf({ at }: CheckoutBody): string {
+  const { hash: _hash, ...content } = at('') as Record<string, unknown>;
+  return canonicalJson(content);
+}
+
 function lookUp(root: unknown, path: string): unknown {
   if (path === '') return root;
   let value = root;
@@ -20,9 +27,9 @@ function lookUp(root: unknown, path: string): unknown {
   return value;
 }
 
-/** Every text of a body with the path that leads to it. */
+/** Every text of a body with the path that leads to it; a number is one, too, where it stands for its digits. */
 function* textsIn(value: unknown, path: string): Generator<[string, string]> {
-  if (typeof value === 'string') yield [path, value];
+  if (typeof value === 'string' || typeof value === 'number') yield [path, String(value)];
   else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) yield* textsIn(inner, path === '' ? name : `${path}.${name}`);
   }
@@ -38,10 +45,7 @@ function problemsOf(json: unknown): Problem[] {
     return wrong(`The body is nested too deep. It should have ${DEPTH_MOST} levels or less.`);
   if (isKeepable(json)) return [];
   const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
-  const named = unkeepable.map(([path]) => ({
-    field: /^[\w.]{1,64}$/.test(path) ? path : 'body',
-    sentence: SENTENCES.invalid,
-  }));
+  const named = unkeepable.map(([path]) => ({ field: shown(path), sentence: SENTENCES.invalid }));
   return named.length > 0 ? named : wrong(SENTENCES.invalid);
 }
 
@@ -51,7 +55,7 @@ export function checkoutBody(json: unknown, names: Readonly<Record<string, strin
   const at = (path: string): unknown => {
     const value = lookUp(json, path);
     const other = names[path];
-    return value === undefined && other !== undefined ? lookUp(json, other) : value;
+    return other !== undefined && (value ?? '') === '' ? lookUp(json, other) : value;
   };
   return {
     at,

@@ -1,13 +1,16 @@
 /** The face of `/api/v1/`: reads JSON, lets it through the gates, performs what its path says. */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Gateway } from '../../core/context.ts';
+import type { Account, Gateway } from '../../core/context.ts';
+import { shown } from '../../lib/form.ts';
+import { repeatedName } from '../../lib/json.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
-import { isYes, SENTENCES } from '../../rules/fields.ts';
-import { LIMITS } from '../../rules/limits.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
-import { type CheckoutBody, checkoutBody, textList } from './body.ts';
+import { type CheckoutBody, checkoutBody } from './body.ts';
+import { sessionProblems } from './session.ts';
 
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
 
@@ -23,16 +26,14 @@ export function checkoutFace(
 ): void {
   app.removeAllContentTypeParsers();
   const readJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, readJson);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+    if (!isUtf8(bytes)) return done(unreadable('body', 'The body should be UTF-8.'));
+    const text = bytes.toString();
+    readJson(request, text, (error, json) => done(error ?? repeat(text), json));
+  });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
-    const sentence = 'This value should be application/json.';
-    done(new Refusal('invalidData', [{ field: 'content-type', sentence }]));
+    done(unreadable('content-type', 'This value should be application/json.'));
   });
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('cache-control', 'no-store');
-    done();
-  });
-
   for (const path of PATHS) {
     const operation: Operation = CHECKOUT_OPERATIONS[path];
     app.post(`/${path}`, async (request) => {
@@ -47,7 +48,7 @@ export function checkoutFace(
         onAccount: ({ mid }) => {
           request.mid = mid;
         },
-        accountFields: () => ({ fields: [], problems: MORE_PROBLEMS[path]?.(body) ?? [] }),
+        accountFields: (account) => ({ fields: [], problems: MORE_PROBLEMS[path]?.(body, account) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
       request.outcome = 'SUCCESS';
@@ -56,17 +57,17 @@ export function checkoutFace(
   }
 }
 
+const unreadable = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
+
+/** Of a field that is sent twice nobody knows which one is meant. */
+function repeat(text: string): Refusal | null {
+  const path = repeatedName(text);
+  return path === undefined ? null : unreadable(shown(path), SENTENCES.once);
+}
+
 /** What the rows of the fields do not say. */
-const MORE_PROBLEMS: Partial<Record<CheckoutPath, (body: CheckoutBody) => Problem[]>> = {
-  session: ({ at, value }) => [
-    ...(textList(at('card_token')).length > LIMITS.savedCardsMost
-      ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
-      : []),
-    // A schedule repeats what may be repeated.
-    ...(value('schedule_id') !== '' && !isYes(value('recurring_init'))
-      ? [{ field: 'recurring_init', sentence: SENTENCES.blank }]
-      : []),
-  ],
+const MORE_PROBLEMS: Partial<Record<CheckoutPath, (body: CheckoutBody, account: Account) => Problem[]>> = {
+  session: sessionProblems,
   // A status query names a payment or an order.
   'payment/status': ({ value }) =>
     value('payment_id') === '' && value('order_id') === '' ? [{ field: 'payment_id', sentence: SENTENCES.blank }] : [],

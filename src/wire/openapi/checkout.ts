@@ -93,9 +93,12 @@ const WORDS: Readonly<Record<CheckoutPath, Words>> = {
       ),
       parameters: described(
         { type: 'object', additionalProperties: { type: 'object' } },
-        'Under the name of a brand, the fields of this brand; the payer is not asked for them.',
+        'Under the name of a brand, the fields of this brand, secrets and lists too; the payer is not asked for them.',
       ),
-      custom_data: described({ type: 'object' }, 'Kept with the payment.'),
+      custom_data: described(
+        { type: 'object' },
+        'Comes back in callbacks, all of it as text: `{"cart": {"id": 17}}` as `custom_data[cart][id]=17`.',
+      ),
     },
     answer: ref('CheckoutPage'),
     refused: ['notUuid', 'duplicatePayment', 'unknownSchedule'],
@@ -135,7 +138,7 @@ const WORDS: Readonly<Record<CheckoutPath, Words>> = {
   },
   'payment/recurring': {
     operationId: 'checkoutRecurring',
-    summary: 'Repeats a payment without its payer, in the currency of the first one.',
+    summary: 'Repeats a payment without its payer; in the currency of the first one, when it names none.',
     answer: PAYMENT,
     refused: ['notUuid', 'duplicatePayment', 'unknownSchedule', 'unknownRecurringPair', 'actionNotSupported'],
   },

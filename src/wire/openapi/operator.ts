@@ -132,7 +132,7 @@ const schedule = object({
 });
 
 const providerCall = object({
-  verb: choice(['submit', 'query', 'news', ...OPERATION_VERBS]),
+  verb: choice(['submit', 'query', 'news', 'authenticate', ...OPERATION_VERBS]),
   connector: text,
   outcome: text,
   took_ms: integer,
@@ -153,7 +153,9 @@ const newsRow = object(
 
 const details = described(
   { type: 'object' },
-  'What was sent. Of the fields that are kept sealed there is `sealed`, and its value is always `***`.',
+  'What was sent, under the names of the requests. Of the fields that are kept sealed there is `sealed`, and its ' +
+    'value is always `***`. A `session` of Checkout has its first payment in `first_payment_id`, ends at `expires_at`, ' +
+    'and may have a `sealed` of its own.',
 );
 
 const anyObject: Json = { type: 'object' };
@@ -201,7 +203,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     provider_reference: orNull(text),
     in_doubt: described(flag, 'The provider was called and its outcome is not known.'),
     payer_until: orNull(date),
-    next_step: orNull(choice(['fields', 'redirect', 'code', 'transfer'])),
+    next_step: orNull(choice(['fields', 'redirect', 'challenge', 'code', 'transfer'])),
     details,
     history: listOf(historyRow),
     operations: listOf(operation),
@@ -301,8 +303,8 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   ),
   '/admin/api/schedules': {
     get: call('payments', 'listSchedules', 'Lists schedules, newest first, with what they charge.', {
-      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook(uuid)],
-      responses: { ...answers('A page of schedules.', pageOf(schedule)), ...common },
+      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook(text)],
+      responses: { ...answers('A page of schedules.', pageOf(schedule, text)), ...common },
     }),
   },
   '/admin/api/news': {

@@ -1,5 +1,5 @@
 /** The body of `/post` as the gates look at it: read from either kind of form, or said to be neither. */
-import { entriesBelow, type Form, readMultipart, readUrlEncoded } from '../../lib/form.ts';
+import { type Form, positionsIn, readMultipart, readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { RequestBody } from '../pipeline.ts';
 
@@ -23,7 +23,7 @@ function bodyOf(form: Form): S2sBody {
       return nested.has(name);
     },
     isText: () => true,
-    positions: (name) => [...new Set(entriesBelow(form, name).map(([below]) => below.slice(0, below.search(/\[|$/))))],
+    positions: (name) => positionsIn(form.values.keys(), name),
     texts: () => form.values,
   };
 }

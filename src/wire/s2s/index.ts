@@ -17,9 +17,8 @@ const EMPTY = Buffer.alloc(0);
 export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (request: FastifyRequest) => string): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.action = 'unknown';
-    reply.header('cache-control', 'no-store');
     done();
   });
 

@@ -1,0 +1,209 @@
+/** What a Checkout request may look like: paths, bytes and JSON before its fields, and objects and lists among them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CallbackMerchant, callbacksOf } from '../support/callbacks.ts';
+import {
+  type Body,
+  checkoutOf,
+  choices,
+  fill,
+  refusal,
+  sessionFields,
+  show,
+  signed,
+  VCARD,
+} from '../support/checkout.ts';
+import { type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { said } from '../support/operations.ts';
+
+let shop: TestGateway;
+let checkout: ReturnType<typeof checkoutOf>;
+let callbacks: Awaited<ReturnType<typeof callbacksOf>>;
+beforeAll(async () => {
+  shop = await startTestGateway({ outside: true });
+  checkout = checkoutOf(shop);
+  callbacks = await callbacksOf(shop);
+});
+afterAll(async () => {
+  await shop.close();
+  await callbacks.close();
+});
+
+const post = (path: string, body: string | Buffer, method = 'POST') =>
+  said(checkout.raw(path, { method, body, headers: { 'content-type': 'application/json' } }));
+const sessionText = (fields: Body = {}): string =>
+  JSON.stringify(signed('session', sessionFields(fields), shop.merchant));
+/** A session with one more member, as text. */
+const withMember = (member: string): string => `${sessionText().slice(0, -1)},${member}}`;
+const sendSession = (fields: Body, merchant?: Merchant) =>
+  said(checkout.send('session', sessionFields(fields), merchant));
+const invalid = (...entries: string[]) => refusal('invalidData', ...entries);
+const ACCEPTED = { status: 200, body: { redirect_url: expect.any(String) } };
+
+describe('a path that does not exist is said before its body is read', () => {
+  const UNKNOWN = {
+    status: 404,
+    body: { result: 'ERROR', error_code: 0, error_message: 'Route or parameters is not supported', errors: [] },
+  };
+
+  test.each<[string, () => string]>([
+    ['a broken body', () => '{'],
+    ['an empty body', () => ''],
+    ['a body that is too large', () => JSON.stringify({ x: 'x'.repeat(70_000) })],
+    ['a name that is not allowed', () => '{"__proto__": 1}'],
+    ['a right body', sessionText],
+  ])('with %s', async (_, body) => {
+    expect(await post('payment/sale', body())).toEqual(UNKNOWN);
+    expect(await post('session', body(), 'PUT')).toEqual(UNKNOWN);
+  });
+
+  test('and counted as such', async () => {
+    await post('payment/nothing', '{');
+    const { text } = await show(`${shop.url}/metrics`);
+    expect(text).toMatch(/action="unknown",outcome="error 0"/);
+  });
+});
+
+describe('the bytes', () => {
+  test('may begin with a mark of their order', async () => {
+    expect(await post('session', `\ufeff${sessionText()}`)).toEqual(ACCEPTED);
+  });
+
+  test('that are no UTF-8 are refused, and not bent into shape', async () => {
+    const text = sessionText({ customer: { name: 'José' } });
+    expect(await post('session', Buffer.from(text, 'latin1'))).toEqual(invalid('body: The body should be UTF-8.'));
+    expect(await post('session', Buffer.from(text))).toEqual(ACCEPTED);
+  });
+
+  const once = (name: string) => invalid(`${name}: This value should be sent once.`);
+  test.each<[string, string, string]>([
+    ['a field', '"success_url": "https://other.example/"', 'success_url'],
+    ['a field written otherwise', '"success\\u005furl" : "https://other.example/"', 'success_url'],
+    ['a field inside', '"customer": {"name": "Ada", "email": "", "name": "Eve"}', 'customer.name'],
+    ['a field far inside', '"x": [{"a": 1}, {"a": {"b": 1, "b": 1}}]', 'x.a.b'],
+    ['a name of another shape', '"x": {"a b": 1, "a b": 2}', 'body'],
+    ['a name that could be a password', `"${'0f'.repeat(16)}": 1, "${'0f'.repeat(16)}": 2`, 'body'],
+  ])('say everything once: not %s', async (_, member, name) => {
+    expect(await post('session', withMember(member))).toEqual(once(name));
+  });
+
+  test.each([
+    '"x": [{"a": 1}, {"a": 1}]',
+    '"x": {"order": {"number": "1"}}',
+    '"x": "\\"success_url\\": {", "y": "}"',
+    '"x": {"a": "b", "b": "a"}',
+  ])('the same name in another object or in a text is no repeat: %s', async (member) => {
+    expect(await post('session', withMember(member))).toEqual(ACCEPTED);
+  });
+});
+
+describe('names that every object has', () => {
+  test.each(['toString', 'constructor', 'hasOwnProperty', 'valueOf'])('%s is as unknown as any', async (name) => {
+    const fields = { parameters: { [name]: { a: '1' }, 'doc-a': { [name]: 'x', document_number: '17' } } };
+    const { id, url } = await checkout.open({ ...fields, methods: [name, 'doc-a'], custom_data: { [name]: 'x' } });
+    const { session, custom_data } = (await checkout.inspect(id)).details;
+    expect(session.parameters).toEqual({ 'doc-a': fields.parameters['doc-a'] });
+    expect(custom_data).toEqual({ [name]: 'x' });
+    expect((await show(url)).status).toBe(200);
+  });
+});
+
+describe('what should be an object or a list', () => {
+  const NO_OBJECT = 'This value should be an object.';
+  test.each(['customer', 'billing_address', 'parameters', 'custom_data'])('%s', async (name) => {
+    for (const value of ['x', 17, true])
+      expect(await sendSession({ [name]: value })).toEqual(invalid(`${name}: ${NO_OBJECT}`));
+    for (const value of [null, '', [], {}]) expect(await sendSession({ [name]: value })).toEqual(ACCEPTED);
+    if (name !== 'custom_data') expect(await sendSession({ [name]: ['x'] })).toEqual(invalid(`${name}: ${NO_OBJECT}`));
+  });
+
+  test('the fields of a brand', async () => {
+    const entry = `parameters.doc-a: ${NO_OBJECT}`;
+    for (const value of ['x', 17, ['x']]) {
+      expect(await sendSession({ parameters: { 'doc-a': value } })).toEqual(invalid(entry));
+    }
+    for (const value of [null, '', [], {}]) {
+      expect(await sendSession({ parameters: { 'doc-a': value } })).toEqual(ACCEPTED);
+    }
+  });
+
+  test('methods: who asks for one way to pay does not get all of them', async () => {
+    const entry = 'methods: This value should be a list of texts.';
+    for (const value of [17, true, { 1: 'card' }, [17], [['card']], ['card', { a: 1 }]]) {
+      expect(await sendSession({ methods: value })).toEqual(invalid(entry));
+    }
+    for (const value of [null, '', [], {}, 'card', ['card'], ['card', null, '']]) {
+      expect(await sendSession({ methods: value })).toEqual(ACCEPTED);
+    }
+  });
+
+  test('a single way to pay will do', async () => {
+    const { url } = await checkout.open({ methods: 'doc-a' });
+    expect(choices((await show(url)).text)).toEqual([]);
+    expect((await show(url)).text).toContain('parameters[document_number]');
+  });
+});
+
+describe('custom_data', () => {
+  /** What the shop is told of a session that was paid. */
+  async function told(custom_data: unknown, settings: Body = {}): Promise<Body> {
+    const merchant: CallbackMerchant = await callbacks.newMerchant(settings);
+    const { url } = await checkout.open({ methods: ['vcard'], custom_data }, merchant);
+    await fill(url, VCARD.success);
+    return (await callbacks.told(merchant)).at(-1) as Body;
+  }
+  const NESTED = { cart: { id: 17, items: ['tea', 'pot'], gift: false }, plan: 'gold', none: null, empty: {} };
+
+  test.each(['form', 'json'])('with names inside names comes back under them, as %s', async (callback_format) => {
+    expect(await told(NESTED, { callback_format })).toMatchObject({
+      'custom_data[cart][id]': '17',
+      'custom_data[cart][items][0]': 'tea',
+      'custom_data[cart][items][1]': 'pot',
+      'custom_data[cart][gift]': 'false',
+      'custom_data[plan]': 'gold',
+    });
+  });
+
+  test('may be a list', async () => {
+    expect(await told(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
+  });
+
+  test('with a card number is stopped, also where it is a number', async () => {
+    const entry = 'This value looks like a card number, which should never be sent here.';
+    for (const number of ['4111111111111111', 4111111111111111]) {
+      expect(await sendSession({ custom_data: { card: number } })).toEqual(invalid(`custom_data.card: ${entry}`));
+      const nested = { a: [{ b: number }] };
+      expect(await sendSession({ custom_data: nested })).toEqual(invalid(`custom_data.a.0.b: ${entry}`));
+    }
+  });
+});
+
+describe('the payer', () => {
+  test('is who the customer is, whatever else stands in the address', async () => {
+    const customer = { name: ' Ada  Byron ', email: 'ada@example.com', ip: '192.0.2.1' };
+    const billing_address = { first_name: 'Eve', email: 'eve@example.com', ip: '192.0.2.2', city: 'London', zip: 'E1' };
+    const { id } = await checkout.open({ customer, billing_address });
+    const payer = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com', city: 'London', zip: 'E1' };
+    expect((await checkout.inspect(id)).details.payer).toEqual(payer);
+    const shown = { name: 'Ada Byron', email: 'ada@example.com' };
+    expect((await checkout.status({ payment_id: id })).body.customer).toEqual(shown);
+  });
+});
+
+test('the operator reads a session under the names of its request', async () => {
+  const { request, id } = await checkout.open({
+    ...{ expiry_url: 'https://shop.example/late', error_url: 'https://shop.example/broken', url_target: '_top' },
+    ...{ methods: ['doc-a'], card_token: ['x'], req_token: 'Y', session_expiry: 1, custom_data: { table: 4 } },
+    ...{ customer: { email: 'ada@example.com' }, parameters: { 'doc-a': { document_number: 17 } } },
+  });
+  const { success_url, cancel_url, expiry_url, error_url, url_target, methods, card_token } = request;
+  expect((await checkout.inspect(id)).details).toEqual({
+    description: 'A test order',
+    payer: { email: 'ada@example.com' },
+    custom_data: { table: '4' },
+    session: {
+      ...{ first_payment_id: id, expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) },
+      ...{ success_url, cancel_url, expiry_url, error_url, url_target, methods, card_token, req_token: true },
+      parameters: { 'doc-a': { document_number: '17' } },
+    },
+  });
+});
