@@ -1,9 +1,9 @@
 /** The guarded line to merchants' servers: callbacks reach the internet and nothing inside, and learn a status only. */
-import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type CallbackReach, mayCall, readCallbackAddress } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
+import { createLookup } from './names.ts';
 
 /** Why a callback got no answer, in the words of the delivery log. */
 export const FAULT_WORDS = {
@@ -39,7 +39,7 @@ export interface Receiver {
 export interface ReceiverOptions extends CallbackReach {
   totalMs?: number;
   connectMs?: number;
-  /** Who is asked for the addresses of a name; the system, unless a test plays tricks. */
+  /** Who is asked for the addresses of a name, unless a test plays tricks. */
   lookup?: LookupFunction;
 }
 
@@ -72,7 +72,8 @@ const guardedLookup =
     lookup(hostname, { ...options, all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found : [];
       const [first] = addresses;
-      if (error || !first) return callback(faultyError('nameNotFound'), '');
+      if (error) return callback(faultyError(faultOf(error, 'nameNotFound')), '');
+      if (!first) return callback(faultyError('nameNotFound'), '');
       if (!addresses.every(({ address }) => mayCall(address, reach)))
         return callback(faultyError('privateAddress'), '');
       if (options.all) callback(null, addresses);
@@ -83,7 +84,7 @@ const guardedLookup =
 function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectMs ?? LIMITS.callbackConnectMs,
-    lookup: guardedLookup(reach, lookup ?? systemLookup),
+    lookup: guardedLookup(reach, lookup ?? createLookup()),
     autoSelectFamily: true,
     rejectUnauthorized: true,
     allowH2: false,

@@ -44,6 +44,8 @@ export interface CallbackTry {
 /** What became of a callback by one try. */
 export interface Told extends Omit<CallbackTry, 'try'> {
   key: CallbackKey;
+  /** Until when it was taken: whoever took it after that, or sent it anew, decides in our place. */
+  takenUntil: number | null;
   state: CallbackState;
   reason: string | null;
   /** When it is sent again, if it waits. */
@@ -132,25 +134,28 @@ const CLAIM = `
   returning ${columns('t', COLUMNS)}`;
 
 /**
- * A try of one that another process has delivered meanwhile changes nothing any more, but is listed. What comes after
- * it in its payment waits as long as it does, so that nobody looks at it in vain, and is due when it is done.
+ * A try changes a callback only as long as it is ours; when another process has taken it meanwhile, or somebody asked for
+ * it anew, it is listed and no more. What comes after it in its payment waits as long as it does, so that nobody looks at
+ * it in vain, and is due when it is done; done by another, it is none of our business.
  */
 const RECORD = `
   with told as (
     select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::callback_state[], $5::text[], $6::timestamptz[],
-      $7::timestamptz[], $8::int[], $9::text[], $10::int[]
-    ) as i(mid, payment_id, seq, state, reason, due_at, at, status, fault, took_ms)
+      $7::timestamptz[], $8::int[], $9::text[], $10::int[], $11::timestamptz[]
+    ) as i(mid, payment_id, seq, state, reason, due_at, at, status, fault, took_ms, taken_until)
   ), recorded as (
-    update callbacks c set tries = c.tries + 1, rung = c.rung + 1,
-      state = case when c.state = 'waiting' then i.state else c.state end,
-      reason = case when c.state = 'waiting' then i.reason else c.reason end,
-      due_at = case when c.state = 'waiting' then i.due_at end,
-      finished_at = case when c.state = 'waiting' and i.state <> 'waiting' then i.at else c.finished_at end
+    update callbacks c set tries = c.tries + 1,
+      rung = case when c.due_at = i.taken_until then c.rung + 1 else c.rung end,
+      state = case when c.due_at = i.taken_until then i.state else c.state end,
+      reason = case when c.due_at = i.taken_until then i.reason else c.reason end,
+      due_at = case when c.due_at = i.taken_until then i.due_at else c.due_at end,
+      finished_at = case when c.due_at = i.taken_until and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, i.at, i.status, i.fault, i.took_ms
+    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms
   ), followed as (
     update callbacks f set due_at = coalesce(r.due_at, r.at) from recorded r
     where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq and f.state = 'waiting'
+      and (r.due_at is not null or r.finished_at = r.at)
   )
   insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
   select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded`;
@@ -173,10 +178,12 @@ export interface CallbackStore {
 }
 
 export function createCallbackStore({ deliveries, query }: Database): CallbackStore {
-  const record = batch<Told, undefined>(
+  /** Whether it was written: two tries of one callback would be one update, so the second has to come again. */
+  const recordOnce = batch<Told, boolean>(
     async (items) => {
-      // Two tries of one callback in a batch would be one update; the order keeps processes from waiting for each other.
-      const told = items.toSorted((a, b) => compare(textOf(a.key), textOf(b.key)));
+      const firsts = new Map(items.toReversed().map((item) => [textOf(item.key), item]));
+      // The order keeps processes from waiting for each other.
+      const told = [...firsts].toSorted(([a], [b]) => compare(a, b)).map(([, item]) => item);
       await deliveries.query({
         name: 'record_callbacks',
         text: RECORD,
@@ -191,9 +198,10 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
           plain(told, ({ status }) => status),
           texts(told, ({ fault }) => fault),
           plain(told, ({ tookMs }) => tookMs),
+          moments(told, ({ takenUntil }) => takenUntil),
         ],
       });
-      return items.map(() => undefined);
+      return items.map((item) => firsts.get(textOf(item.key)) === item);
     },
     { maxItems: LIMITS.batchItems, maxInFlight: 1, maxWaiting: LIMITS.batchWaiting, isItemFault },
   );
@@ -227,22 +235,25 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       });
       return rows;
     },
-    async giveBack(callbacks, now) {
+    async giveBack(taken, now) {
+      const callbacks = taken.toSorted((a, b) => compare(textOf(a), textOf(b)));
       await deliveries.query({
         name: 'give_back_callbacks',
         text: `update callbacks c set due_at = i.now
-          from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[]) as i(mid, payment_id, seq, now)
-          where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.state = 'waiting'`,
+          from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[])
+            as i(mid, payment_id, seq, now, taken_until)
+          where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.due_at = i.taken_until`,
         values: [
           plain(callbacks, ({ mid }) => mid),
           plain(callbacks, ({ paymentId }) => paymentId),
           plain(callbacks, ({ seq }) => seq),
           moments(callbacks, ({ mid }) => now(mid)),
+          moments(callbacks, ({ dueAt }) => dueAt),
         ],
       });
     },
     async record(told) {
-      await record(told);
+      while (!(await recordOnce(told)));
     },
     async of({ mid, paymentId }) {
       const rows = (await filtered({ mid, paymentId }).select(COLUMNS).orderBy('seq').execute()) as CallbackRow[];

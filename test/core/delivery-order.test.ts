@@ -3,8 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetAccounts } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
+import type { CallbackRow } from '../../src/store/callbacks.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { deliveriesAt, holds, idOf, loseThePatienceOf, type Told, triesOf } from '../support/delivery-shop.ts';
+import {
+  deliveriesAt,
+  holds,
+  idOf,
+  LADDER,
+  loseThePatienceOf,
+  pauseOf,
+  type Told,
+  triesOf,
+} from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { answers, type Behaviour, hangs, inTurn } from '../support/receivers.ts';
 
@@ -34,7 +44,9 @@ const sorted = (ids: readonly string[]): string[] => [...ids].sort();
 
 describe('shared by several processes', () => {
   let other: Gateway;
+  let patient: Gateway;
   beforeAll(async () => {
+    patient = await shop.anotherGateway();
     other = await shop.anotherGateway();
     await loseThePatienceOf(other, PATIENCE_MS);
   });
@@ -122,6 +134,92 @@ describe('shared by several processes', () => {
     const delivered = await told.newest(id);
     expect(delivered).toMatchObject({ state: 'delivered', tries: 2, dueAt: null });
     expect(sorted(delivered.log.map(({ status }) => String(status)))).toEqual(['200', '500']);
+  });
+
+  test('an answer that comes after the callback was asked for anew does not park it, nor move its next try', async () => {
+    const held = holds(() => answers(500));
+    const told = await deliveries.tellingTo(held.behaviour);
+    const id = await told.sale();
+    // The last try of the ladder.
+    await shop.rows(`update callbacks set rung = ${LADDER.length} where payment_id = '${id}'`);
+    const slow = patient.deliverer.drain();
+    await expect.poll(() => held.seen.length).toBe(1);
+    expect(await told.resend(id)).toBe(1);
+    told.receiver.behaviour = answers(503, { 'retry-after': '600' });
+    await deliveries.drain();
+    expect(pauseOf(await told.newest(id))).toBe(600);
+    held.release();
+    await slow;
+    const waiting = await told.newest(id);
+    expect(waiting).toMatchObject({ state: 'waiting', tries: 2, rung: 1 });
+    expect(waiting.log.map(({ status }) => status)).toEqual([503, 500]);
+    expect((waiting.dueAt as number) - (waiting.log[0]?.at as number)).toBe(600_000);
+  });
+
+  test('what is asked for while it is under way is sent once more, whatever the answer is', async () => {
+    const held = holds((nth) => answers(nth === 1 ? 200 : 204));
+    const told = await deliveries.tellingTo(held.behaviour);
+    const id = await told.sale();
+    const slow = patient.deliverer.drain();
+    await expect.poll(() => held.seen.length).toBe(1);
+    expect(await told.resend(id)).toBe(1);
+    held.release();
+    await slow;
+    await deliveries.drain();
+    const delivered = await told.newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, dueAt: null });
+    expect(delivered.log.map(({ status }) => status)).toEqual([200, 204]);
+  });
+
+  test.each([
+    ['before', 0],
+    ['after', 1],
+  ])('two answers at the same moment are both listed, and the one that counts comes %s the other', async (_, place) => {
+    const told = await deliveries.tellingTo(answers(200));
+    const id = await told.sale();
+    const take = async (now: number) => {
+      const [row] = await other.callbacks.claimDue(now, { usualRoom: 16, rooms: [], most: 9, after: undefined });
+      expect(row?.paymentId).toBe(id);
+      return row as CallbackRow;
+    };
+    const lost = await take(Date.now());
+    await told.resend(id);
+    const held = await take(lost.dueAt as number);
+    const tried = ({ mid, paymentId, seq, dueAt }: CallbackRow, status: number) => ({
+      key: { mid, paymentId, seq },
+      takenUntil: dueAt,
+      ...({ state: status === 200 ? 'delivered' : 'parked', reason: null, dueAt: null } as const),
+      ...{ at: Date.now(), status, fault: null, tookMs: 1 },
+    });
+    const records = [tried(lost, 500), tried(lost, 500)].with(place, tried(held, 200));
+    await Promise.all(records.map(other.callbacks.record));
+    const delivered = await told.newest(id);
+    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, rung: 1, dueAt: null });
+    expect(delivered.log.map(({ status }) => status)).toEqual(records.map(({ status }) => status));
+  });
+
+  test('an answer that comes too late lets nobody send again what comes after it and is under way', async () => {
+    const late = holds(() => answers(200));
+    const told = await deliveries.tellingTo(late.behaviour);
+    const id = await told.sale({ auth: 'Y' });
+    await told.operate('CAPTURE', id);
+    const slow = patient.deliverer.drain();
+    await expect.poll(() => late.seen.length).toBe(1);
+    await leap(told, 31);
+    const next = holds(() => answers(200));
+    told.receiver.behaviour = inTurn(answers(200), next.behaviour);
+    const quick = deliveries.drain();
+    await expect.poll(() => next.seen.length).toBe(1);
+    late.release();
+    await slow;
+    next.release();
+    await quick;
+    const [first, second] = (await told.callbacks(id)).map(({ seq }) => `${id}-${seq}`);
+    expect(idsAt(told)).toEqual([first, first, second]);
+    expect((await told.callbacks(id)).map(({ state, tries }) => [state, tries])).toEqual([
+      ['delivered', 2],
+      ['delivered', 1],
+    ]);
   });
 
   test('a process that is stopped in the middle of a call that hangs has not tried', async () => {

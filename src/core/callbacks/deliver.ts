@@ -4,7 +4,7 @@ import { FAULT_WORDS } from '../../connectors/receiver.ts';
 import { signatureOf } from '../../lib/signature.ts';
 import { RETRY_AFTER_MOST_MS, RETRY_JITTER, RETRY_LADDER_MS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CallbackKey, CallbackRow, Claim, EndpointKey, Told } from '../../store/callbacks.ts';
+import type { CallbackKey, CallbackRow, EndpointKey, Told } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import { catchUp } from '../catch-up.ts';
 import type { Deliverer, Gateway } from '../context.ts';
@@ -27,11 +27,16 @@ const FRESH_MS = LIMITS.leaseMs / 3;
 const TOGETHER_MS = 5;
 /** When we stop, receivers get this long to answer what they were sent. */
 const STOP_MS = 3000;
-/** Over all endpoints of this process. */
-const SENDING_MOST = 512;
-const TAKEN_MOST = 2 * SENDING_MOST;
+/** Over all endpoints of this process; those that fail have a lane of their own, so that the others find room. */
+const SENDING_MOST = { sound: 2048, failing: 256 } as const;
+const TAKEN_MOST = 2 * SENDING_MOST.sound;
+/** When so much is taken, whoever has not answered yet gets one at a time: it may be one of many that hang. */
+const BUSY = SENDING_MOST.sound / 4;
 
-const isFailing = ({ window }: Pick<Endpoint, 'window'>): boolean => window < WINDOW_FIRST;
+type Lane = keyof typeof SENDING_MOST;
+
+const laneOf = ({ window }: Endpoint): Lane => (window < WINDOW_FIRST ? 'failing' : 'sound');
+const hasAnswered = ({ window }: Endpoint): boolean => window > WINDOW_FIRST;
 
 const further = (a: CallbackRow, b: CallbackRow): CallbackRow =>
   `${a.mid} ${a.endpoint}` > `${b.mid} ${b.endpoint}` ? a : b;
@@ -43,27 +48,33 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   const endpoints = new Map<string, Endpoint>();
   let isOn = false;
   let isStopped = false;
-  let sending = 0;
+  const sending: Record<Lane, number> = { sound: 0, failing: 0 };
   let isTaking = false;
   let isAskedAgain = false;
   let isAnnounced = false;
-  let after: EndpointKey | undefined;
+  const after: Record<Lane, EndpointKey | undefined> = { sound: undefined, failing: undefined };
   let idlers: (() => void)[] = [];
 
-  const endpointOf = ({ mid, endpoint }: CallbackRow): Endpoint => {
-    const key = `${mid} ${endpoint}`;
-    const known = endpoints.get(key) ?? { mid, endpoint, window: WINDOW_FIRST, sending: 0, queue: [] };
-    endpoints.set(key, known);
+  const keyOf = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
+
+  const endpointOf = (row: CallbackRow): Endpoint => {
+    const { mid, endpoint, rung } = row;
+    // Whoever has failed before, here or elsewhere, begins as one who fails.
+    const fresh = (): Endpoint => ({ mid, endpoint, window: rung > 0 ? 1 : WINDOW_FIRST, sending: 0, queue: [] });
+    const known = endpoints.get(keyOf(row)) ?? fresh();
+    endpoints.set(keyOf(row), known);
     return known;
   };
 
-  const taken = (): number => [...endpoints.values()].reduce((sum, { queue }) => sum + queue.length, sending);
+  const taken = (): number =>
+    [...endpoints.values()].reduce((sum, { queue }) => sum + queue.length, sending.sound + sending.failing);
 
-  /** An endpoint that fails is taken one for at a time; one that answers well gets its next ones beforehand. */
-  const roomOf = ({ mid, endpoint, window, sending: busy, queue }: Endpoint): Claim['rooms'][number] => {
-    const most = isFailing({ window }) ? window : window * AHEAD;
-    return { mid, endpoint, room: Math.max(0, most - busy - queue.length) };
-  };
+  /** How many are taken for an endpoint: one that fails has what it is sent, one that answers well its next ones, too. */
+  function roomOf(endpoint: Endpoint, isBusy: boolean): number {
+    const { window, sending: busy, queue } = endpoint;
+    const sound = isBusy && !hasAnswered(endpoint) ? 1 : window * AHEAD;
+    return Math.max(0, (laneOf(endpoint) === 'failing' ? window : sound) - busy - queue.length);
+  }
 
   /** Takes what is due, one statement at a time; whoever asks meanwhile makes it look once more. */
   async function take(): Promise<void> {
@@ -75,9 +86,10 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     try {
       do {
         isAskedAgain = false;
-        const most = TAKEN_MOST - taken();
-        if (!isStopped && most > 0) await claim(most);
+        await claim('sound');
+        await claim('failing');
         for (const endpoint of endpoints.values()) sendNext(endpoint);
+        await giveBack([...endpoints.values()].filter((endpoint) => laneOf(endpoint) === 'failing'));
         // A look costs the database more than a row does: what is asked for meanwhile is taken together.
         if (isAskedAgain) await pause(TOGETHER_MS);
       } while (isAskedAgain);
@@ -89,30 +101,47 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     }
   }
 
-  async function claim(most: number): Promise<void> {
-    const rooms = [...endpoints.values()].map(roomOf);
-    const usualRoom = WINDOW_FIRST * AHEAD;
-    const rows = await gateway.callbacks.claimDue(gateway.clock.now(), { usualRoom, rooms, most, after });
+  /** Those that fail have a walk of their own, which takes no more than can be sent at once. */
+  async function claim(lane: Lane): Promise<void> {
+    const known = [...endpoints.values()];
+    const isBusy = taken() >= BUSY;
+    const { most, usualRoom } = {
+      sound: { most: (isBusy ? TAKEN_MOST : BUSY) - taken(), usualRoom: isBusy ? 1 : WINDOW_FIRST * AHEAD },
+      failing: { most: SENDING_MOST.failing - sending.failing, usualRoom: 0 },
+    }[lane];
+    const isForNobody = usualRoom === 0 && !known.some((endpoint) => laneOf(endpoint) === lane);
+    if (isStopped || isForNobody || most <= 0) return;
+    const rooms = known.map((endpoint) => ({
+      mid: endpoint.mid,
+      endpoint: endpoint.endpoint,
+      room: laneOf(endpoint) === lane ? roomOf(endpoint, isBusy) : 0,
+    }));
+    const rows = await gateway.callbacks.claimDue(gateway.clock.now(), { usualRoom, rooms, most, after: after[lane] });
     // A walk that was cut short goes on behind the last endpoint that it came to.
-    isAskedAgain ||= after !== undefined || rows.length === most;
-    after = rows.length === most ? rows.reduce(further) : undefined;
+    isAskedAgain ||= after[lane] !== undefined || rows.length === most;
+    after[lane] = rows.length === most ? rows.reduce(further) : undefined;
     await catchUp(gateway, rows);
     const takenAt = performance.now();
     for (const row of rows) endpointOf(row).queue.push({ row, takenAt });
   }
 
+  /** Gives back what is taken and not sent; so nothing waits here for those that fail, and takes the others' room. */
+  async function giveBack(of: readonly Endpoint[]): Promise<void> {
+    const unsent = of.flatMap(({ queue }) => queue.splice(0).map(({ row }) => row));
+    if (unsent.length > 0) await gateway.callbacks.giveBack(unsent, gateway.clock.now);
+  }
+
   function sendNext(endpoint: Endpoint): void {
-    // However many receivers hang, those that answer find room.
-    const most = isFailing(endpoint) ? SENDING_MOST / 2 : SENDING_MOST;
-    while (endpoint.sending < endpoint.window && sending < most) {
+    const lane = laneOf(endpoint);
+    while (endpoint.sending < endpoint.window && sending[lane] < SENDING_MOST[lane]) {
       const next = endpoint.queue.shift();
       if (!next) break;
       if (performance.now() - next.takenAt > FRESH_MS) continue;
       endpoint.sending++;
-      sending++;
+      sending[lane]++;
       void deliver(gateway, next.row).then((isDelivered) => {
         endpoint.sending--;
-        sending--;
+        sending[lane]--;
         endpoint.window = isDelivered
           ? Math.min(WINDOW_MOST, endpoint.window + 1)
           : Math.max(1, Math.floor(endpoint.window / 2));
@@ -129,7 +158,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     for (const tell of idlers) tell();
     idlers = [];
     // An endpoint with nothing under way is as good as a new one, unless it failed.
-    for (const [key, endpoint] of endpoints) if (!isFailing(endpoint)) endpoints.delete(key);
+    for (const [key, endpoint] of endpoints) if (laneOf(endpoint) === 'sound') endpoints.delete(key);
   }
 
   /** A word to the others costs a commit, so what is written within a moment shares one. */
@@ -162,8 +191,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     },
     async stop() {
       isStopped = true;
-      const unsent = [...endpoints.values()].flatMap(({ queue }) => queue.splice(0).map(({ row }) => row));
-      if (unsent.length > 0) await gateway.callbacks.giveBack(unsent, gateway.clock.now);
+      await giveBack([...endpoints.values()]);
       const slow = setTimeout(() => gateway.receiver.close(), STOP_MS);
       await idle();
       clearTimeout(slow);
@@ -195,14 +223,14 @@ async function deliver(gateway: Gateway, row: CallbackRow): Promise<boolean> {
 }
 
 async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefined> {
-  const { mid, paymentId, seq, body } = row;
+  const { mid, paymentId, seq, body, dueAt: takenUntil } = row;
   const key = { mid, paymentId, seq };
   const at = (): number => gateway.clock.now(mid);
   const account = await findAccount(gateway, mid);
   const secrets = secretsOf(gateway, account);
   if (!account || !secrets) {
     const reason = 'It could not be signed: the secret of the account cannot be opened.';
-    return { key, state: 'parked', reason, dueAt: null, at: at(), status: null, fault: reason, tookMs: 0 };
+    return { key, takenUntil, state: 'parked', reason, dueAt: null, at: at(), status: null, fault: reason, tookMs: 0 };
   }
   const url = row.url ?? account.settings.callback_url;
   const delivery =
@@ -223,6 +251,7 @@ async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefine
   if (!isAnswered && delivery.fault === 'stopped') return undefined;
   const tried = {
     key,
+    takenUntil,
     at: at(),
     status: isAnswered ? delivery.status : null,
     fault: isAnswered ? null : FAULT_WORDS[delivery.fault],

@@ -1,0 +1,42 @@
+/** A name server on this machine that answers over UDP, for names that begin as a test says. */
+import { createSocket } from 'node:dgram';
+
+/** Every A record is 127.0.0.1, and there are no others; `nobody…` does not exist, and `silent…` gets no answer. */
+export async function startNameServer() {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  socket.on('message', (question, { address, port }) => {
+    const { name, type, bytes } = readQuestion(question);
+    asked.push(`${type} ${name}`);
+    if (name.startsWith('silent') || (name.startsWith('half') && type === 'AAAA')) return;
+    const isThere = !name.startsWith('nobody');
+    const records = isThere && type === 'A' ? [A_RECORD] : [];
+    const header = Buffer.alloc(12);
+    question.copy(header, 0, 0, 2);
+    header.writeUInt16BE(isThere ? 0x8180 : 0x8183, 2);
+    header.writeUInt16BE(1, 4);
+    header.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([header, bytes, ...records]), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    /** Every question, such as `A shop.example`. */
+    asked,
+    close: () => new Promise<void>((resolve) => socket.close(resolve)),
+  };
+}
+
+/** The name of the question, type A, class IN, a minute to live, and the four bytes of the address. */
+const A_RECORD = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
+
+function readQuestion(message: Buffer): { name: string; type: string; bytes: Buffer } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  const type = message.readUInt16BE(at + 1) === 1 ? 'A' : 'AAAA';
+  return { name: labels.join('.'), type, bytes: message.subarray(12, at + 5) };
+}
