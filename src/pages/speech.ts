@@ -36,8 +36,16 @@ function wantedTags(header: string): string[] {
     .map(({ tag }) => tag);
 }
 
+interface Locale {
+  language: Language;
+  tag: string;
+}
+
+const ENGLISH: Locale = { language: 'en', tag: 'en' };
+
 /** The locale behind a tag that we have words for; a region falls back to its language. */
-function localeOf(tag: string): { language: Language; tag: string } | undefined {
+function localeOf(tag: string): Locale | undefined {
+  if (tag === '') return undefined;
   let locale: Intl.Locale;
   try {
     locale = new Intl.Locale(tag);
@@ -55,8 +63,9 @@ const REMEMBERED_MOST = 200;
 
 /** The account's language if it has one, else the first of the browser's that we speak, else English. */
 export function speechFor(accountLocale: string, acceptLanguage: string | undefined): Speech {
-  const tags = [accountLocale, ...wantedTags(acceptLanguage ?? ''), 'en'];
-  const { language, tag } = tags.map(localeOf).find((locale) => locale !== undefined) ?? { language: 'en', tag: 'en' };
+  const tags = [accountLocale, ...wantedTags(acceptLanguage ?? '')];
+  const { language, tag } =
+    tags.reduce<Locale | undefined>((found, one) => found ?? localeOf(one), undefined) ?? ENGLISH;
   const known = spoken.get(tag);
   if (known) return known;
   if (spoken.size >= REMEMBERED_MOST) spoken.clear();

@@ -67,7 +67,13 @@ export function contextsOf(
 }
 
 /** `parameters[list][0][type]` as it stands in the parameters of a brand: `list[0][type]`. */
-const nameInside = (name: string): string => name.replace(/^parameters\[([^\]]+)\]/, '$1');
+function nameInside(name: string): string {
+  if (!name.startsWith(PARAMETERS)) return name;
+  const end = name.indexOf(']');
+  return name.slice(PARAMETERS.length, end) + name.slice(end + 1);
+}
+
+const PARAMETERS = 'parameters[';
 
 /** What the payer has to fill in for a brand. */
 export function missingFields(brand: Brand, context: FieldContext): Field[] {

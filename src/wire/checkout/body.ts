@@ -52,11 +52,17 @@ function problemsOf(json: unknown): Problem[] {
 /** `names` are other names under which a field may come. */
 export function checkoutBody(json: unknown, names: Readonly<Record<string, string>> = {}): CheckoutBody {
   const problems = problemsOf(json);
+  /** Every field is looked at several times. */
+  const found = new Map<string, unknown>();
   const at = (path: string): unknown => {
-    const value = lookUp(json, path);
+    if (found.has(path)) return found.get(path);
     const other = names[path];
-    return other !== undefined && (value ?? '') === '' ? lookUp(json, other) : value;
+    const own = lookUp(json, path);
+    const value = other !== undefined && (own ?? '') === '' ? lookUp(json, other) : own;
+    found.set(path, value);
+    return value;
   };
+  let texts: [string, string][] | undefined;
   return {
     at,
     problems,
@@ -67,6 +73,9 @@ export function checkoutBody(json: unknown, names: Readonly<Record<string, strin
     isNested: (name) => typeof at(name) === 'object' && at(name) !== null,
     isText: (name) => typeof at(name) === 'string',
     positions: () => [],
-    texts: () => textsIn(json, ''),
+    texts: () => {
+      texts ??= [...textsIn(json, '')];
+      return texts;
+    },
   };
 }
