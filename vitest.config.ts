@@ -9,5 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // How long a poll is patient; a machine that is busy with other tests is slow.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -57,6 +57,12 @@ export interface AppOptions {
 
 const SWEEP_MS = 50;
 
+/** A body that nobody reads and that may be long ends with its connection. */
+function leaveUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LIMITS.bodyBytes;
+  if (isLong) reply.header('connection', 'close');
+}
+
 export function createApp(
   gateway: Gateway,
   { isTrustedProxy, adminTokenDigest, takesRequests }: AppOptions,
@@ -65,6 +71,7 @@ export function createApp(
     loggerInstance: gateway.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LIMITS.bodyBytes,
+    requestTimeout: LIMITS.requestMs,
     forceCloseConnections: 'idle',
     // The log line of a request is written once, at its end: no logger per request is needed.
     childLoggerFactory: (logger) => logger,
@@ -74,6 +81,7 @@ export function createApp(
     // A path that cannot be read is a path that does not exist; no hook runs for it.
     frameworkErrors: (_error, request, reply: unknown) => {
       const answer = (reply as FastifyReply).header('x-request-id', request.id).header('cache-control', 'no-store');
+      leaveUnread(request, answer);
       answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
@@ -93,6 +101,7 @@ export function createApp(
     if (!request.is404) return done();
     // What does not exist is said before anybody reads a body.
     request.action = 'unknown';
+    leaveUnread(request, reply);
     done(new Refusal('unknownRoute'));
   });
   const finished = endOfTurnList<FinishedRequest>((requests) => {

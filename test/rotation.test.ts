@@ -6,8 +6,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findAccount } from '../src/core/accounts.ts';
 import type { Gateway, WholePayment } from '../src/core/context.ts';
+import { choose, type Method } from '../src/core/payments/choose.ts';
 import { linkOf } from '../src/core/payments/links.ts';
 import { fingerprintOf } from '../src/core/payments/open.ts';
+import { openForPayer, type PayerView } from '../src/core/payments/payer.ts';
 import { secretsOf, secretsOfSession } from '../src/core/payments/secrets.ts';
 import { keepCard, openCard } from '../src/core/vault.ts';
 import { openGateway } from '../src/gateway.ts';
@@ -106,6 +108,21 @@ describe('beside a gateway that has both keys', () => {
   afterAll(async () => {
     for (const close of closes) await close();
     await shop.close();
+  });
+
+  test('whoever pays meanwhile puts nothing back that is under the old key', async () => {
+    const { url, id } = await checkoutOf(shop).open({ parameters: { 'pin-a': { pin: USED_UP } } });
+    const gateway = await openWith(`${NEW},${OLD}`);
+    gateway.connectors = shop.gateway.connectors;
+    const { payment, account, methods } = (await openForPayer(
+      gateway,
+      url.slice(url.lastIndexOf('/') + 1),
+    )) as PayerView;
+    const method = methods.find(({ label }) => label === 'vcard') as Method;
+    const answers = new Map([['identifier', 'decline@example.com']]);
+    for (let times = 0; times < 2; times++) await choose(gateway, payment, account, method, answers);
+    const { session } = ((await gateway.payments.findAnywhere(id)) as WholePayment).details;
+    expect(secretsOfSession({ seal: createSeal(NEW) }, session)).toEqual({ 'pin-a': { pin: USED_UP } });
   });
 
   test('it is killed wherever it may be, and goes on; nobody who reads or writes meanwhile notices', async () => {

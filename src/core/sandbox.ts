@@ -1,7 +1,7 @@
 /** Rehearsals: what the simulated outside world is told to do, to a payment or to the next calls. */
 import type { ControlAnswer } from '../connectors/simulator.ts';
 import { isUuid } from '../lib/id.ts';
-import { Refusal } from '../rules/errors.ts';
+import { invalidField, Refusal } from '../rules/errors.ts';
 import type { Gateway } from './context.ts';
 
 /** Sends an order to the simulated world; a world that does not answer is an outage, not an outcome. */
@@ -26,7 +26,7 @@ export async function rehearse(
   const { mid, brand, amount, currency, connector } = payment;
   if (connector === 'vcard' && !('chargeback' in wish)) {
     const sentence = 'The test brand has no provider that could be told.';
-    throw new Refusal('invalidData', [{ field: Object.keys(wish)[0] ?? 'body', sentence }]);
+    throw invalidField(Object.keys(wish)[0] ?? 'body', sentence);
   }
   // The test connector has no provider whose books could know the payment.
   const notify_url = `${gateway.inboundUrl}/inbound/${connector}`;

@@ -1,7 +1,7 @@
 /** Schedules: made, changed and deleted by merchants, and charged when they are due. */
 import { momentAfter } from '../lib/calendar.ts';
 import { newId } from '../lib/id.ts';
-import { Refusal } from '../rules/errors.ts';
+import { invalidField, Refusal } from '../rules/errors.ts';
 import { SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { isOpen } from '../rules/states.ts';
@@ -19,12 +19,12 @@ const LAST_MOMENT = Date.UTC(9999, 0, 1);
 function refuseTerms(terms: ScheduleTerms, now: number): void {
   const { intervalUnit, intervalLength, paymentsCount, delays, dayOfMonth } = terms;
   if (dayOfMonth !== null && intervalUnit !== 'month') {
-    throw new Refusal('invalidData', [{ field: 'day_of_month', sentence: SENTENCES.monthsOnly }]);
+    throw invalidField('day_of_month', SENTENCES.monthsOnly);
   }
   const last = momentAfter(now, 31, { unit: intervalUnit, length: intervalLength }, paymentsCount + delays);
   if (!(last < LAST_MOMENT)) {
     const sentence = 'The last charge would be past the year 9999.';
-    throw new Refusal('invalidData', [{ field: 'payments_count', sentence }]);
+    throw invalidField('payments_count', sentence);
   }
 }
 
@@ -44,7 +44,7 @@ export async function createSchedule(
     createdAt: gateway.clock.now(mid),
   };
   if (await gateway.schedules.insert(schedule)) return schedule;
-  throw new Refusal('invalidData', [{ field: 'schedule_id', sentence: 'This value is already used.' }]);
+  throw invalidField('schedule_id', 'This value is already used.');
 }
 
 export async function existingSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<Schedule> {

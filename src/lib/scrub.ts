@@ -114,7 +114,7 @@ const DIGIT_READINGS: readonly RegExp[] = [
   /\d+(?:[ .+-]\d+)*/g,
 ];
 // What a JSON line is made of, as far as numbers are concerned: strings, to step over, and bare numbers.
-const JSON_STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*/g;
+const JSON_STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/g;
 const SEPARATOR = /([ .+-]|%2[0bde])/i;
 
 const BASE64_DIGITS = new RegExp(

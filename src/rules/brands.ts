@@ -322,7 +322,7 @@ export function brandValues(
   for (const field of fields) {
     if (isCommon(field.name)) continue;
     const value = field.items ? listValue(field.name, field.items, context) : fieldValue(field, context);
-    if (value.length > 0) (field.isSecret ? secrets : parameters)[plainName(field.name)] = value;
+    if (value.length > 0) (field.isSecret ? secrets : parameters)[nameInside(field.name)] = value;
   }
   return { parameters, secrets };
 }
@@ -330,7 +330,14 @@ export function brandValues(
 /** Fields that every sale has are kept with the payment itself. */
 const isCommon = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
 
-const plainName = (name: string): string => /^parameters\[(.+)\]$/.exec(name)?.[1] ?? name;
+const PARAMETERS = 'parameters[';
+
+/** A name of a sale as it stands in the parameters of a brand: `list[0][type]` for `parameters[list][0][type]`. */
+export function nameInside(name: string): string {
+  if (!name.startsWith(PARAMETERS)) return name;
+  const end = name.indexOf(']');
+  return name.slice(PARAMETERS.length, end) + name.slice(end + 1);
+}
 
 const listValue = (name: string, items: readonly Field[], context: FieldContext): Record<string, string>[] =>
   context

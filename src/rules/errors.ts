@@ -73,3 +73,7 @@ export class Refusal extends Error {
     this.problems = problems;
   }
 }
+
+/** A request of which one field is wrong. */
+export const invalidField = (field: string, sentence: string): Refusal =>
+  new Refusal('invalidData', [{ field, sentence }]);

@@ -28,6 +28,7 @@ export const SENTENCES = {
   incomplete: (path: string) => `This value should have ${path}.`,
   tooLong: (most: number) => `This value is too long. It should have ${most} characters or less.`,
   tooMany: (most: number) => `This value should have ${most} entries or less.`,
+  longNames: (most: number) => `The names in this value should have ${most} characters or less.`,
   tooShort: (least: number) => `This value is too short. It should have ${least} characters or more.`,
 } as const;
 
@@ -232,7 +233,7 @@ export const webAddress: Kind = {
 
 /** What people write for people; it is kept, shown and told as it was sent. */
 const FREE_TEXT =
-  /^(?:order[_.]description|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/;
+  /^(?:order[_.]description|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/s;
 
 /**
  * The number of a card that stands in a text for people. Only texts are looked at, and not identifiers: a random number

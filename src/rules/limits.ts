@@ -13,6 +13,9 @@ export const LIMITS = {
   bodyBytesMost: 6 * 1024 * 1024,
   formFields: 200,
   formDepth: 3,
+  nameLength: 255,
+  /** A request has to be there by then, head and body. */
+  requestMs: MINUTE,
   orderIdLength: 255,
   descriptionLength: 1024,
   descriptorLength: 22,

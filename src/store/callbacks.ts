@@ -136,7 +136,8 @@ const CLAIM = `
 /**
  * A try changes a callback only as long as it is ours; when another process has taken it meanwhile, or somebody asked for
  * it anew, it is listed and no more. What comes after it in its payment waits as long as it does, so that nobody looks at
- * it in vain, and is due when it is done; done by another, it is none of our business.
+ * it in vain, and is due when it is done; done by another, it is none of our business. What may be on its way itself,
+ * because somebody asked for an earlier one anew, is left to its lease.
  */
 const RECORD = `
   with told as (
@@ -151,14 +152,18 @@ const RECORD = `
       due_at = case when c.due_at = i.taken_until then i.due_at else c.due_at end,
       finished_at = case when c.due_at = i.taken_until and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms
+    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
+      c.state = i.state and c.due_at is not distinct from i.due_at as counts
   ), followed as (
     update callbacks f set due_at = coalesce(r.due_at, r.at) from recorded r
     where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq and f.state = 'waiting'
       and (r.due_at is not null or r.finished_at = r.at)
+      and (f.due_at <= r.at or f.due_at > r.at + $12 * interval '1 ms')
+  ), listed as (
+    insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
+    select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded
   )
-  insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
-  select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded`;
+  select payment_id as "paymentId", seq from recorded where counts`;
 
 export interface CallbackStore {
   /** Takes callbacks that are due, for as long as the lease lasts. */
@@ -166,7 +171,7 @@ export interface CallbackStore {
   /** Gives back what was taken and not sent. */
   giveBack(callbacks: readonly CallbackRow[], now: (mid: string) => number): Promise<void>;
   /** Writes what became of a callback by one try. */
-  record(told: Told): Promise<void>;
+  record(told: Told): Promise<boolean>;
   /** All callbacks of a payment, in their order, each with its tries. */
   of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackTry[] })[]>;
   /** Newest payments first, and of each the newest callback first; `before` is the last one of the page before. */
@@ -178,13 +183,13 @@ export interface CallbackStore {
 }
 
 export function createCallbackStore({ deliveries, query }: Database): CallbackStore {
-  /** Whether it was written: two tries of one callback would be one update, so the second has to come again. */
-  const recordOnce = batch<Told, boolean>(
+  /** Whether it counts; nothing when it was not written: two tries of one callback would be one update. */
+  const recordOnce = batch<Told, boolean | undefined>(
     async (items) => {
       const firsts = new Map(items.toReversed().map((item) => [textOf(item.key), item]));
       // The order keeps processes from waiting for each other.
       const told = [...firsts].toSorted(([a], [b]) => compare(a, b)).map(([, item]) => item);
-      await deliveries.query({
+      const { rows } = await deliveries.query<Omit<CallbackKey, 'mid'>>({
         name: 'record_callbacks',
         text: RECORD,
         values: [
@@ -199,9 +204,14 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
           texts(told, ({ fault }) => fault),
           plain(told, ({ tookMs }) => tookMs),
           moments(told, ({ takenUntil }) => takenUntil),
+          LIMITS.leaseMs,
         ],
       });
-      return items.map((item) => firsts.get(textOf(item.key)) === item);
+      const counted = new Set(rows.map(({ paymentId, seq }) => `${paymentId} ${seq}`));
+      return items.map((item) => {
+        const { paymentId, seq } = item.key;
+        return firsts.get(textOf(item.key)) === item ? counted.has(`${paymentId} ${seq}`) : undefined;
+      });
     },
     { maxItems: LIMITS.batchItems, maxInFlight: 1, maxWaiting: LIMITS.batchWaiting, isItemFault },
   );
@@ -253,7 +263,11 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       });
     },
     async record(told) {
-      while (!(await recordOnce(told)));
+      // It ends: of the tries of one callback that wait together the first is written each time.
+      for (;;) {
+        const counts = await recordOnce(told);
+        if (counts !== undefined) return counts;
+      }
     },
     async of({ mid, paymentId }) {
       const rows = (await filtered({ mid, paymentId }).select(COLUMNS).orderBy('seq').execute()) as CallbackRow[];

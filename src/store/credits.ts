@@ -20,6 +20,7 @@ export interface CreditStore {
   claim(credit: CreditRow): Promise<CreditRow>;
   /** Puts one claim in the place of another; false when somebody else was faster. */
   replace(before: CreditRow, after: CreditRow): Promise<boolean>;
+  withdraw(credit: CreditRow): Promise<void>;
 }
 
 const COLUMNS = ['mid', 'orderId', 'part', 'fingerprint', 'operationId', 'createdAt'] as const;
@@ -56,6 +57,15 @@ export function createCreditStore({ query }: Database): CreditStore {
         .where('operationId', '=', before.operationId)
         .executeTakeFirst();
       return numUpdatedRows === 1n;
+    },
+    async withdraw({ mid, orderId, part, operationId }) {
+      await query
+        .deleteFrom('credits')
+        .where('mid', '=', mid)
+        .where('orderId', '=', orderId)
+        .where('part', '=', part)
+        .where('operationId', '=', operationId)
+        .execute();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The error envelope that every protocol answers with. */
 import { Overloaded } from '../lib/batch.ts';
 import { isOutage } from '../lib/faults.ts';
-import { ERRORS, type ErrorName, type Problem, Refusal } from '../rules/errors.ts';
+import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
 
 export interface Envelope {
   result: 'ERROR';
@@ -25,13 +25,11 @@ export function envelope(error: ErrorName, problems: readonly Problem[] = []): E
 /** The faults of reading a request that the HTTP server itself finds. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('bodyTooLarge'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unreadable('content-type', 'This content type is not supported.'),
-  FST_ERR_CTP_EMPTY_JSON_BODY: () => unreadable('body', 'The body should be a JSON object.'),
-  FST_ERR_CTP_INVALID_JSON_BODY: () => unreadable('body', 'The body is not valid JSON.'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => unreadable('body', 'The body is not as long as its content-length says.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => invalidField('content-type', 'This content type is not supported.'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => invalidField('body', 'The body should be a JSON object.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidField('body', 'The body is not valid JSON.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidField('body', 'The body is not as long as its content-length says.'),
 };
-
-const unreadable = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
 
 /** What an error means on the wire; whatever is not a refusal is our own fault or an outage. */
 export function refusalOf(error: unknown): Refusal {
@@ -40,7 +38,7 @@ export function refusalOf(error: unknown): Refusal {
   const known = SERVER_FAULTS[code ?? ''];
   if (known) return known();
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return unreadable('body', 'The request is not valid.');
+    return invalidField('body', 'The request is not valid.');
   if (error instanceof Overloaded || isOutage(error)) return new Refusal('unavailable');
   return new Refusal('internal');
 }

@@ -2,8 +2,9 @@
 import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { cardNumberIn } from '../lib/card.ts';
+import { shown } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
-import { type Problem, Refusal } from '../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import type { Operation } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
@@ -78,7 +79,7 @@ async function knownKey(gateway: Gateway, { body, keyField }: MerchantRequest): 
   const account = environment && (await findAccountByKey(gateway, kind, key));
   if (!account) {
     const sentence = body.isNested(keyField) ? SENTENCES.notSingle : key === '' ? SENTENCES.blank : SENTENCES.invalid;
-    throw new Refusal('invalidData', [{ field: keyField, sentence }]);
+    throw invalidField(keyField, sentence);
   }
   return account;
 }
@@ -119,7 +120,7 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
       const isInName = isIn(name);
       if (!isInName && !isIn(value)) continue;
       problems.push({
-        field: !isInName && /^[\w[\]]{1,64}$/.test(name) ? name : 'body',
+        field: isInName ? 'body' : shown(name),
         sentence: 'This value contains the password of the account, which should never be sent.',
       });
     }
@@ -135,7 +136,7 @@ function revealedCards(body: RequestBody): Problem[] {
     if (number === undefined) continue;
     if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
     problems.push({
-      field: cardNumberIn(name) === undefined && /^[\w.[\]]{1,64}$/.test(name) ? name : 'body',
+      field: cardNumberIn(name) === undefined ? shown(name) : 'body',
       sentence: 'This value looks like a card number, which should never be sent here.',
     });
   }

@@ -1,4 +1,6 @@
 /** What a Checkout request may look like: paths, bytes and JSON before its fields, and objects and lists among them. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CallbackMerchant, callbacksOf } from '../support/callbacks.ts';
 import {
@@ -56,6 +58,17 @@ describe('a path that does not exist is said before its body is read', () => {
     expect(await post('session', body(), 'PUT')).toEqual(UNKNOWN);
   });
 
+  test('and a body without an end takes its connection with it', async () => {
+    const { hostname, port } = new URL(shop.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write('POST /api/v1/nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    const answer = String((await once(socket, 'data'))[0]);
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    await once(socket.resume(), 'close');
+  });
+
   test('and counted as such', async () => {
     await post('payment/nothing', '{');
     const { text } = await show(`${shop.url}/metrics`);
@@ -74,7 +87,7 @@ describe('the bytes', () => {
     expect(await post('session', Buffer.from(text))).toEqual(ACCEPTED);
   });
 
-  const once = (name: string) => invalid(`${name}: This value should be sent once.`);
+  const twice = (name: string) => invalid(`${name}: This value should be sent once.`);
   test.each<[string, string, string]>([
     ['a field', '"success_url": "https://other.example/"', 'success_url'],
     ['a field written otherwise', '"success\\u005furl" : "https://other.example/"', 'success_url'],
@@ -83,7 +96,7 @@ describe('the bytes', () => {
     ['a name of another shape', '"x": {"a b": 1, "a b": 2}', 'body'],
     ['a name that could be a password', `"${'0f'.repeat(16)}": 1, "${'0f'.repeat(16)}": 2`, 'body'],
   ])('say everything once: not %s', async (_, member, name) => {
-    expect(await post('session', withMember(member))).toEqual(once(name));
+    expect(await post('session', withMember(member))).toEqual(twice(name));
   });
 
   test.each([
@@ -101,10 +114,49 @@ describe('names that every object has', () => {
     const fields = { parameters: { [name]: { a: '1' }, 'doc-a': { [name]: 'x', document_number: '17' } } };
     const { id, url } = await checkout.open({ ...fields, methods: [name, 'doc-a'], custom_data: { [name]: 'x' } });
     const { session, custom_data } = (await checkout.inspect(id)).details;
-    expect(session.parameters).toEqual({ 'doc-a': fields.parameters['doc-a'] });
+    expect(session.parameters).toEqual({ 'doc-a': { document_number: '17' } });
     expect(custom_data).toEqual({ [name]: 'x' });
     expect((await show(url)).status).toBe(200);
   });
+});
+
+test('what is no field of a brand for payers is not kept, whatever it is called', async () => {
+  const { id } = await checkout.open({
+    parameters: {
+      'pin-a': { PIN: '1234567812345678', voucher: 'x' },
+      'wallet-a': { payment_token: 'x' },
+      'transfer-a': { bank_cuil: '20123456786', cuil: 'x' },
+    },
+  });
+  const { session } = (await checkout.inspect(id)).details;
+  expect(session.parameters).toEqual({ 'pin-a': {}, 'transfer-a': { bank_cuil: '20123456786' } });
+});
+
+describe('more than a form could bring', () => {
+  const members = (count: number): Body => Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'x']));
+  const long = 'n'.repeat(255);
+
+  test.each(['custom_data', 'parameters'])('%s', async (name) => {
+    const tooMany = invalid(`${name}: This value should have 200 entries or less.`);
+    const tooLong = invalid(`${name}: The names in this value should have 255 characters or less.`);
+    expect(await sendSession({ [name]: { 'doc-a': members(200) } })).toEqual(ACCEPTED);
+    expect(await sendSession({ [name]: { 'doc-a': members(201) } })).toEqual(tooMany);
+    expect(await sendSession({ [name]: { 'doc-a': members(100), 'doc-b': members(101) } })).toEqual(tooMany);
+    expect(await sendSession({ [name]: { [long]: {} } })).toEqual(ACCEPTED);
+    expect(await sendSession({ [name]: { [long]: { n: 'x' } } })).toEqual(tooLong);
+  });
+
+  test('a name, wherever it is', async () => {
+    const tooLong = invalid('body: The names in this value should have 255 characters or less.');
+    for (const value of [{ [`${long}n`]: 1 }, { x: [{ y: { [`${long}n`]: {} } }] }])
+      expect(await sendSession(value)).toEqual(tooLong);
+    expect(await sendSession({ unknown: [{ [long]: Array(300).fill(1) }] })).toEqual(ACCEPTED);
+  });
+});
+
+test('a card number is found under a name of several lines, too', async () => {
+  const entry = 'body: This value looks like a card number, which should never be sent here.';
+  expect(await sendSession({ custom_data: { 'a\nb': '4111111111111111' } })).toEqual(invalid(entry));
 });
 
 describe('what should be an object or a list', () => {
@@ -128,12 +180,17 @@ describe('what should be an object or a list', () => {
 
   test('methods: who asks for one way to pay does not get all of them', async () => {
     const entry = 'methods: This value should be a list of texts.';
-    for (const value of [17, true, { 1: 'card' }, [17], [['card']], ['card', { a: 1 }]]) {
+    for (const value of [17, true, { a: 'card' }, { 0: 17 }, [17], [['card']], ['card', { a: 1 }]]) {
       expect(await sendSession({ methods: value })).toEqual(invalid(entry));
     }
     for (const value of [null, '', [], {}, 'card', ['card'], ['card', null, '']]) {
       expect(await sendSession({ methods: value })).toEqual(ACCEPTED);
     }
+  });
+
+  test('a list with numbered places is one: some languages write so what is left of a list', async () => {
+    const { url } = await checkout.open({ methods: { 0: 'vcard', 2: 'doc-a' } });
+    expect(choices((await show(url)).text)).toEqual(['vcard', 'doc-a']);
   });
 
   test('a single way to pay will do', async () => {

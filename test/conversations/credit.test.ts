@@ -1,5 +1,8 @@
 /** Money goes back to a card that a token names: to which payment, how much of it, how often, and who may. */
 import { describe, expect, test } from 'vitest';
+import { findAccount } from '../../src/core/accounts.ts';
+import type { Account, Gateway } from '../../src/core/context.ts';
+import { credit } from '../../src/core/payments/credit.ts';
 import { fingerprintOf } from '../../src/core/payments/open.ts';
 import { newId } from '../../src/lib/id.ts';
 import { canonicalJson } from '../../src/lib/json.ts';
@@ -149,6 +152,27 @@ describe('refusals, the first that applies', () => {
 });
 
 describe('the same order twice', () => {
+  test('a payment that takes the order in between has it, and the credit is a duplicate that claims nothing', async () => {
+    const { id, token, merchant } = await sold();
+    const account = (await findAccount(shop.gateway, merchant.mid)) as Account;
+    const orderId = newOrderId();
+    const { credits } = shop.gateway;
+    const slow: Gateway = {
+      ...shop.gateway,
+      credits: {
+        ...credits,
+        async claim(row) {
+          expect((await shop.sale({ order_id: orderId }, merchant)).body.status).toBe('SETTLED');
+          return credits.claim(row);
+        },
+      },
+    };
+    const order = { orderId, amountText: '5.00', currency: 'USD', cardToken: token, content: 'x' };
+    await expect(credit(slow, account, order)).rejects.toMatchObject({ error: 'duplicatePayment' });
+    expect(await credits.find({ mid: merchant.mid, orderId, part: '' })).toBeUndefined();
+    expect((await inspect(id)).refunded).toBe('0.00');
+  });
+
   test('its own: the same within fifteen seconds is the same operation; anything else is a duplicate', async () => {
     const { id, merchant, credit } = await sold();
     const order_id = newOrderId();

@@ -1,4 +1,5 @@
 /** Results of challenges: which are believed, what comes too late, and which process goes on with the card. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
@@ -126,6 +127,20 @@ describe('a result of the directory', () => {
     await both(no, 'N', 'Y', 'N');
     expect([await checkout.stateOf(yes.id), await checkout.stateOf(no.id)]).toEqual(['settled', 'decline']);
     expect(submitted).toEqual([{ reference: yes.id, code: '737' }]);
+  });
+
+  test('that comes together with its contrary counts, or the contrary does: never both', async () => {
+    meanwhile = () => pause(20);
+    for (const order of ['YN', 'NY', 'YN', 'NY', 'YN', 'NY']) {
+      const payer = await atBank();
+      await Promise.all([...order].map((transStatus) => send(rreq(payer, { transStatus }))));
+      const events = await shop.events(payer.id);
+      const isPaid = events.includes('authenticated');
+      expect(events.slice(events.indexOf('challenged') + 1)).toEqual(
+        isPaid ? ['authenticated', 'settled'] : ['declined'],
+      );
+      expect(submitted.filter(({ reference }) => reference === payer.id)).toHaveLength(isPaid ? 1 : 0);
+    }
   });
 
   test('twenty times at once submits the card once', async () => {

@@ -34,6 +34,8 @@ export interface Happening {
   attention?: Attention;
   /** When the work loop has to look at the payment again, if it has to. */
   dueAt?: number | undefined;
+  /** It means something only to a payment that is like this; to one that has gone on meanwhile it is no news. */
+  onlyIf?: ((payment: WholePayment) => boolean) | undefined;
 }
 
 /** What each event writes besides the state; the amounts follow from the event alone. */
@@ -159,12 +161,10 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
   };
   let current = payment;
   const judged = async (found: WholePayment, now: number): Promise<Move | undefined> => {
+    current = found;
+    if (happening.onlyIf?.(found) === false) return undefined;
     // What comes after the payer's time is late, whether or not the work loop has been here.
-    const isLate = event !== 'abandoned' && isOutOfTime(gateway, found);
-    current = isLate ? await abandon(gateway, found) : found;
-    // Whoever gives a payment up may find that it has gone on meanwhile, in time.
-    const hasGoneOn = found !== payment && isOpen(found.state) && !isOutOfTime(gateway, found);
-    if (event === 'abandoned' && hasGoneOn) return undefined;
+    if (event !== 'abandoned' && isOutOfTime(gateway, found)) current = await abandon(gateway, found);
     // Time ends nothing that an operation is under way for: its outcome decides first.
     if (current.busy !== null && BY_TIME.includes(event)) return undefined;
     const composed = compose(current, now);
@@ -196,6 +196,8 @@ export function abandon(gateway: Gateway, payment: WholePayment): Promise<WholeP
     event: 'abandoned',
     actor: 'clock',
     declineReason: REASONS.outOfTime,
+    // It may have gone on meanwhile, in time.
+    onlyIf: (found) => found === payment || !isOpen(found.state) || isOutOfTime(gateway, found),
     dueAt: wasSubmitted ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
   });
 }

@@ -87,11 +87,18 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
   }
 }
 
-export const decline = (gateway: Gateway, payment: WholePayment, authentication: Authentication, record: CallRecord) =>
+export const decline = (
+  gateway: Gateway,
+  payment: WholePayment,
+  authentication: Authentication,
+  record: CallRecord,
+  onlyIf?: (payment: WholePayment) => boolean,
+): Promise<WholePayment> =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',
     call: record,
     authentication,
+    onlyIf,
     declineReason: authentication.transStatus === 'R' ? REASONS.bankRejected : REASONS.notConfirmed,
   });

@@ -26,8 +26,10 @@ export async function applyResult(gateway: Gateway, result: AuthenticationResult
   const challenge = challengeOf(payment);
   if (!challenge) return true;
   if (challenge.acsTransId !== result.acsTransId) return false;
-  if (isOutOfTime(gateway, payment)) await abandon(gateway, payment);
-  else if (!(await isTakenOver(gateway, payment, challenge, result))) await goOn(gateway, payment, account, result);
+  if (isOutOfTime(gateway, payment)) {
+    gateway.codes.take(payment.paymentId);
+    await abandon(gateway, payment);
+  } else if (!(await handOver(gateway, payment, challenge, result))) await goOn(gateway, payment, account, result);
   return true;
 }
 
@@ -42,8 +44,10 @@ async function goOn(
 ): Promise<void> {
   const record = bankCall(authentication.transStatus, 0);
   if (!PASSED.includes(authentication.transStatus)) {
-    gateway.codes.take(payment.paymentId);
-    await decline(gateway, payment, authentication, record);
+    // Another result may have come first, and the card be on its way.
+    const isAtBank = (found: WholePayment): boolean => challengeOf(found) !== undefined;
+    const declined = await decline(gateway, payment, authentication, record, isAtBank);
+    if (declined.state === 'DECLINED') gateway.codes.take(payment.paymentId);
     return;
   }
   const authenticated = await noteAuthenticated(gateway, payment, record, authentication);
@@ -56,10 +60,11 @@ async function goOn(
 const sealedFor = (holder: string): string => boundTo('3ds', 'result', holder);
 
 /**
- * Leaves a result to the process that keeps the code of the card. Nothing is written for that: whoever notes the result
- * first goes on, so a process that has died, or hears of it too late, costs the code and nothing else.
+ * Leaves a result to the process that keeps the code of the card; true when it has gone on. Nothing is written for that:
+ * whoever notes the result first goes on, so a process that has died, or hears of it too late, costs the code and
+ * nothing else.
  */
-async function isTakenOver(
+async function handOver(
   gateway: Gateway,
   payment: WholePayment,
   { holder }: Challenge,

@@ -2,7 +2,7 @@
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -14,7 +14,7 @@ export function readAmount(text: string, payment: Payment, everything: bigint): 
   const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2);
   if (typeof units === 'bigint') return units;
   const sentence = units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
-  throw new Refusal('invalidData', [{ field: 'amount', sentence }]);
+  throw invalidField('amount', sentence);
 }
 
 /** Takes what was reserved, or a part of it; once. */

@@ -12,6 +12,7 @@ import {
   isAbsent,
   isForPayers,
   NOBODY,
+  nameInside,
   offeredMethods,
   UNCHOSEN,
 } from '../../rules/brands.ts';
@@ -26,7 +27,7 @@ import { noteCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
 import { claim } from './open.ts';
 import { submit } from './provider.ts';
-import { sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
+import { sealedAnew, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -65,15 +66,6 @@ export function contextsOf(
     };
   };
 }
-
-/** `parameters[list][0][type]` as it stands in the parameters of a brand: `list[0][type]`. */
-function nameInside(name: string): string {
-  if (!name.startsWith(PARAMETERS)) return name;
-  const end = name.indexOf(']');
-  return name.slice(PARAMETERS.length, end) + name.slice(end + 1);
-}
-
-const PARAMETERS = 'parameters[';
 
 /** What the payer has to fill in for a brand. */
 export function missingFields(brand: Brand, context: FieldContext): Field[] {
@@ -210,8 +202,10 @@ async function savedCardOf(
 }
 
 /** The payment to go on with: after a decline, a new one under the same order. */
-const attemptOf = (gateway: Gateway, payment: WholePayment): WholePayment | Promise<WholePayment> =>
-  payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
+function attemptOf(gateway: Gateway, found: WholePayment): WholePayment | Promise<WholePayment> {
+  const payment = { ...found, details: sealedAnew(gateway, found.details) };
+  return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
+}
 
 function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, context: FieldContext): PaymentDetails {
   const { parameters, secrets: added } = brandValues(brand, context);

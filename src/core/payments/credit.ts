@@ -1,6 +1,6 @@
 /** Pays back to a card that a token names: finds its payment, claims the order of the credit once, does the rest. */
 import { newId } from '../../lib/id.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CardRow } from '../../store/cards.ts';
 import type { CreditRow } from '../../store/credits.ts';
@@ -26,7 +26,7 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   const { payment, isOwnOrder } = await creditedPayment(gateway, card, order.orderId);
   if (payment.currency !== order.currency) {
     const sentence = 'This value should be the currency of the payment.';
-    throw new Refusal('invalidData', [{ field: 'order_currency', sentence }]);
+    throw invalidField('order_currency', sentence);
   }
   const plan = refundPlan(gateway, account, order.amountText, 'credit');
   const fingerprint = fingerprintOf(gateway, order.content);
@@ -40,6 +40,11 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   };
   // If this process dies between the claim and its operation, nothing has moved: a repeat goes on with the claim.
   const operationId = await claimOperation(gateway, account, claim, () => plan(payment));
+  // A payment that took the order between our look and our claim has it.
+  if (isOwnOrder && (await gateway.payments.attempts(claim, 1)).length > 0) {
+    await gateway.credits.withdraw({ ...claim, operationId });
+    throw duplicate();
+  }
   const operated = await operate(gateway, payment, 'merchant', plan, operationId);
   const { paymentId, amount } = operated.operation;
   // Somebody who claimed the order with other content and was slow to begin has begun after all.

@@ -2,7 +2,7 @@
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -39,7 +39,7 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
   const currency = order.currency || first.currency;
   const { orderId, amountText, description, isAuthorisation, content, termUrl3ds } = order;
   if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
-    throw new Refusal('invalidData', [{ field: order.amountField, sentence: SENTENCES.invalid }]);
+    throw invalidField(order.amountField, SENTENCES.invalid);
   }
   const repeated = repetition(first, {
     orderId,

@@ -25,6 +25,12 @@ export const secretsOf = (gateway: Sealing, { paymentId, details }: WholePayment
 export const secretsOfSession = (gateway: Sealing, session?: SessionTerms): Record<string, Record<string, string>> =>
   session ? open(gateway, session.sealed, ofSession(session.id)) : {};
 
+/** What is written again is sealed again, so that a key that was replaced meanwhile does not come back. */
+export const sealedAnew = (gateway: Sealing, details: PaymentDetails): PaymentDetails =>
+  details.session?.sealed === undefined
+    ? details
+    : withSecrets(gateway, details.session.id, details, secretsOfSession(gateway, details.session));
+
 /** The details of a new payment with its secrets; those of a session wait in it until the payer has chosen a brand. */
 export const withSecrets = (
   gateway: Sealing,

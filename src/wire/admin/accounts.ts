@@ -4,7 +4,7 @@ import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret }
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings, readSettings } from '../../rules/settings.ts';
@@ -33,7 +33,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.post('/accounts', async (request, reply) => {
     const { name, settings } = readAccount(gateway, request.body);
-    if (name === undefined) throw new Refusal('invalidData', [{ field: 'name', sentence: SENTENCES.blank }]);
+    if (name === undefined) throw invalidField('name', SENTENCES.blank);
     const created = await createAccount(gateway, name, settings);
     reply.code(201);
     const { settings: shownSettings, ...shown } = view(created.account);

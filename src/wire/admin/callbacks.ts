@@ -14,10 +14,10 @@ import {
 import type { CallbackTry, Gateway } from '../../core/context.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { CALLBACK_STATES } from '../../rules/callbacks.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 interface Named {
   Params: { id: string };
@@ -74,7 +74,7 @@ function readChoice(body: Record<string, unknown>) {
   if (problems.length > 0) throw new Refusal('invalidData', problems);
   const choice = readQuery(body, FILTER);
   if (choice.mid === undefined && choice.payment_id === undefined) {
-    throw invalid('body', 'The body should have mid or payment_id: whose callbacks are sent again.');
+    throw invalidField('body', 'The body should have mid or payment_id: whose callbacks are sent again.');
   }
   return choice;
 }

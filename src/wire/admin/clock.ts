@@ -4,8 +4,8 @@ import { findAccount } from '../../core/accounts.ts';
 import { moveClock } from '../../core/clock.ts';
 import type { Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
-import { Refusal } from '../../rules/errors.ts';
-import { invalid, objectBody, readQuery, uuidText } from './input.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
+import { objectBody, readQuery, uuidText } from './input.ts';
 
 /** Dates are written with four digits for the year. */
 const LAST_DAY = Date.UTC(9999, 0, 1);
@@ -28,16 +28,17 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post('/clock', async (request) => {
     const { advance_seconds: seconds, mid: given } = objectBody(request.body);
     if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MOST_SECONDS)) {
-      throw invalid('advance_seconds', `This value should be a number from 0 to ${MOST_SECONDS}.`);
+      throw invalidField('advance_seconds', `This value should be a number from 0 to ${MOST_SECONDS}.`);
     }
     const mid = given === undefined || given === null ? undefined : uuidText(String(given));
-    if (mid === undefined && given !== undefined && given !== null) throw invalid('mid', 'This is not a valid UUID.');
+    if (mid === undefined && given !== undefined && given !== null)
+      throw invalidField('mid', 'This is not a valid UUID.');
     const byMs = Math.round(seconds * 1000);
     if (gateway.clock.offset(await existing(mid)) + byMs > MOST_SECONDS * 1000) {
-      throw invalid('advance_seconds', `The clock should not run more than ${MOST_SECONDS} seconds ahead.`);
+      throw invalidField('advance_seconds', `The clock should not run more than ${MOST_SECONDS} seconds ahead.`);
     }
     if (gateway.clock.now(mid) + seconds * 1000 > LAST_DAY)
-      throw invalid('advance_seconds', 'The year would be past 9999.');
+      throw invalidField('advance_seconds', 'The year would be past 9999.');
     await moveClock(gateway, byMs, mid);
     return view(mid);
   });

@@ -1,16 +1,14 @@
 /** Reads what admin requests bring: JSON objects, page sizes, dates. */
 import { isUuid } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-
-export const invalid = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
 
 /** A body, or a member of one, that has to be an object. */
 export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
   if (isObject(body)) return body;
-  throw invalid(field, field === 'body' ? 'The body should be a JSON object.' : SENTENCES.notAnObject);
+  throw invalidField(field, field === 'body' ? 'The body should be a JSON object.' : SENTENCES.notAnObject);
 }
 
 /** The parameters of a query string, each read by its row; unknown, repeated and malformed ones are named. */

@@ -10,13 +10,13 @@ import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
-import { anyText, invalid, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { anyText, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/payments', async (request) => {
@@ -99,9 +99,10 @@ function readAmountBody(body: unknown): string {
   const { amount = '', ...rest } = body === undefined ? {} : objectBody(body);
   const [unknown] = Object.keys(rest);
   // A slip of the pen must not refund everything.
-  if (unknown !== undefined) throw invalid(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
+  if (unknown !== undefined)
+    throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
   if (typeof amount === 'string') return amount;
-  throw invalid('amount', SENTENCES.invalid);
+  throw invalidField('amount', SENTENCES.invalid);
 }
 
 export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {

@@ -3,6 +3,7 @@ import { shown } from '../../lib/form.ts';
 import { canonicalJson, isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import type { RequestBody } from '../pipeline.ts';
 
 export type CheckoutBody = RequestBody & {
@@ -12,7 +13,14 @@ export type CheckoutBody = RequestBody & {
 
 /** A list of texts, or a single one; what is no text in it does not count. */
 export const textList = (value: unknown): string[] =>
-  [value].flat().filter((one) => typeof one === 'string' && one !== '') as string[];
+  (listOf(value) ?? [value]).filter((one) => typeof one === 'string' && one !== '') as string[];
+
+/** A list, also one whose places are numbered, which some languages make of a list with gaps. */
+export function listOf(value: unknown): unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  const isNumbered = isObject(value) && Object.keys(value).every((name) => /^\d{1,4}$/.test(name));
+  return isNumbered ? Object.values(value) : undefined;
+}
 
 /** Everything a request says but its hash, since two passwords may sign the same request. */
 export function contentOf({ at }: CheckoutBody): string {
@@ -37,12 +45,19 @@ function* textsIn(value: unknown, path: string): Generator<[string, string]> {
 
 const DEPTH_MOST = 16;
 
+/** Whoever looks at the texts of a body says with each the names that lead to it. */
+const hasLongName = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).some(([name, inner]) => name.length > LIMITS.nameLength || hasLongName(inner));
+
 /** What is wrong with a body before anybody looks for its fields. */
 function problemsOf(json: unknown): Problem[] {
   const wrong = (sentence: string): Problem[] => [{ field: 'body', sentence }];
   if (!isObject(json)) return wrong('The body should be a JSON object.');
   if (!isShallow(json, DEPTH_MOST))
     return wrong(`The body is nested too deep. It should have ${DEPTH_MOST} levels or less.`);
+  if (hasLongName(json)) return wrong(SENTENCES.longNames(LIMITS.nameLength));
   if (isKeepable(json)) return [];
   const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
   const named = unkeepable.map(([path]) => ({ field: shown(path), sentence: SENTENCES.invalid }));

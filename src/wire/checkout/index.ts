@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
 import { shown } from '../../lib/form.ts';
 import { repeatedName } from '../../lib/json.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, type Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
@@ -27,12 +27,12 @@ export function checkoutFace(
   app.removeAllContentTypeParsers();
   const readJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    if (!isUtf8(bytes)) return done(unreadable('body', 'The body should be UTF-8.'));
+    if (!isUtf8(bytes)) return done(invalidField('body', 'The body should be UTF-8.'));
     const text = bytes.toString();
     readJson(request, text, (error, json) => done(error ?? repeat(text), json));
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
-    done(unreadable('content-type', 'This value should be application/json.'));
+    done(invalidField('content-type', 'This value should be application/json.'));
   });
   for (const path of PATHS) {
     const operation: Operation = CHECKOUT_OPERATIONS[path];
@@ -57,12 +57,10 @@ export function checkoutFace(
   }
 }
 
-const unreadable = (field: string, sentence: string): Refusal => new Refusal('invalidData', [{ field, sentence }]);
-
 /** Of a field that is sent twice nobody knows which one is meant. */
 function repeat(text: string): Refusal | null {
   const path = repeatedName(text);
-  return path === undefined ? null : unreadable(shown(path), SENTENCES.once);
+  return path === undefined ? null : invalidField(shown(path), SENTENCES.once);
 }
 
 /** What the rows of the fields do not say. */

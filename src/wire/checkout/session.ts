@@ -5,12 +5,12 @@ import { openPayment } from '../../core/payments/open.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
-import { BRANDS, type Brand, brandLabel, isForPayers, UNCHOSEN } from '../../rules/brands.ts';
+import { BRANDS, type Brand, brandLabel, isForPayers, nameInside, UNCHOSEN } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
-import { type CheckoutBody, contentOf, textList } from './body.ts';
+import { type CheckoutBody, contentOf, listOf, textList } from './body.ts';
 
 const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
 
@@ -19,7 +19,17 @@ const isNothing = (value: unknown): boolean =>
   (value ?? '') === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 const isTexts = (value: unknown): boolean =>
-  typeof value === 'string' || (Array.isArray(value) && value.every((one) => one === null || typeof one === 'string'));
+  typeof value === 'string' || listOf(value)?.every((one) => one === null || typeof one === 'string') === true;
+
+/** More than a form could bring: what is kept repeats the outer names for every text inside. */
+function tooMuch(field: string, given: unknown): Problem[] {
+  let count = 0;
+  for (const [name] of flatTexts(given)) {
+    if (++count > LIMITS.formFields) return [{ field, sentence: SENTENCES.tooMany(LIMITS.formFields) }];
+    if (name.length > LIMITS.nameLength) return [{ field, sentence: SENTENCES.longNames(LIMITS.nameLength) }];
+  }
+  return [];
+}
 
 /** What the rows of the fields do not say. */
 export function sessionProblems({ at, value }: CheckoutBody, account: Account): Problem[] {
@@ -31,6 +41,7 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
       fits(`parameters.${name}`, given, isObject(given), SENTENCES.notAnObject),
     ),
     ...fits('custom_data', at('custom_data'), typeof at('custom_data') === 'object', SENTENCES.notAnObject),
+    ...['custom_data', 'parameters'].flatMap((name) => tooMuch(name, at(name))),
     // Who wants to offer one way to pay must not offer all of them by mistake.
     ...fits('methods', at('methods'), isTexts(at('methods')), SENTENCES.notTexts),
     ...(textList(at('card_token')).length > LIMITS.savedCardsMost
@@ -126,10 +137,10 @@ interface BrandParameters {
   given: unknown;
 }
 
-/** What the merchant knows of the fields of brands; a name that is no brand of the account does not count. */
+/** What the merchant knows of the fields of brands; a name that is no brand for payers of the account does not count. */
 function brandParameters(parameters: unknown, { settings }: Account): BrandParameters[] {
   return Object.entries(isObject(parameters) ? parameters : {}).flatMap(([name, given]) => {
-    const label = brandLabel(name, settings, () => true);
+    const label = brandLabel(name, settings, isForPayers);
     return label === undefined ? [] : { name, label, given };
   });
 }
@@ -143,23 +154,26 @@ interface GivenTexts {
 function givenTexts(parameters: unknown, account: Account): GivenTexts {
   const texts: GivenTexts = { open: {}, secret: {} };
   for (const { label, given } of brandParameters(parameters, account)) {
-    const brand = BRANDS[label] as Brand;
-    const rowOf = (name: string) => brand.fields.find((row) => row.name === `parameters[${name.split('[', 1)[0]}]`);
-    // Only a list has members.
-    const sent = flatTexts(given).filter(([name, text]) => text !== '' && (!name.includes('[') || rowOf(name)?.items));
-    const isSecret = ([name]: [string, string]): boolean => rowOf(name)?.isSecret === true;
-    texts.open[label] = Object.fromEntries(sent.filter((one) => !isSecret(one)));
-    // Nobody will ever need the secrets of a brand that no payer can choose.
-    texts.secret[label] = Object.fromEntries(isForPayers(brand) ? sent.filter(isSecret) : []);
+    const { fields } = BRANDS[label] as Brand;
+    const open: Record<string, string> = {};
+    const secret: Record<string, string> = {};
+    for (const [name, text] of flatTexts(given)) {
+      const [plain] = name.split('[', 1);
+      const row = fields.find((field) => [field.name, field.alias ?? ''].some((known) => nameInside(known) === plain));
+      // Only a list has members.
+      if (row && text !== '' && (row.items !== undefined || name === plain))
+        (row.isSecret ? secret : open)[name] = text;
+    }
+    texts.open[label] = open;
+    texts.secret[label] = secret;
   }
   return texts;
 }
 
 /** The texts of an object, under the names that a form has for them: `cart[id]`. Numbers and truth values are texts. */
-function flatTexts(value: unknown, nameOf = (name: string): string => name): [name: string, text: string][] {
-  return Object.entries(value ?? {}).flatMap(([name, inner]): [string, string][] =>
-    typeof inner === 'object'
-      ? flatTexts(inner, (below) => `${nameOf(name)}[${below}]`)
-      : [[nameOf(name), String(inner)]],
-  );
+function* flatTexts(value: unknown, nameOf = (name: string): string => name): Generator<[name: string, text: string]> {
+  for (const [name, inner] of Object.entries(value ?? {})) {
+    if (typeof inner === 'object') yield* flatTexts(inner, (below) => `${nameOf(name)}[${below}]`);
+    else yield [nameOf(name), String(inner)];
+  }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { endOfTurn } from '../../lib/turn.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
@@ -63,6 +63,6 @@ function refuseLargeBody({ form }: S2sBody): void {
 function actionOf(body: S2sBody): S2sAction | undefined {
   const action = body.value('action');
   if (action === '' && body.problems.length > 0) throw new Refusal('invalidData', body.problems);
-  if (body.isNested('action')) throw new Refusal('invalidData', [{ field: 'action', sentence: SENTENCES.notSingle }]);
+  if (body.isNested('action')) throw invalidField('action', SENTENCES.notSingle);
   return Object.hasOwn(S2S_OPERATIONS, action) ? (action as S2sAction) : undefined;
 }

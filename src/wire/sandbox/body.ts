@@ -1,6 +1,6 @@
 /** Reads the bodies of the sandbox's calls, each member by its row. */
 import { isObject } from '../../lib/json.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 
 /** What each member of a body has to be. */
@@ -16,8 +16,7 @@ export const isCount = isWithin(1, 10_000);
 
 /** The members of a body that are set, each as its row wants it; everything that is wrong is named. */
 export function readBody(body: unknown, rows: BodyRows): Record<string, unknown> {
-  if (!isObject(body))
-    throw new Refusal('invalidData', [{ field: 'body', sentence: 'The body should be a JSON object.' }]);
+  if (!isObject(body)) throw invalidField('body', 'The body should be a JSON object.');
   const problems: Problem[] = [];
   for (const [name, value] of Object.entries(body)) {
     const accepts = Object.hasOwn(rows, name) ? rows[name] : undefined;

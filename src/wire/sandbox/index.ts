@@ -5,7 +5,7 @@ import { listFaults, readLedger, rehearse, setFault } from '../../core/sandbox.t
 import { isUuid } from '../../lib/id.ts';
 import { isText } from '../../lib/json.ts';
 import { BRANDS } from '../../rules/brands.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
@@ -35,27 +35,27 @@ export function sandboxFace(app: FastifyInstance, gateway: Gateway, isToken: (di
     const wish = readBody(request.body, WISHES);
     if (Object.keys(wish).length !== 1) {
       const sentence = `The body should have one of ${Object.keys(WISHES).join(', ')}.`;
-      throw new Refusal('invalidData', [{ field: 'body', sentence }]);
+      throw invalidField('body', sentence);
     }
     const { status, body } = await rehearse(gateway, request.params.paymentId, wish);
     if (status === 404) throw new Refusal('noSuchPayment');
     if (status !== 200) {
       const sentence = isText(body.error, 255) ? body.error : 'The simulated provider refused.';
-      throw new Refusal('invalidData', [{ field: Object.keys(wish)[0] as string, sentence }]);
+      throw invalidField(Object.keys(wish)[0] as string, sentence);
     }
     return { result: 'SUCCESS', payment: body };
   });
 
   app.post('/faults', async (request) => {
     const fault = readBody(request.body, FAULT);
-    if (fault.mode === undefined) throw new Refusal('invalidData', [{ field: 'mode', sentence: SENTENCES.blank }]);
+    if (fault.mode === undefined) throw invalidField('mode', SENTENCES.blank);
     await setFault(gateway, fault);
     return { result: 'SUCCESS', ...(await listFaults(gateway)).body };
   });
   app.get('/faults', async () => (await listFaults(gateway)).body);
   app.get<{ Querystring: { after?: string } }>('/ledger', async ({ query: { after = '0' } }) => {
     if (!/^\d{1,15}$/.test(after)) {
-      throw new Refusal('invalidData', [{ field: 'after', sentence: 'This value should be a whole number.' }]);
+      throw invalidField('after', 'This value should be a whole number.');
     }
     return (await readLedger(gateway, after)).body;
   });

@@ -10,7 +10,7 @@ import {
   setReceiverAnswer,
 } from '../../core/received.ts';
 import { wireDate } from '../../lib/clock.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type BodyRows, isCount, isWithin, readBody } from './body.ts';
@@ -69,7 +69,7 @@ export function receivedRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.post<OfAccount>('/callbacks/:mid', async (request) => {
     const { answer, count = 1 } = readBody(request.body, ANSWER) as { answer?: number; count?: number };
-    if (answer === undefined) throw new Refusal('invalidData', [{ field: 'answer', sentence: SENTENCES.blank }]);
+    if (answer === undefined) throw invalidField('answer', SENTENCES.blank);
     await setReceiverAnswer(gateway, request.params.mid, answer, count);
     return { result: 'SUCCESS', answer, count };
   });
