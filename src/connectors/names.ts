@@ -10,11 +10,16 @@ export interface NameOptions {
   servers?: readonly string[];
   hostsFile?: string;
   system?: LookupFunction;
+  /** After this time the next server is asked. */
+  tryMs?: number;
   totalMs?: number;
 }
 
-/** A question or an answer that got lost is not waited for any longer than this. */
-const TRY_MS = 1000;
+/** Node looks for late answers once in this time, so a try may last twice as long; after two there is time for a third. */
+const TRY_MS = LIMITS.callbackLookupMs / 5;
+
+/** When the addresses of one family are known, those of the other are waited for only this long. */
+const GRACE_MS = 100;
 
 /** A name that only this machine, or the network that it is in, can know. */
 const LOCAL_NAME = /^[^.]+$|\.localhost$/;
@@ -27,34 +32,59 @@ const late = (): NodeJS.ErrnoException =>
  * chance. One that they do not know may be known to the system all the same: in a cluster, or by a search list.
  */
 export function createLookup(options: NameOptions = {}): LookupFunction {
-  const { servers, hostsFile = '/etc/hosts', system = systemLookup, totalMs = LIMITS.callbackLookupMs } = options;
+  const { servers, hostsFile = '/etc/hosts', system = systemLookup } = options;
+  const { tryMs = TRY_MS, totalMs = LIMITS.callbackLookupMs } = options;
   const underWay = new Map<string, Promise<LookupAddress[]>>();
-  const waiting = new Set<() => void>();
-  let isAsking = false;
+  // The system needs a thread for each name, and a process has two for this. Names that a merchant can make slow share
+  // one of them, so that the other is there for the names of the operator.
+  const askForLocal = oneAtATime(system, totalMs);
+  const askForUnknown = oneAtATime(system, totalMs);
 
   async function find(name: string): Promise<LookupAddress[]> {
     const bare = name.replace(/\.$/, '').toLowerCase();
     const listed = addressesIn(hostsFile, bare);
     if (listed.length > 0) return listed;
-    const known = LOCAL_NAME.test(bare) ? [] : await askServers(name);
-    return known.length > 0 ? known : askSystem(name);
+    if (LOCAL_NAME.test(bare)) return askForLocal(name);
+    const known = await askServers(name);
+    return known.length > 0 ? known : askForUnknown(name);
   }
 
   /** Asks with a resolver of its own, which reads anew who is to be asked. */
   async function askServers(name: string): Promise<LookupAddress[]> {
-    const resolver = new Resolver({ timeout: TRY_MS });
+    const resolver = new Resolver({ timeout: tryMs, maxTimeout: totalMs });
     if (servers) resolver.setServers(servers);
-    const timer = setTimeout(() => resolver.cancel(), totalMs);
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    clearTimeout(timer);
+    const stopAfter = (ms: number) => setTimeout(() => resolver.cancel(), ms);
+    const timers = [stopAfter(totalMs)];
+    const questions = [resolver.resolve4(name), resolver.resolve6(name)].map(async (question) => {
+      const found = await question;
+      timers.push(stopAfter(GRACE_MS));
+      return found;
+    });
+    const answers = await Promise.allSettled(questions);
+    timers.forEach(clearTimeout);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     const isLate = answers.some((answer) => answer.status === 'rejected' && LATE_CODES.has(answer.reason.code));
     if (found.length === 0 && isLate) throw late();
     return found.map(withFamily);
   }
 
-  /** The system needs a thread for each name, and a process has two for this; one stays free for the operator's names. */
-  function askSystem(name: string): Promise<LookupAddress[]> {
+  return (name, _options, callback) => {
+    // Whoever asks meanwhile for the same name gets the same answer, and judges it for the connection it makes.
+    const found = underWay.get(name) ?? find(name).finally(() => underWay.delete(name));
+    underWay.set(name, found);
+    found.then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    );
+  };
+}
+
+/** Asks the system for one name, and for the next when it has answered; who waits in vain is told so. */
+function oneAtATime(system: LookupFunction, totalMs: number): (name: string) => Promise<LookupAddress[]> {
+  const waiting = new Set<() => void>();
+  let isAsking = false;
+
+  return (name) => {
     const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
     const ask = (): void => {
       waiting.delete(ask);
@@ -74,16 +104,6 @@ export function createLookup(options: NameOptions = {}): LookupFunction {
     waiting.add(ask);
     if (!isAsking) ask();
     return promise.finally(() => clearTimeout(timer));
-  }
-
-  return (name, _options, callback) => {
-    // Whoever asks meanwhile for the same name gets the same answer, and judges it for the connection it makes.
-    const found = underWay.get(name) ?? find(name).finally(() => underWay.delete(name));
-    underWay.set(name, found);
-    found.then(
-      (addresses) => callback(null, addresses),
-      (error) => callback(error, []),
-    );
   };
 }
 

@@ -13,6 +13,7 @@ import { startReceiver, type TestReceiver } from '../support/receivers.ts';
 
 /** So long that nothing is decided only because its time was over. */
 const PATIENCE_MS = 60_000;
+const PATIENT = { tryMs: PATIENCE_MS, totalMs: PATIENCE_MS };
 
 let server: Awaited<ReturnType<typeof startNameServer>>;
 let shop: TestReceiver;
@@ -46,8 +47,19 @@ function systemWith(known: Record<string, string> = {}) {
   return { system, asked };
 }
 
+/** A system that knows every name, and answers when it is told to. */
+function slowSystem() {
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const system: LookupFunction = (name, _options, callback) => {
+    asked.push(name);
+    answers.push(() => callback(null, [{ address: '10.0.0.4', family: 4 }]));
+  };
+  return { system, asked, answers };
+}
+
 const lookupWith = (options: NameOptions = {}): LookupFunction =>
-  createLookup({ servers: [server.address], hostsFile: '/nowhere', system: systemWith().system, ...options });
+  createLookup({ ...PATIENT, servers: [server.address], hostsFile: '/nowhere', ...systemWith(), ...options });
 
 /** The addresses of a name, or the code of what went wrong. */
 const find = (lookup: LookupFunction, name: string): Promise<string[] | string | undefined> =>
@@ -70,7 +82,7 @@ describe('name servers that hang', () => {
   const SILENT = Array.from({ length: 100 }, (_, index) => `silent-${index}.example`);
 
   test('keep nobody else from being told', async () => {
-    const receiver = receiverWith({ ...systemWith({ localhost: '127.0.0.1' }), totalMs: PATIENCE_MS });
+    const receiver = receiverWith(systemWith({ localhost: '127.0.0.1' }));
     let undecided = SILENT.length;
     const hung = SILENT.map((name) => send(receiver, name).finally(() => undecided--));
     await expect.poll(() => new Set(server.asked).size, { timeout: 20_000 }).toBe(2 * SILENT.length);
@@ -90,7 +102,18 @@ describe('name servers that hang', () => {
   });
 
   test('for one family only leave the other', async () => {
-    expect(await find(lookupWith({ totalMs: 200 }), 'half.example')).toEqual(['127.0.0.1']);
+    expect(await find(lookupWith(), 'half.example')).toEqual(['127.0.0.1']);
+    expect(server.asked.toSorted()).toEqual(['A half.example', 'AAAA half.example']);
+  });
+
+  test('are passed over for one that answers', async () => {
+    const dead = [await startNameServer({ isDead: true }), await startNameServer({ isDead: true })];
+    const servers = [...dead, server].map(({ address }) => address);
+    expect(await find(lookupWith({ servers, tryMs: 100 }), 'shop.example')).toEqual(['127.0.0.1']);
+    for (const { asked, close } of dead) {
+      expect(asked).toContain('A shop.example');
+      await close();
+    }
   });
 });
 
@@ -161,13 +184,8 @@ describe('what the machine itself knows', () => {
   });
 
   test('is asked of the system one name at a time; the next has its turn, or its time is over', async () => {
-    const asked: string[] = [];
-    const answers: (() => void)[] = [];
-    const system: LookupFunction = (name, _options, callback) => {
-      asked.push(name);
-      answers.push(() => callback(null, [{ address: '10.0.0.4', family: 4 }]));
-    };
-    const lookup = lookupWith({ system, totalMs: 5000 });
+    const { system, asked, answers } = slowSystem();
+    const lookup = lookupWith({ system });
     const hurried = lookupWith({ system, totalMs: 50 });
     const found = ['a', 'b', 'b', 'c'].map((name) => find(lookup, name));
     await expect.poll(() => asked).toEqual(['a']);
@@ -182,5 +200,20 @@ describe('what the machine itself knows', () => {
     answers[3]?.();
     void find(hurried, 'g');
     expect(asked.slice(3)).toEqual(['d', 'g']);
+  });
+
+  test('does not wait for names that nobody knows, nor they for it', async () => {
+    const { system, asked, answers } = slowSystem();
+    const lookup = lookupWith({ system });
+    const found = [find(lookup, 'nobody.example')];
+    await expect.poll(() => asked).toEqual(['nobody.example']);
+    found.push(find(lookup, 'nobody.other'), find(lookup, 'shop'), find(lookup, 'bank'));
+    // What name servers know comes after they have denied the other name, which waits for the first all the same.
+    expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
+    expect(asked).toEqual(['nobody.example', 'shop']);
+    answers[0]?.();
+    await expect.poll(() => asked).toEqual(['nobody.example', 'shop', 'nobody.other']);
+    for (const turn of [1, 2, 3]) answers[turn]?.();
+    expect(await Promise.all(found)).toEqual(Array(4).fill(['10.0.0.4']));
   });
 });

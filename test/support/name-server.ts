@@ -2,13 +2,13 @@
 import { createSocket } from 'node:dgram';
 
 /** Every A record is 127.0.0.1, and there are no others; `nobody…` does not exist, and `silent…` gets no answer. */
-export async function startNameServer() {
+export async function startNameServer({ isDead = false } = {}) {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   socket.on('message', (question, { address, port }) => {
     const { name, type, bytes } = readQuestion(question);
     asked.push(`${type} ${name}`);
-    if (name.startsWith('silent') || (name.startsWith('half') && type === 'AAAA')) return;
+    if (isDead || name.startsWith('silent') || (name.startsWith('half') && type === 'AAAA')) return;
     const isThere = !name.startsWith('nobody');
     const records = isThere && type === 'A' ? [A_RECORD] : [];
     const header = Buffer.alloc(12);
