@@ -23,10 +23,14 @@ const DAY = 86_400;
 
 let shop: TestGateway;
 let deliveries: ReturnType<typeof deliveriesAt>;
+/** One who does not lose patience: whoever hangs does so until the test lets go. */
+let patient: Gateway;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
   await loseThePatienceOf(shop.gateway, PATIENCE_MS);
+  patient = await shop.anotherGateway();
+  await loseThePatienceOf(patient, 120_000);
 });
 afterAll(async () => {
   await shop.close();
@@ -44,9 +48,7 @@ const sorted = (ids: readonly string[]): string[] => [...ids].sort();
 
 describe('shared by several processes', () => {
   let other: Gateway;
-  let patient: Gateway;
   beforeAll(async () => {
-    patient = await shop.anotherGateway();
     other = await shop.anotherGateway();
     await loseThePatienceOf(other, PATIENCE_MS);
   });
@@ -123,10 +125,12 @@ describe('shared by several processes', () => {
     const held = holds((nth) => answers(nth === 1 ? 500 : 200));
     const told = await deliveries.tellingTo(held.behaviour);
     const id = await told.sale();
-    const slow = other.deliverer.drain();
+    const another = await shop.anotherGateway();
+    await loseThePatienceOf(another, 120_000);
+    const slow = patient.deliverer.drain();
     await expect.poll(() => held.seen.length).toBe(1);
     await leap(told, 31);
-    const quick = deliveries.drain();
+    const quick = another.deliverer.drain();
     await expect.poll(() => held.seen.length).toBe(2);
     held.release();
     await Promise.all([slow, quick]);
@@ -142,6 +146,7 @@ describe('shared by several processes', () => {
     const id = await told.sale();
     // The last try of the ladder.
     await shop.rows(`update callbacks set rung = ${LADDER.length} where payment_id = '${id}'`);
+    const before = await triesOf(patient);
     const slow = patient.deliverer.drain();
     await expect.poll(() => held.seen.length).toBe(1);
     expect(await told.resend(id)).toBe(1);
@@ -154,6 +159,8 @@ describe('shared by several processes', () => {
     expect(waiting).toMatchObject({ state: 'waiting', tries: 2, rung: 1 });
     expect(waiting.log.map(({ status }) => status)).toEqual([503, 500]);
     expect((waiting.dueAt as number) - (waiting.log[0]?.at as number)).toBe(600_000);
+    // Nobody is told of a callback that was parked: it was not.
+    expect(await triesOf(patient)).toBe(before);
   });
 
   test('what is asked for while it is under way is sent once more, whatever the answer is', async () => {
@@ -192,7 +199,8 @@ describe('shared by several processes', () => {
       ...{ at: Date.now(), status, fault: null, tookMs: 1 },
     });
     const records = [tried(lost, 500), tried(lost, 500)].with(place, tried(held, 200));
-    await Promise.all(records.map(other.callbacks.record));
+    const counted = await Promise.all(records.map(other.callbacks.record));
+    expect(counted).toEqual(records.map(({ status }) => status === 200));
     const delivered = await told.newest(id);
     expect(delivered).toMatchObject({ state: 'delivered', tries: 2, rung: 1, dueAt: null });
     expect(delivered.log.map(({ status }) => status)).toEqual(records.map(({ status }) => status));
@@ -343,7 +351,7 @@ describe('a few at a time', () => {
     const others = await Promise.all(Array.from({ length: 299 }, () => deliveries.told(healthy)));
     const stuck = await hanging.sales(20);
     const ids = await Promise.all(others.map(({ sale }) => sale()));
-    const drained = deliveries.drain();
+    const drained = patient.deliverer.drain();
     await expect.poll(() => healthy.received.length, { timeout: 10_000 }).toBe(299);
     expect(sorted(healthy.received.map(idOf))).toEqual(sorted(ids.map((id) => `${id}-2`)));
     expect(held.seen.length).toBeLessThanOrEqual(4);
@@ -354,8 +362,6 @@ describe('a few at a time', () => {
   });
 
   test('even a hundred endpoints of three hundred that hang delay nobody', async () => {
-    // With all the patience of the gateway, so that nobody is served only because the others were given up.
-    const patient = await shop.anotherGateway();
     const held = holds();
     const hanging = await deliveries.receiver(held.behaviour);
     const healthy = await deliveries.receiver();

@@ -168,10 +168,10 @@ describe('a provider that does not answer', () => {
     const { body } = await shop.post(fields);
     for (const seconds of [5, 5, 15]) await pass(seconds);
     expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'asked', 'asked', 'asked']);
-    await pass(28);
+    await pass(15);
     expect(called('query', body.trans_id)).toBe(3);
     script.query = SETTLED;
-    await pass(2);
+    await pass(15);
     expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
   });
 
@@ -198,10 +198,10 @@ describe('a process that died between intent and outcome', () => {
   test('after 30 seconds the provider is asked, and the payment is never sent again', async () => {
     const { ids, pass } = await leftBehind(1, { submit: SETTLED, query: SETTLED });
     const [id = ''] = ids;
-    await pass(28);
+    await pass(15);
     expect(called('query', id)).toBe(0);
     expect((await shop.inspect(id)).status).toBe('PREPARE');
-    await pass(2);
+    await pass(15);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
     expect(await shop.events(id)).toEqual(['opened', 'settled']);
     expect([called('query', id), called('submit', id)]).toEqual([1, 0]);

@@ -35,11 +35,12 @@ const BUSY = SENDING_MOST.sound / 4;
 
 type Lane = keyof typeof SENDING_MOST;
 
-const laneOf = ({ window }: Endpoint): Lane => (window < WINDOW_FIRST ? 'failing' : 'sound');
+/** One failure among many answers is not enough: it fails when it has come down to one at a time. */
+const laneOf = ({ window }: Endpoint): Lane => (window === 1 ? 'failing' : 'sound');
 const hasAnswered = ({ window }: Endpoint): boolean => window > WINDOW_FIRST;
 
-const further = (a: CallbackRow, b: CallbackRow): CallbackRow =>
-  `${a.mid} ${a.endpoint}` > `${b.mid} ${b.endpoint}` ? a : b;
+const keyOf = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
+const further = (a: CallbackRow, b: CallbackRow): CallbackRow => (keyOf(a) > keyOf(b) ? a : b);
 
 /** The name under which a receiver can tell that it has seen a callback before. */
 export const callbackId = ({ paymentId, seq }: Omit<CallbackKey, 'mid'>): string => `${paymentId}-${seq}`;
@@ -55,13 +56,11 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   const after: Record<Lane, EndpointKey | undefined> = { sound: undefined, failing: undefined };
   let idlers: (() => void)[] = [];
 
-  const keyOf = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
-
   const endpointOf = (row: CallbackRow): Endpoint => {
     const { mid, endpoint, rung } = row;
-    // Whoever has failed before, here or elsewhere, begins as one who fails.
-    const fresh = (): Endpoint => ({ mid, endpoint, window: rung > 0 ? 1 : WINDOW_FIRST, sending: 0, queue: [] });
-    const known = endpoints.get(keyOf(row)) ?? fresh();
+    // Whoever has failed before, here or elsewhere, begins as after a failure.
+    const window = rung > 0 ? WINDOW_FIRST / 2 : WINDOW_FIRST;
+    const known = endpoints.get(keyOf(row)) ?? { mid, endpoint, window, sending: 0, queue: [] };
     endpoints.set(keyOf(row), known);
     return known;
   };
@@ -105,11 +104,11 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   async function claim(lane: Lane): Promise<void> {
     const known = [...endpoints.values()];
     const isBusy = taken() >= BUSY;
-    const { most, usualRoom } = {
-      sound: { most: (isBusy ? TAKEN_MOST : BUSY) - taken(), usualRoom: isBusy ? 1 : WINDOW_FIRST * AHEAD },
-      failing: { most: SENDING_MOST.failing - sending.failing, usualRoom: 0 },
-    }[lane];
-    const isForNobody = usualRoom === 0 && !known.some((endpoint) => laneOf(endpoint) === lane);
+    const [most, usualRoom] =
+      lane === 'failing'
+        ? [SENDING_MOST.failing - sending.failing, 0]
+        : [(isBusy ? TAKEN_MOST : BUSY) - taken(), isBusy ? 1 : WINDOW_FIRST * AHEAD];
+    const isForNobody = lane === 'failing' && !known.some((endpoint) => laneOf(endpoint) === lane);
     if (isStopped || isForNobody || most <= 0) return;
     const rooms = known.map((endpoint) => ({
       mid: endpoint.mid,
@@ -157,7 +156,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     if (!isIdle()) return;
     for (const tell of idlers) tell();
     idlers = [];
-    // An endpoint with nothing under way is as good as a new one, unless it failed.
+    // An endpoint with nothing under way is as good as a new one, unless it fails.
     for (const [key, endpoint] of endpoints) if (laneOf(endpoint) === 'sound') endpoints.delete(key);
   }
 
@@ -199,21 +198,21 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   };
 }
 
-/** Sends a callback once and writes what came of it; true when it was delivered. */
+/** Sends a callback once and writes what came of it; true when the receiver took it. */
 async function deliver(gateway: Gateway, row: CallbackRow): Promise<boolean> {
   const { mid } = row;
   try {
     const told = await send(gateway, row);
     // Nobody answered because we ended the call: that is no try, and the lease gives it to the next process.
     if (!told) return false;
-    await gateway.callbacks.record(told);
-    gateway.metrics.delivered(told.state, gateway.clock.now(mid) - row.createdAt);
-    if (told.state === 'parked') {
-      gateway.log.warn(
-        { mid, payment_id: row.paymentId, callback: callbackId(row), reason: told.reason },
-        'callback parked',
-      );
+    const names = { mid, payment_id: row.paymentId, callback: callbackId(row) };
+    if (await gateway.callbacks.record(told)) {
+      gateway.metrics.delivered(told.state, gateway.clock.now(mid) - row.createdAt);
+      if (told.state === 'parked') gateway.log.warn({ ...names, reason: told.reason }, 'callback parked');
+    } else {
+      gateway.log.debug(names, 'callback was tried, but is no longer ours');
     }
+    // Even when another decides what becomes of it, the answer says how the receiver fares.
     return told.state === 'delivered';
   } catch (error) {
     // Not written: the lease runs out and it is sent again.
