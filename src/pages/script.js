@@ -3,7 +3,10 @@
   const { body } = document;
   const language = document.documentElement.lang;
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const again = () => location.replace(location.pathname + location.search);
+  // Who has come back by the back button wants to be here: no page leads them on by itself.
+  let isBack =
+    performance.getEntriesByType('navigation')[0]?.type === 'back_forward' || /returned=back/.test(location.search);
+  const again = () => location.replace(location.pathname + (isBack ? '?returned=back' : location.search));
   const say = (text) => {
     document.getElementById('said').textContent = text;
   };
@@ -68,13 +71,17 @@
     return isBlank ? blank : (wrong ?? '');
   };
 
-  const mark = (input) => {
-    const problem = problemOf(input);
+  const mark = (input, problem) => {
     const place = document.getElementById(`${input.id}-error`);
     place.textContent = problem;
     place.hidden = problem === '';
     if (problem) input.setAttribute('aria-invalid', 'true');
     else input.removeAttribute('aria-invalid');
+  };
+  // Says beside the input what is wrong with it, if anything.
+  const isWrong = (input) => {
+    const problem = problemOf(input);
+    mark(input, problem);
     return problem !== '';
   };
 
@@ -88,46 +95,55 @@
     form.setAttribute('aria-busy', isBusy);
   };
 
+  const inputs = all('form[data-busy] [required]');
+  for (const input of inputs) {
+    const { check } = input.dataset;
+    input.addEventListener('input', (event) => {
+      tidy[check]?.(input, event);
+      if (input.hasAttribute('aria-invalid')) isWrong(input);
+    });
+    // Only on the way to another input: a page that moves while a button is pressed makes the press miss it.
+    input.addEventListener('blur', ({ relatedTarget }) => {
+      if (relatedTarget?.matches('input, select') && input.value.trim() !== '') isWrong(input);
+    });
+    if (check === 'number' && input.value) tidy.number(input);
+  }
+  const targetOf = (element) => element.getAttribute('target') ?? '';
   const forms = all('form[data-busy]');
   for (const form of forms) {
-    const inputs = [...form.elements].filter((element) => element.required && element.id);
-    for (const input of inputs) {
-      const { check } = input.dataset;
-      input.addEventListener('input', (event) => {
-        tidy[check]?.(input, event);
-        if (input.hasAttribute('aria-invalid')) mark(input);
-      });
-      // Only on the way to another input: a page that moves while a button is pressed makes the press miss it.
-      input.addEventListener('blur', ({ relatedTarget }) => {
-        if (relatedTarget?.matches('input, select') && input.value.trim() !== '') mark(input);
-      });
-      if (check === 'number' && input.value) tidy.number(input);
-    }
     form.addEventListener('submit', (event) => {
       if (form.hasAttribute('data-sent')) return event.preventDefault();
-      const wrong = inputs.filter(mark);
-      if (wrong.length === 0) return press(form, true);
-      event.preventDefault();
-      wrong[0].focus();
+      const wrong = inputs.filter(isWrong);
+      if (wrong.length > 0) {
+        event.preventDefault();
+        wrong[0].focus();
+      } else if (/^(_self|_top|_parent)?$/.test(targetOf(form))) {
+        press(form, true);
+        // Whatever has stopped it, the payer can press again; the server takes it for the same press.
+        setTimeout(press, 30000, form, false);
+      }
     });
   }
   // A page that is left keeps nothing of what was typed, in case the browser keeps the page.
   addEventListener('pagehide', () => {
-    for (const form of forms) form.reset();
+    for (const input of inputs) {
+      input.value = '';
+      mark(input, '');
+    }
     for (const input of all('[data-networks]')) tidy.number(input);
+    for (const notice of all('[data-marks]')) notice.hidden = true;
   });
 
-  // What leads on does so by itself, but not for who has just come back from there, nor for who does something else.
+  // What leads on does so by itself, but not for who does something else; a new window opens only for who presses.
   const onward = document.querySelector('[data-go]');
-  const isBack = performance.getEntriesByType('navigation')[0]?.type === 'back_forward';
-  if (onward && !isBack) {
+  if (onward && !isBack && targetOf(onward) !== '_blank') {
     const tell = (isGoing) => {
       for (const words of all('[data-with-go]')) words.hidden = !isGoing;
     };
     const go = () => (onward.requestSubmit ? onward.requestSubmit() : onward.click());
     const going = setTimeout(go, onward.dataset.go * 1000);
     tell(true);
-    for (const kind of ['keydown', 'pointerdown']) {
+    for (const kind of ['keydown', 'pointerdown', 'pagehide']) {
       addEventListener(kind, () => {
         clearTimeout(going);
         tell(false);
@@ -157,14 +173,17 @@
   const { status, version, waits } = body.dataset;
   let pause = 2000;
   let timer;
+  let isLooking = false;
   const look = async () => {
-    if (document.hidden) return;
+    if (document.hidden || isLooking) return;
+    isLooking = true;
     try {
-      const answer = await fetch(status, { cache: 'no-store' });
+      const answer = await fetch(status, { cache: 'no-store', signal: AbortSignal.timeout?.(10000) });
       if (answer.ok && (await answer.json()).version !== version) return again();
     } catch {
       // The line is down for a moment; the next look may find it up.
     }
+    isLooking = false;
     clearTimeout(timer);
     if (waits !== undefined) timer = setTimeout(look, pause);
     pause = Math.min(pause * 1.2, 15000);
@@ -181,18 +200,27 @@
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     for (const form of forms) press(form, false);
+    isBack = true;
+    isLooking = false;
     lookNow();
   });
 
   // An account number goes into another app without being typed.
-  for (const button of all('[data-copied]')) {
+  const copies = all('[data-copied]');
+  for (const button of copies) {
+    const { copy, copied } = button.dataset;
     button.hidden = !navigator.clipboard;
     button.addEventListener('click', async () => {
       const place = button.parentElement.nextElementSibling;
+      // What is said twice is heard twice only when it was gone in between.
+      say('');
       try {
         await navigator.clipboard.writeText(place.textContent);
-        button.textContent = button.dataset.copied;
-        say(button.textContent);
+        for (const each of copies) {
+          each.textContent = each === button ? copied : copy;
+          each.ariaLabel = `${each.textContent}: ${each.previousSibling.data}`;
+        }
+        say(button.ariaLabel);
       } catch {
         // In a frame it may be forbidden; what is selected can be copied by hand.
         getSelection().selectAllChildren(place);

@@ -30,7 +30,9 @@ p{margin:.25rem 0 0}
 .amount{margin:0;font-size:1.5rem;font-size:clamp(1.25rem,10cqi,2.125rem);font-weight:700;line-height:1.15;
 letter-spacing:-.015em;font-variant-numeric:tabular-nums}
 .amount.wide{font-size:1rem;font-size:clamp(1rem,6.6cqi,2rem)}
-.what{margin-top:.5rem}
+.what{margin-top:.5rem;text-align:left}
+[dir=rtl] .what{text-align:right}
+.summary:has(.whole) .what{text-align:start}
 .summary:has(.whole:not([open])) .what{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:4;overflow:hidden}
 .whole summary{width:max-content;max-width:100%;padding:.625rem 0;color:var(--accent);font-size:.875rem;cursor:pointer}
 .time{display:inline-flex;align-items:center;gap:.5rem;margin-top:.875rem;padding:.25rem .75rem;border-radius:99px;
@@ -102,9 +104,9 @@ dl{margin:1rem 0 0;display:grid;grid-template-columns:auto 1fr;gap:.375rem 1rem}
 dt{color:var(--soft)}
 dd{margin:0;text-align:end;font-weight:600;font-variant-numeric:tabular-nums}
 .stack{grid-template-columns:1fr;gap:0;padding:.25rem 16px;border-radius:12px;background:var(--raised)}
-.stack dt{display:flex;align-items:center;justify-content:space-between;gap:.75rem;margin-top:.625rem;font-size:.8125rem}
+.stack dt{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem .75rem;margin-top:.625rem;font-size:.8125rem}
 .stack dd{text-align:start;font-size:1.0625rem;font-weight:650;padding-bottom:.625rem;user-select:all}
-.copy{flex:none;width:auto;min-height:2rem;margin:0;padding:.125rem .75rem;border-radius:8px;background:var(--card);
+.copy{width:auto;min-height:2rem;margin:0;padding:.125rem .75rem;border-radius:8px;background:var(--card);
 color:var(--accent);font-size:.8125rem}
 .stack dd:not(:last-child){border-bottom:1px solid var(--line)}
 .code{max-width:17rem;margin:1.25rem auto;padding:1rem;background:#fff;border:1px solid var(--line);border-radius:16px}

@@ -67,6 +67,34 @@ test('who leaves the bank for good has not paid, and learns it when the time is 
   await isAtShop(page, stage, 'expired');
 });
 
+test('a bank that opens in a window of its own opens when its payer presses, and can be opened again', async () => {
+  const merchant = await stage.shop.newMerchant({ three_ds_link_target: '_blank' });
+  const page = await stage.payer();
+  await stopTime(page);
+  const session = await stage.visit(page, CARD, merchant);
+  await payByCard(page, '05/38');
+  await reads(page, en.confirmAtBank);
+  await page.clock.fastForward(5000);
+  const button = page.getByRole('button', { name: en.goToBank });
+  expect([page.context().pages().length, await button.isEnabled()]).toEqual([1, true]);
+  const openBank = async (): Promise<Page> => {
+    const [bank] = await Promise.all([page.waitForEvent('popup'), button.click()]);
+    await reads(bank, AT_BANK);
+    return bank;
+  };
+  await (await openBank()).close();
+  const bank = await openBank();
+  await confirmAtBank(bank);
+  const [shop] = await Promise.all([
+    bank.waitForEvent('popup'),
+    bank.getByRole('link', { name: en.backTo.replace('{merchant}', '') }).click(),
+  ]);
+  await isAtShop(shop, stage, 'thanks');
+  await page.evaluate("dispatchEvent(new Event('focus'))");
+  await reads(page, en.paid);
+  expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
+});
+
 test.each([
   ['after the payer', '05/39'],
   ['twice', '06/39'],
@@ -121,6 +149,15 @@ test('a payer who is back before the provider’s news goes on where they left o
   await page.clock.fastForward(6000);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('who was declined in the only way there is, is not told of others', async () => {
+  const page = await stage.payer();
+  await stage.visit(page, { methods: ['doc-a'] });
+  await field(page, 'parameters[document_number]').fill('45678912');
+  await page.getByRole('button', { name: en.next }).click();
+  await decide(page, 'Decline');
+  await page.getByRole('alert').getByText(`${en.noMoney} ${en.trySame}`, { exact: true }).waitFor();
 });
 
 test('a payer who is back after the provider’s news goes straight to the shop; one who declined can try again', async () => {

@@ -1,6 +1,8 @@
 /** The page is its merchant's, with a colour, a logo and frames; and its payer's, who may want large letters and no motion. */
 import { expect, test } from 'vitest';
+import { ar } from '../../src/pages/words/ar.ts';
 import { en } from '../../src/pages/words/en.ts';
+import { fill } from '../support/checkout.ts';
 import { OVERFLOW } from './looks.ts';
 import { cardForm, field, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
 
@@ -81,15 +83,40 @@ test('an amount stands in one line, however large; a long description shows its 
   }
 });
 
-test('letters of twice the size stand nowhere out of the window of a phone', async () => {
-  const page = await stage.payer({ viewport: { width: 390, height: 844 } });
-  const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bnpl-b'] })];
-  for (const { url } of sessions) {
-    await page.goto(url);
-    await page.evaluate("document.documentElement.style.fontSize = '200%'");
-    await page.locator('form button, .choices').first().click({ trial: true });
-    expect(await page.evaluate(OVERFLOW), url).toEqual([]);
+test('letters of twice the size stand nowhere out of their place, on the smallest phone', async () => {
+  const page = await stage.payer({ viewport: { width: 320, height: 640 } });
+  const transfer = await stage.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
+  expect((await fill(transfer.url, { bank_cuil: '20123456786' })).status).toBe(303);
+  const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bnpl-b'] }), transfer];
+  for (const language of ['en', 'de', 'vi', 'ar']) {
+    await page.setExtraHTTPHeaders({ 'accept-language': language });
+    for (const { url } of sessions) {
+      await page.goto(url);
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      await page.locator('form button, .choices, .copy').first().click({ trial: true });
+      expect(await page.evaluate(OVERFLOW), `${language} ${url}`).toEqual([]);
+    }
   }
+});
+
+test('a description that can be seen whole has nothing more to show', async () => {
+  const page = await stage.payer({ viewport: { width: 480, height: 800 } });
+  const description = `${'Tea, and more tea. '.repeat(10)}And a cup too.`;
+  await stage.visit(page, { ...CARD, order: { description } });
+  await page.getByText(description, { exact: true }).waitFor();
+  expect(await page.getByText(en.wholeText).count()).toBe(0);
+});
+
+test('of a description from left to right its end is cut off, on a page from right to left, too', async () => {
+  const page = await stage.payer({ extraHTTPHeaders: { 'accept-language': 'ar' } });
+  const traits =
+    "(({ direction, textAlign }) => [direction, textAlign])(getComputedStyle(document.querySelector('.what')))";
+  await stage.visit(page, { ...CARD, order: { description: 'Tea' } });
+  expect(await page.evaluate(traits), 'below the amount').toEqual(['ltr', 'right']);
+  await stage.visit(page, { ...CARD, order: { description: 'Tea, and more tea. '.repeat(50) } });
+  await page.getByText(ar.wholeText).waitFor();
+  expect(await page.evaluate(traits)).toEqual(['ltr', 'start']);
+  expect(await page.evaluate(OVERFLOW), 'the sign that there is more is seen').toEqual([]);
 });
 
 test('a way to pay is chosen with the keyboard, and what cannot be pressed any more is not offered', async () => {

@@ -80,10 +80,23 @@ test('a transfer shows what to send where, and follows when it has arrived', asy
     await page.getByRole('term').filter({ hasText: en.instructions[term] }).waitFor();
   }
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: `${en.copy}: ${en.instructions.account_number}` }).click();
-  await page.locator('#said').getByText(en.copied).waitFor();
   const account = await page.getByRole('definition').first().textContent();
+  const said = page.locator('#said');
+  const copy = (name: string) => page.getByRole('button', { name: `${en.copy}: ${name}`, exact: true });
+  const copied = (name: string) => page.getByRole('button', { name: `${en.copied}: ${name}`, exact: true });
+  const { account_number, account_holder } = en.instructions;
+  await copy(account_holder).click();
+  await said.getByText(`${en.copied}: ${account_holder}`, { exact: true }).waitFor();
+  await copy(account_number).click();
+  await said.getByText(`${en.copied}: ${account_number}`, { exact: true }).waitFor();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(account);
+  expect(await copied(account_number).textContent()).toBe(en.copied);
+  expect(await copy(account_holder).textContent(), 'only the last one is in the clipboard').toBe(en.copy);
+  // A press that says the same again is heard again.
+  await page.evaluate(`globalThis.heard = [];
+    new MutationObserver(() => heard.push(said.textContent)).observe(said, { childList: true })`);
+  await copied(account_number).click();
+  await expect.poll(() => page.evaluate('heard')).toEqual(['', `${en.copied}: ${account_number}`]);
   await stage.shop.sandbox('POST', `/payments/${session.id}`, { provider_status: 'executed' });
   await page.clock.fastForward(5000);
   await reads(page, en.paid);

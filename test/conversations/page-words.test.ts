@@ -96,7 +96,7 @@ describe('which language', () => {
     const { url } = await checkout.open({}, await shop.newMerchant({ locale: 'pt-BR' }));
     const { text } = await show(url, speaking('de'));
     expect(text).toContain('<html lang="pt-BR" dir="ltr">');
-    expect(text).toContain('Como quer pagar?');
+    expect(text).toContain('Como você quer pagar?');
   });
 
   test('the amount is written as the payer’s region does', async () => {

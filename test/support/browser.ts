@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { findChromium } from './chromium.ts';
 
-export type { Page, Request } from 'playwright-core';
+export type { Page, Request, Route } from 'playwright-core';
 
 const FLAGS = [
   '--disable-gpu',

@@ -30,7 +30,7 @@ interface Linked {
 /** What an address of ours says besides the link. */
 interface Query {
   method?: string;
-  /** The payer was elsewhere and is back. */
+  /** The payer was elsewhere and is back; the script says by which button. */
   returned?: string;
   /** The payer is on the way back to the shop, from our page or from the bank. */
   leaving?: 'page' | 'bank';

@@ -66,7 +66,7 @@ const timeOf = ({ state, payerUntil, details: { session } }: WholePayment): numb
 /** An amount of more signs is written smaller, so that a phone shows it in one line. */
 const LONG_AMOUNT = 16;
 /** A description of more signs shows its beginning, so that what is to be done stays near the top. */
-const LONG_DESCRIPTION = 200;
+const LONG_DESCRIPTION = 260;
 
 /** Where an amount has to be broken, that is between the number and its currency. */
 const breakable = (amount: string): string => amount.replace(/(?<=[A-Z]{3})\u00a0|\u00a0(?=[A-Z]{3})/, ' ');
@@ -79,7 +79,7 @@ export function summary({ payment, speech, now }: Shown, hasTime = true): Html {
   const leftMs = (timeOf(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${words.yourOrder}">
 <p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakable(shownAmount)}</bdi></p>
-<p class="what"><bdi>${description}</bdi></p>
+<p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${words.wholeText}</summary></details>`}
 <p class="soft small">${say(words.orderNumber, { order: payment.orderId })}</p>
 ${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(words.timeLeft, 'time', timer(leftMs, speech))}</span></p>`}
@@ -103,15 +103,16 @@ export const titleOf = ({ payment, speech: { words } }: Shown, usual: string, pr
 /** Said plainly after a decline, before the payer tries again. */
 export function declinedBefore(shown: Shown): Html | undefined {
   const { payment, speech, areCardsSpent, methods } = shown;
-  const { declined, noMoney, tryAgain, tryCard, cardsSpent } = speech.words;
+  const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = speech.words;
   if (payment.state !== 'DECLINED') return undefined;
-  const advice = methods.every(({ label }) => label === CARD) ? tryCard : tryAgain;
+  const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
   return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reason(shown)}</div>`;
 }
 
 /** How many fields have to be looked at again. */
 export const checkAgain = (count: number, { words, count: counted }: Speech): Html | false =>
-  count > 0 && html`<div class="notice" role="alert"><strong>${counted(words.checkMarked, count)}</strong></div>`;
+  count > 0 &&
+  html`<div class="notice" data-marks role="alert"><strong>${counted(words.checkMarked, count)}</strong></div>`;
 
 const into = (target: string | undefined): Html | undefined =>
   target === undefined ? undefined : html` target="${target}"`;

@@ -50,7 +50,7 @@ function instructionName(name: string, { speech: { words } }: Shown): string {
 function instructionRow([known, text]: readonly [name: string, text: string], shown: Shown): Html {
   const { copy, copied } = shown.speech.words;
   const name = instructionName(known, shown);
-  return html`<dt>${name}<button class="copy" type="button" hidden data-copied="${copied}" aria-label="${copy}: ${name}">${copy}</button></dt><dd><bdi>${text}</bdi></dd>`;
+  return html`<dt>${name}<button class="copy" type="button" hidden data-copy="${copy}" data-copied="${copied}" aria-label="${copy}: ${name}">${copy}</button></dt><dd><bdi>${text}</bdi></dd>`;
 }
 
 function transferPage(shown: Shown, instructions: readonly [name: string, text: string][]): Page {

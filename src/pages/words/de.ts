@@ -63,6 +63,7 @@ export const de: Words = {
   noMoney: 'Es wurde kein Geld abgebucht.',
   tryAgain: 'Sie können es noch einmal versuchen oder anders bezahlen.',
   tryCard: 'Sie können es noch einmal versuchen oder eine andere Karte verwenden.',
+  trySame: 'Sie können es noch einmal versuchen.',
   reasonGiven: 'Angegebener Grund:',
 
   confirmAtBank: 'Bei Ihrer Bank bestätigen',

@@ -66,6 +66,7 @@ export const en = {
   noMoney: 'No money was taken.',
   tryAgain: 'You can try again, or pay in another way.',
   tryCard: 'You can try again, or use another card.',
+  trySame: 'You can try again.',
   reasonGiven: 'Reason given:',
 
   confirmAtBank: 'Confirm with your bank',
@@ -88,7 +89,7 @@ export const en = {
   checking: 'We are checking your payment',
   checkingHow: 'The bank is taking longer than usual to answer. Please do not pay again: this page updates by itself.',
   transfer: 'Make the transfer',
-  sendExactly: 'Send exactly {amount} from your bank to:',
+  sendExactly: 'Send exactly {amount} from your bank account to:',
   copy: 'Copy',
   copied: 'Copied',
   unfinished: 'Your payment is not finished yet',

@@ -64,6 +64,7 @@ export const es: Words = {
   noMoney: 'No se ha cobrado nada.',
   tryAgain: 'Puedes intentarlo de nuevo o pagar de otra forma.',
   tryCard: 'Puedes intentarlo de nuevo o usar otra tarjeta.',
+  trySame: 'Puedes intentarlo de nuevo.',
   reasonGiven: 'Motivo indicado:',
 
   confirmAtBank: 'Confirma con tu banco',
@@ -88,7 +89,7 @@ export const es: Words = {
   checkingHow:
     'La respuesta del banco tarda más de lo habitual. No pagues otra vez, por favor: esta página se actualiza sola.',
   transfer: 'Haz la transferencia',
-  sendExactly: 'Envía exactamente {amount} desde tu banco a:',
+  sendExactly: 'Envía exactamente {amount} desde tu cuenta a:',
   copy: 'Copiar',
   copied: 'Copiado',
   unfinished: 'Tu pago aún no ha terminado',

@@ -64,6 +64,7 @@ export const fr: Words = {
   noMoney: 'Aucun montant n’a été débité.',
   tryAgain: 'Vous pouvez réessayer ou payer autrement.',
   tryCard: 'Vous pouvez réessayer ou utiliser une autre carte.',
+  trySame: 'Vous pouvez réessayer.',
   reasonGiven: 'Motif indiqué\u00a0:',
 
   confirmAtBank: 'Confirmez auprès de votre banque',

@@ -64,13 +64,14 @@ export const sr: Words = {
   noMoney: 'Novac nije skinut sa računa.',
   tryAgain: 'Možete da pokušate ponovo ili da platite na drugi način.',
   tryCard: 'Možete da pokušate ponovo ili da upotrebite drugu karticu.',
+  trySame: 'Možete da pokušate ponovo.',
   reasonGiven: 'Navedeni razlog:',
 
   confirmAtBank: 'Potvrdite kod svoje banke',
   confirmWhy: 'Vaša banka želi da proveri da li ste to zaista vi. Posle toga se vraćate ovde.',
   goToBank: 'Nastavi na stranicu moje banke',
   oneMoreStep: 'Još jedan korak',
-  payAtProvider: 'Plaćate na stranici svog pružaoca usluge.',
+  payAtProvider: 'Plaćate na stranici svog pružaoca platnih usluga.',
   goingBack: 'Sada se vraćate na {merchant}.',
   goingBackSoon: 'Za nekoliko sekundi vraćate se na {merchant}.',
 
@@ -82,7 +83,8 @@ export const sr: Words = {
   codeOverHow:
     'Ako ste ga skenirali i platili, sačekajte trenutak: ova stranica se sama osvežava. Ako niste, vratite se i pokušajte ponovo.',
   waiting: 'Čekamo vaše plaćanje',
-  waitingHow: 'Završite plaćanje u aplikaciji ili na stranici svog pružaoca usluge. Ova stranica se sama osvežava.',
+  waitingHow:
+    'Završite plaćanje u aplikaciji ili na stranici svog pružaoca platnih usluga. Ova stranica se sama osvežava.',
   checking: 'Proveravamo vaše plaćanje',
   checkingHow:
     'Banci je potrebno više vremena za odgovor nego obično. Molimo vas da ne plaćate ponovo: ova stranica se sama osvežava.',

@@ -63,6 +63,7 @@ export const tr: Words = {
   noMoney: 'Hesabınızdan para çekilmedi.',
   tryAgain: 'Yeniden deneyebilir ya da başka bir yöntemle ödeyebilirsiniz.',
   tryCard: 'Yeniden deneyebilir ya da başka bir kart kullanabilirsiniz.',
+  trySame: 'Yeniden deneyebilirsiniz.',
   reasonGiven: 'Bize bildirilen neden:',
 
   confirmAtBank: 'Bankanızda onaylayın',
@@ -99,7 +100,7 @@ export const tr: Words = {
   paidHow: 'Teşekkürler. Ödemeniz alındı, yapmanız gereken başka bir şey yok.',
   notPaid: 'Ödeme tamamlanmadı',
   notPaidHow: 'Hesabınızdan para çekilmedi. Geri dönüp yeniden deneyebilirsiniz.',
-  failedHow: 'Ödeme sağlayıcıya ulaşmadı ve hesabınızdan para çekilmedi. Geri dönüp yeniden deneyebilirsiniz.',
+  failedHow: 'Ödeme, sağlayıcıya ulaşmadı ve hesabınızdan para çekilmedi. Geri dönüp yeniden deneyebilirsiniz.',
   expired: 'Ödeme süresi doldu',
   expiredHow: 'Bu ödeme zamanında yapılmadı. Geri dönüp yeniden başlayabilirsiniz.',
   cancelled: 'Ödeme iptal edildi',
@@ -130,7 +131,7 @@ export const tr: Words = {
   },
   reasons: {
     outOfTime: 'Ödeme süresi doldu.',
-    neverReceived: 'Ödeme sağlayıcıya ulaşmadı.',
+    neverReceived: 'Ödeme, sağlayıcıya ulaşmadı.',
     bankRejected: 'Bankanız ödemeyi reddetti.',
     bankSaidNo: 'Bankanız ödemeyi reddetti.',
     notConfirmed: 'Bankanız ödemeyi yapanın siz olduğunuzu doğrulayamadı.',

@@ -60,6 +60,7 @@ export const vi: Words = {
   noMoney: 'Không có khoản tiền nào bị trừ.',
   tryAgain: 'Bạn có thể thử lại hoặc chọn phương thức thanh toán khác.',
   tryCard: 'Bạn có thể thử lại hoặc dùng thẻ khác.',
+  trySame: 'Bạn có thể thử lại.',
   reasonGiven: 'Lý do chúng tôi nhận được:',
 
   confirmAtBank: 'Xác nhận với ngân hàng của bạn',
@@ -78,7 +79,8 @@ export const vi: Words = {
   codeOverHow:
     'Nếu bạn đã quét mã và thanh toán, hãy chờ một lát: trang này tự cập nhật. Nếu chưa, hãy quay lại và thử lại.',
   waiting: 'Đang chờ bạn thanh toán',
-  waitingHow: 'Hãy hoàn tất thanh toán trong ứng dụng hoặc trên trang của nhà cung cấp. Trang này tự cập nhật.',
+  waitingHow:
+    'Hãy hoàn tất thanh toán trong ứng dụng hoặc trên trang của nhà cung cấp dịch vụ thanh toán. Trang này tự cập nhật.',
   checking: 'Chúng tôi đang kiểm tra khoản thanh toán của bạn',
   checkingHow: 'Ngân hàng trả lời lâu hơn bình thường. Vui lòng không thanh toán lại: trang này tự cập nhật.',
   transfer: 'Thực hiện chuyển khoản',
