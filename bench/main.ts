@@ -275,9 +275,12 @@ async function brands(): Promise<Goal[]> {
 
 async function callbacks(): Promise<Goal[]> {
   const gateway = await startGateway('gateway');
-  const { keptUp } = await measureCallbacks(gateway);
+  const { keptUp, drains } = await measureCallbacks(gateway);
   await gateway.server.stop();
-  return [['callbacks told by the end of a load to its payments', keptUp, 0.98]];
+  return [
+    ['callbacks of a backlog to SALE', drains, 0.5],
+    ['callbacks told by the end of a load to its payments', keptUp, 0.98],
+  ];
 }
 
 async function checkout(): Promise<Goal[]> {
