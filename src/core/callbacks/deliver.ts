@@ -68,11 +68,11 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   const taken = (): number =>
     [...endpoints.values()].reduce((sum, { queue }) => sum + queue.length, sending.sound + sending.failing);
 
-  /** How many are taken for an endpoint: one that fails has what it is sent, one that answers well its next ones, too. */
+  /** How many are taken for an endpoint: one that answers well gets its next ones beforehand. */
   function roomOf(endpoint: Endpoint, isBusy: boolean): number {
     const { window, sending: busy, queue } = endpoint;
-    const sound = isBusy && !hasAnswered(endpoint) ? 1 : window * AHEAD;
-    return Math.max(0, (laneOf(endpoint) === 'failing' ? window : sound) - busy - queue.length);
+    const isOneAtATime = laneOf(endpoint) === 'failing' || (isBusy && !hasAnswered(endpoint));
+    return Math.max(0, (isOneAtATime ? 1 : window * AHEAD) - busy - queue.length);
   }
 
   /** Takes what is due, one statement at a time; whoever asks meanwhile makes it look once more. */
