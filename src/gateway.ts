@@ -4,15 +4,18 @@ import { createConnectors, type ProviderAccess } from './connectors/index.ts';
 import { createReceiver } from './connectors/receiver.ts';
 import { forgetAccounts } from './core/accounts.ts';
 import { createDeliverer } from './core/callbacks/deliver.ts';
+import { synchroniseClock } from './core/catch-up.ts';
 import { readClock } from './core/clock.ts';
 import { createCodes } from './core/codes.ts';
 import type { Gateway } from './core/context.ts';
 import { checkEnvironment, openMarks } from './core/installation.ts';
 import { createMetrics } from './core/metrics.ts';
 import { takeOver } from './core/payments/challenge.ts';
+import { createConnectorHealth } from './core/payments/health.ts';
 import { createClock } from './lib/clock.ts';
 import { createSeal } from './lib/seal.ts';
 import { callbackReach } from './rules/callback-address.ts';
+import { LIMITS } from './rules/limits.ts';
 import { createAccountStore, type Environment } from './store/accounts.ts';
 import { createCallbackStore } from './store/callbacks.ts';
 import { createCardTryStore } from './store/card-tries.ts';
@@ -50,13 +53,14 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   let changes: Changes | undefined;
-  const tools: Omit<Gateway, 'deliverer' | 'marks'> = {
+  const tools: Omit<Gateway, 'deliverer' | 'health' | 'marks'> = {
     environment,
     clock: createClock(),
     seal: createSeal(options.masterKey),
     log,
     metrics,
     connectors: connectors.byName,
+    providerLimits: new Map(),
     threeDs: connectors.threeDs,
     codes: createCodes(),
     simulator: connectors.simulator,
@@ -88,12 +92,17 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   };
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);
+  gateway.health = createConnectorHealth(gateway);
   const takenOver = new Set<Promise<void>>();
   const takeOverHere = ([, holder, sealed]: readonly string[]): void => {
     const work = takeOver(gateway, holder, sealed).finally(() => takenOver.delete(work));
     takenOver.add(work);
   };
+  const clockReadings = setInterval(() => {
+    synchroniseClock(gateway).catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
+  }, LIMITS.clockReadingMs);
   const close = async (): Promise<void> => {
+    clearInterval(clockReadings);
     await gateway.deliverer.stop();
     await gateway.receiver.close();
     await changes?.close();

@@ -36,6 +36,8 @@ const WHEN: Record<ErrorName, string> = {
   refundNotSettled: 'A refund of a payment that is not `SETTLED`.',
   refundTooMuch:
     'A refund of more than is left of the payment, where a refund that is under way counts; or a reversal of more than was authorised.',
+  providerBusy:
+    'So many payments wait for the provider that another one would not be sent in time. Nothing was written or charged.',
   unavailable:
     'The database cannot take the request at the moment. Ask for the status of the order; if it is unknown, send the request again.',
   internal: 'A fault of the gateway. Ask for the status of the order; if it is unknown, send the request again.',

@@ -1,5 +1,6 @@
 /** The contract of a connector: how the gateway speaks to whoever moves the money. */
 
+import type { Deadline } from '../lib/deadline.ts';
 import type { Secret } from '../lib/secret.ts';
 
 /** A sale as a provider needs to know it. */
@@ -50,7 +51,7 @@ export interface CardData {
 }
 
 /** What a provider said the amount is; if that is not ours, or makes no sense, the rest of it is not believed. */
-export type Told = { amount: bigint; currency: string } | 'nonsense';
+export type Told = { amount: bigint; currency?: string | undefined } | 'nonsense';
 
 interface Answered {
   providerReference?: string | undefined;
@@ -69,6 +70,9 @@ export type Outcome =
   /** To a question only: the provider has no such payment. */
   | { kind: 'notFound' };
 
+/** Thrown by a connector when a call failed before its first byte left: the provider cannot have received it. */
+export class NotSent extends Error {}
+
 /** Whoever has nobody to ask may answer at once. */
 export type Answer<Result = Outcome> = Result | Promise<Result>;
 
@@ -82,7 +86,7 @@ export interface Operation {
 }
 
 export type OperationOutcome =
-  | { kind: 'done' | 'accepted' }
+  | { kind: 'done' | 'accepted'; told?: Told | undefined }
   | { kind: 'declined'; reason: string }
   | { kind: 'unknown' }
   | { kind: 'notFound' };
@@ -107,16 +111,19 @@ export interface Capabilities {
   /** A payment that it does not have, asked twice with a pause between, is one that it never received. */
   knowsWhatItLacks: boolean;
   refunds: 'api' | 'portal' | 'none';
+  /** How many submissions and operations it takes at a time; without a number they are not limited. */
+  concurrency?: number;
 }
 
+/** Every call has a deadline: the connector aborts it then, and sends nothing once `begin()` has said no. */
 export interface Connector {
   can: Capabilities;
   /** Moves the money once; the intent is durable before this is called. */
-  submit(submission: Submission): Answer;
+  submit(submission: Submission, deadline: Deadline): Answer;
   /** Asks what became of a submission, without moving anything. */
-  query(submission: Submission): Answer;
-  operate(operation: Operation): Answer<OperationOutcome>;
-  queryOperation(operation: Operation): Answer<OperationOutcome>;
+  query(submission: Submission, deadline: Deadline): Answer;
+  operate(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
+  queryOperation(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
   /** Reads news whose signature is right; nothing when it is not. */
   readNews(headers: Readonly<Record<string, unknown>>, body: Buffer, now: number): News | undefined;
   meaningOf(body: Record<string, unknown>): Meaning;

@@ -1,19 +1,20 @@
 /** A provider behind the HTTP protocol of `docs/provider-api.md`; the simulated outside world speaks it too. */
-import { Pool } from 'undici';
+import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
+import type { Deadline } from '../lib/deadline.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { REASONS } from '../rules/reasons.ts';
-import type {
-  Authentication,
-  CardData,
-  Connector,
-  Meaning,
-  Operation,
-  OperationOutcome,
-  Outcome,
-  Submission,
-  Told,
+import {
+  type Authentication,
+  type CardData,
+  type Connector,
+  type Meaning,
+  NotSent,
+  type OperationOutcome,
+  type Outcome,
+  type Submission,
+  type Told,
 } from './connector.ts';
 
 /** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
@@ -54,6 +55,12 @@ function toldBy({ amount, currency }: Json): Told | undefined {
   return isAmount && typeof currency === 'string' ? { amount: BigInt(amount), currency } : 'nonsense';
 }
 
+/** An operation is in the currency of its payment, so an answer to it need not name one. */
+function toldByOperation({ amount, currency }: Json): Told | undefined {
+  const told = toldBy({ amount, currency: currency ?? (amount === undefined ? undefined : '') });
+  return typeof told === 'object' && currency === undefined ? { amount: told.amount } : told;
+}
+
 /** The entry of a table under a word that a provider sent. */
 const entry = <Value>(table: Readonly<Record<string, Value>>, word: unknown): Value | undefined =>
   typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
@@ -82,8 +89,8 @@ function outcomeOf(answer: Json): Outcome {
 }
 
 function operationOutcomeOf(answer: Json): OperationOutcome {
-  if (answer.status === 'done') return { kind: 'done' };
-  if (answer.status === 'pending') return { kind: 'accepted' };
+  if (answer.status === 'done') return { kind: 'done', told: toldByOperation(answer) };
+  if (answer.status === 'pending') return { kind: 'accepted', told: toldByOperation(answer) };
   if (answer.status === 'declined') return { kind: 'declined', reason: reasonOf(answer) };
   return { kind: 'unknown' };
 }
@@ -120,6 +127,30 @@ export const newsReader =
     }
   };
 
+/** A request whose last moment to leave is checked when the connection is about to write it, after all waiting. */
+interface FencedRequest {
+  deadline?: Deadline;
+}
+
+class Fence extends DecoratorHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #deadline: Deadline | undefined;
+
+  constructor(handler: Dispatcher.DispatchHandler, deadline: Deadline | undefined) {
+    super(handler);
+    this.#handler = handler;
+    this.#deadline = deadline;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+    if (this.#deadline?.begin() === false) controller.abort(new NotSent('The request would leave too late.'));
+  }
+}
+
+const fenced: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, new Fence(handler, (options as FencedRequest).deadline));
+
 export interface Upstream extends Connector {
   close(): Promise<void>;
 }
@@ -127,19 +158,35 @@ export interface Upstream extends Connector {
 export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstream {
   const base = new URL(url);
   const prefix = base.pathname.replace(/\/$/, '');
+  // As many connections as there are calls: what waits, waits in the limiter of the connector, and not in here.
   const pool = new Pool(base.origin, {
-    connections: 64,
+    connections: null,
     connect: { timeout: LIMITS.providerConnectMs },
     headersTimeout: LIMITS.providerMs,
     bodyTimeout: LIMITS.providerMs,
     maxResponseSize: LIMITS.providerBytes,
   });
+  const dispatcher = pool.compose(fenced);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
   /** The answer of a call; nothing when the provider has no such thing. Anything else is a line that is dead. */
-  const call = async (method: 'GET' | 'POST', path: string, body?: Json): Promise<Json | undefined> => {
-    const request = body === undefined ? {} : { body: JSON.stringify(body) };
-    const { statusCode, body: answer } = await pool.request({ method, path: prefix + path, headers, ...request });
+  const call = async (
+    method: 'GET' | 'POST',
+    path: string,
+    deadline: Deadline,
+    body?: Json,
+  ): Promise<Json | undefined> => {
+    const request: Dispatcher.RequestOptions & FencedRequest = {
+      method,
+      path: prefix + path,
+      headers,
+      signal: deadline.signal,
+      deadline,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    const { statusCode, body: answer } = await dispatcher.request(request).catch((error) => {
+      throw deadline.hasBegun ? error : new NotSent(`The provider could not be reached (${error.message}).`);
+    });
     if (statusCode !== 200) {
       await answer.dump();
       if (statusCode === 404) return undefined;
@@ -154,15 +201,25 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
   const path = ({ reference }: { reference: string }): string => `/v1/payments/${encodeURIComponent(reference)}`;
 
   return {
-    can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: true, refunds: 'api' },
-    submit: async (submission) => found(await call('POST', '/v1/payments', bodyOf(submission)), outcomeOf),
-    query: async (submission) => found(await call('GET', path(submission)), outcomeOf),
-    operate: async ({ verb, operation, amount, ...payment }: Operation) => {
-      const body = { operation, amount: String(amount) };
-      return found(await call('POST', `${path(payment)}/${verb}`, body), operationOutcomeOf);
+    can: {
+      repeatsSafely: true,
+      answersQueries: true,
+      knowsWhatItLacks: true,
+      refunds: 'api',
+      concurrency: LIMITS.providerConcurrency,
     },
-    queryOperation: async ({ operation, ...payment }: Operation) =>
-      found(await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`), operationOutcomeOf),
+    submit: async (submission, deadline) =>
+      found(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
+    query: async (submission, deadline) => found(await call('GET', path(submission), deadline), outcomeOf),
+    operate: async ({ verb, operation, amount, ...payment }, deadline) => {
+      const body = { operation, amount: String(amount) };
+      return found(await call('POST', `${path(payment)}/${verb}`, deadline, body), operationOutcomeOf);
+    },
+    queryOperation: async ({ operation, ...payment }, deadline) =>
+      found(
+        await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`, deadline),
+        operationOutcomeOf,
+      ),
     readNews: newsReader(newsSecret),
     meaningOf,
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.

@@ -2,9 +2,18 @@
 import { LIMITS } from '../rules/limits.ts';
 import type { Gateway } from './context.ts';
 
-/** Takes over the offsets that stand in the store, after a start or a move in another process. */
+/** Takes over the offsets that stand in the store, after a start or a move in another process, and the database's time. */
 export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
   gateway.clock.set(await gateway.installation.clockOffsets());
+  await synchroniseClock(gateway);
+}
+
+/** Compares the clock of this process with the database's, by which all processes judge what is due. */
+export async function synchroniseClock({
+  clock,
+  installation,
+}: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
+  clock.synchronise(await installation.readClock());
 }
 
 /** Reads the clock again when rows that were just taken are due by a later one. */

@@ -1,11 +1,10 @@
 /** The sandbox clock: moving it forward makes everything that is due by then happen. */
 import { readClock } from './catch-up.ts';
 import type { Gateway } from './context.ts';
-import { workDueOperations, workDuePayments } from './payments/due.ts';
-import { workDueNews } from './payments/news.ts';
-import { workDueSubscriptions } from './schedules.ts';
+import { workEverythingDue } from './due.ts';
 
 export { readClock } from './catch-up.ts';
+export { workEverythingDue } from './due.ts';
 
 /** More steps than any rehearsal needs; what is still due then falls due together. */
 const STEPS_MOST = 20_000;
@@ -24,29 +23,11 @@ export async function moveClock(gateway: Gateway, byMs: number, mid?: string): P
   await happen();
   let left = byMs;
   for (let steps = 0; steps < STEPS_MOST; steps++) {
-    const next = await gateway.installation.nextDue(gateway.clock.now(mid), mid);
+    const next = await gateway.installation.nextDue(mid);
     if (next === undefined || next >= left) break;
     const ms = Math.max(1, next);
     await step(ms);
     left -= ms;
   }
   await step(left);
-}
-
-const running = new WeakMap<Gateway, Promise<unknown>>();
-
-/** Does what is due, one round at a time: whoever asks also waits for the round that is under way. */
-export async function workEverythingDue(gateway: Gateway): Promise<void> {
-  const before = running.get(gateway) ?? Promise.resolve();
-  const round = before.then(async () => {
-    await workDueNews(gateway);
-    await workDueOperations(gateway);
-    await workDuePayments(gateway);
-    await workDueSubscriptions(gateway);
-  });
-  running.set(
-    gateway,
-    round.catch(() => undefined),
-  );
-  await round;
 }

@@ -5,6 +5,7 @@ import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Limiter } from '../lib/limiter.ts';
 import type { Marks } from '../lib/marks.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -35,6 +36,7 @@ export type {
   PaymentStatus,
   WholePayment,
 } from '../store/payments.ts';
+export { ATTENTIONS } from '../store/payments.ts';
 export type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 /** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
@@ -59,6 +61,20 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
+/** Calls that move money, and calls that only ask, have limits of their own: neither takes the other's place. */
+export interface CallLimits {
+  moves: Limiter;
+  queries: Limiter;
+}
+
+/** How each connector fares in this process. */
+export interface ConnectorHealth {
+  answered(connector: string): void;
+  failed(connector: string): void;
+  /** Whether the newest calls went unanswered; after a while one call may try again. */
+  isDown(connector: string): boolean;
+}
+
 export interface Gateway {
   environment: Environment;
   clock: Clock;
@@ -68,6 +84,9 @@ export interface Gateway {
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
+  /** How many calls each connector takes at a time, and whether it answers. */
+  providerLimits: Map<string, CallLimits>;
+  health: ConnectorHealth;
   /** The 3DS directory, where there is one, and the security codes of payers who are at their bank. */
   threeDs: ThreeDs | undefined;
   codes: Codes;

@@ -1,4 +1,5 @@
 /** Schedules: made, changed and deleted by merchants, and charged when they are due. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { momentAfter } from '../lib/calendar.ts';
 import { newId } from '../lib/id.ts';
 import { invalidField, Refusal } from '../rules/errors.ts';
@@ -91,19 +92,38 @@ export async function listSchedules(
 
 /** Few at a time, so that requests in between hardly wait. */
 const CLAIM_MOST = 12;
+/** So many portions are under way together: one whose provider is slow leaves room for the others. */
+const PORTIONS_MOST = 4;
+/** A portion that takes longer is not waited for by the next one. */
+const SLOW_MS = 500;
 
 /** Charges every subscription that is due. */
 export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
+  const running = new Set<Promise<void>>();
   for (;;) {
-    const now = gateway.clock.now();
-    const due = await gateway.schedules.claimDue(now, now + gateway.clock.furthestOffset(), CLAIM_MOST);
-    if (due.length === 0) return;
+    const due = await gateway.schedules.claimDue(CLAIM_MOST);
+    if (due.length > 0) {
+      const portion = workPortion(gateway, due).finally(() => running.delete(portion));
+      running.add(portion);
+      // While each is quick they go one after the other.
+      await Promise.race([portion, pause(SLOW_MS, undefined, { ref: false })]);
+    }
+    if (running.size === 0 && due.length === 0) return;
+    if (running.size === PORTIONS_MOST || due.length === 0) await Promise.race(running);
+  }
+}
+
+async function workPortion(gateway: Gateway, due: readonly Subscription[]): Promise<void> {
+  try {
     await catchUp(gateway, due);
     const find = await everythingFor(gateway, due);
     const steps = await Promise.all(
       due.map(async (before) => ({ before, after: await workSubscription(gateway, before, find(before)) })),
     );
     await gateway.schedules.proceed(steps);
+  } catch (error) {
+    // The leases run out and the subscriptions are due again; what was charged is found by its order.
+    gateway.log.error({ err: error }, 'scheduled charges could not be written');
   }
 }
 
@@ -154,6 +174,8 @@ async function chargeOccurrence(
   if (subscription.occurrences >= schedule.paymentsCount) return { ...subscription, ...stopped('finished') };
   // Nothing can be repeated before it has succeeded.
   if (!isRepeatable(first)) return waiting(subscription, now);
+  // A connector that does not answer is given some time; its charges hold up no others.
+  if (gateway.health.isDown(first.connector)) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
   const payment = await charge(gateway, account, first, subscription);
   if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
   // Whether it was charged is still to be found out.

@@ -1,31 +1,48 @@
-/** The one clock of the gateway; in the sandbox it can be moved forward, for everybody or for one account. */
+/** The gateway's clock: the time of the database, which all processes share, moved forward by the sandbox's offsets. */
+
+/** What a reference clock showed, in milliseconds since 1970, and the monotonic times before and after it was read. */
+export interface ClockReading {
+  at: number;
+  before: number;
+  after: number;
+}
 
 export interface Clock {
   /** Milliseconds since 1970 as this account sees them. */
   now(mid?: string): number;
   /** How far the clock of this account, or of everybody, runs ahead of real time. */
   offset(mid?: string): number;
-  /** The largest offset of an account over the global one; nothing is due that is not due by it. */
-  furthestOffset(): number;
   /** Takes over the offsets as they stand in the store. */
   set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
+  /** Follows the reference clock from this reading on, unless an earlier reading is still more exact. */
+  synchronise(reading: ClockReading): void;
 }
 
+/** Two clocks drift apart by less than this share of the time since they were compared. */
+const DRIFT = 1e-4;
+
+/**
+ * Until the first reading it shows the time of this machine. It counts in monotonic time, so that a step of the machine's
+ * clock changes nothing, and it is never behind the reference clock: what the database considers due is due here, too.
+ */
 export function createClock(): Clock {
   let global = 0;
   let accounts: ReadonlyMap<string, number> = new Map();
+  let origin = Date.now() - performance.now();
+  let reading = { after: Number.NEGATIVE_INFINITY, uncertainty: Number.POSITIVE_INFINITY };
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
   return {
-    now: (mid) => Date.now() + offset(mid),
+    now: (mid) => Math.floor(origin + performance.now()) + offset(mid),
     offset,
-    furthestOffset() {
-      let furthest = 0;
-      for (const offset of accounts.values()) furthest = Math.max(furthest, offset);
-      return furthest;
-    },
     set(offsets) {
       global = offsets.global;
       accounts = offsets.accounts;
+    },
+    synchronise({ at, before, after }) {
+      const uncertainty = after - before;
+      if (uncertainty > reading.uncertainty + (after - reading.after) * DRIFT) return;
+      origin = at - before;
+      reading = { after, uncertainty };
     },
   };
 }

@@ -47,6 +47,8 @@ export interface Brand {
   isPayout?: true;
   /** The payer has this long from the sale on, also while the payment is pending; then it is declined. */
   payerTimeMs?: number;
+  /** A payment that its provider has accepted waits for its outcome this long from the sale on; then it is declined. */
+  pendingMs?: number;
   /** A code that the payer scans is shown for this long. */
   codeTimeMs?: number;
   /** A status query asks the provider, as long as the outcome is open. */
@@ -67,12 +69,16 @@ const upstream = (about: string, fields: readonly Field[], traits: Partial<Brand
   connector: 'upstream',
   about,
   fields,
+  // A payout is under way at banks; a payer who has not paid after a week will not.
+  pendingMs: (traits.isPayout ? 30 : 7) * LIMITS.dayMs,
   ...traits,
 });
 
 /** A field that is sent as `parameters[name]`. */
 const p = (name: string): string => `parameters[${name}]`;
 
+/** A transfer on a chain is confirmed by then, or was never made. */
+const CHAIN_MS = 3 * LIMITS.dayMs;
 const COINS = ['BTC', 'ETH', 'USDC', 'USDT'];
 const WALLET_TOKEN_LENGTH = 32 * 1024;
 
@@ -95,7 +101,7 @@ const identityIn = (country: string, about: string): Brand => upstream(about, id
 
 const UPI = { label: 'UPI ID', hint: 'Such as name@bank' };
 const upiBy = (field: Field): Brand =>
-  upstream('UPI in India; the payer approves in their app.', [field], { country: 'IN' });
+  upstream('UPI in India; the payer approves in their app.', [field], { country: 'IN', pendingMs: LIMITS.dayMs });
 const PRICE_HINT = 'A number, such as 4.99';
 
 const S_123 = { methods: ['S1', 'S2', 'S3'] };
@@ -135,7 +141,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   ips: upstream(
     'Instant payment by QR code: the merchant shows the code, the payer scans it with the app of their bank.',
     [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],
-    { codeTimeMs: LIMITS.codeMs, isAskedOnStatus: true },
+    { codeTimeMs: LIMITS.codeMs, isAskedOnStatus: true, pendingMs: LIMITS.dayMs },
   ),
   'pin-a': upstream('A prepaid voucher.', [
     must(p('pin'), digits(16, 16), { isSecret: true, label: 'Voucher PIN', hint: '16 digits' }),
@@ -170,9 +176,11 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
       label: 'Personal ID number',
     }),
   ]),
-  'crypto-a': upstream('Paid in the chosen cryptocurrency.', [
-    must(p('payment_currency'), oneOf(COINS), { label: 'Cryptocurrency' }),
-  ]),
+  'crypto-a': upstream(
+    'Paid in the chosen cryptocurrency.',
+    [must(p('payment_currency'), oneOf(COINS), { label: 'Cryptocurrency' })],
+    { pendingMs: CHAIN_MS },
+  ),
   'crypto-a-payout': upstream(
     'A payout in cryptocurrency.',
     [
@@ -182,7 +190,9 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ],
     { isPayout: true },
   ),
-  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })]),
+  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })], {
+    pendingMs: CHAIN_MS,
+  }),
   'trading-a': upstream('A deposit to a trading account.', [
     must(p('paymentGatewayName'), anyText, { label: 'Payment service' }),
     must(p('paymentCurrency'), anyText, { label: 'Currency of the payment' }),
@@ -286,7 +296,13 @@ export const NOBODY = 'none';
 /** Cards are typed on our own page and nowhere else, so no sale of a merchant names them. */
 export const CARD = 'card';
 const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
-  [CARD]: { connector: 'upstream', recurs: true, fields: [], about: 'A card that the payer types on our page.' },
+  [CARD]: {
+    connector: 'upstream',
+    recurs: true,
+    pendingMs: 7 * LIMITS.dayMs,
+    fields: [],
+    about: 'A card that the payer types on our page.',
+  },
 };
 
 /** The row of a brand, whichever way it is paid. */

@@ -50,6 +50,11 @@ export const ERRORS = {
     message: 'Not acceptable to request the refund for amount bigger than payment amount.',
     http: 400,
   },
+  providerBusy: {
+    code: 100000,
+    message: 'The provider has too many payments under way. Nothing was charged; send the request again later.',
+    http: 503,
+  },
   unavailable: { code: 100000, message: 'The gateway cannot accept requests safely at the moment.', http: 503 },
   internal: { code: 100000, message: 'The gateway failed to handle the request.', http: 500 },
 } as const satisfies Record<string, { code: number; message: string; http: number }>;

@@ -29,12 +29,34 @@ export const LIMITS = {
 
   /** A provider that has not answered a call by then counts as one that did not answer. */
   providerMs: 20 * SECOND,
+  /** A submission that would have less time than this for its answer is not sent any more. */
+  providerLeastMs: 3 * SECOND,
+  /** Submissions and operations under way at one provider, further ones that wait, and queries at a time. */
+  providerConcurrency: 64,
+  providerWaiting: 512,
+  queryConcurrency: 32,
   providerConnectMs: 3 * SECOND,
   providerBytes: 256 * 1024,
   /** A payment that is still without an outcome by then, because its process died, is asked about. */
   submissionMs: 30 * SECOND,
+  /** So long before that nothing is sent any more: the process that submits and the one that asks never overlap. */
+  submissionMarginMs: 10 * SECOND,
+  /** A provider may still be working on what it received last: only so long after that is "not found" believed. */
+  neverReceivedMs: MINUTE,
   /** The pauses between two questions about an unknown outcome; the last one repeats. */
   askAgainMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
+  /** An outcome that is unknown after all of these pauses is asked for this many days more, once a day. */
+  askAgainDays: 30,
+  /** After so many calls in a row without an answer a connector counts as down, and for so long after the last one. */
+  connectorFailures: 3,
+  connectorDownMs: 30 * SECOND,
+  /** When it answers again, so many of its open payments are asked about soon, one after each pause. */
+  backlogMost: 10_000,
+  backlogPauseMs: 20,
+  /** How many due payments, and how many due operations, of one connector are worked on at a time. */
+  dueAtATime: 16,
+  /** How often a process compares its clock with the database's. */
+  clockReadingMs: 5 * SECOND,
   /** A node that took a due payment and died gives it back after this time. */
   leaseMs: 30 * SECOND,
   /** How often the work loop looks for what is due. */

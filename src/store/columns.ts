@@ -12,18 +12,57 @@ export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
+/** The gateway's time by the database's own clock, and how far the account whose clock runs ahead most is ahead of it. */
+export const CLOCK = `
+  clock as materialized (
+    select date_trunc('milliseconds', statement_timestamp())
+        + coalesce(max(offset_ms) filter (where mid is null), 0) * interval '1 ms' as now,
+      coalesce(max(offset_ms) filter (where mid is not null), 0) * interval '1 ms' as furthest
+    from clock_offsets
+  )`;
+
 /**
- * Takes rows that are due by the clock of their account, for as long as a lease lasts. Its parameters: the time now,
- * the lease in milliseconds, the time that the clock furthest ahead shows, and the most rows.
+ * Claims rows that are due by the clock of their account, for as long as a lease lasts; the database's clock decides.
+ * Its parameters: the lease in milliseconds, the most rows, and from $3 on those of the condition.
  */
 export const claimStatement = (table: string, id: string, names: readonly string[], condition = 'true'): string => `
-  update ${table} t set due_at = due.now + $2 * interval '1 ms'
-  from (
-    select d.mid, d.${id}, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' as now
+  with ${CLOCK}, due as materialized (
+    select d.mid, d.${id}, (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' as now
     from ${table} d left join clock_offsets c on c.mid = d.mid
-    where d.due_at <= $3::timestamptz
-      and d.due_at <= $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms' and ${condition}
-    order by d.due_at limit $4 for update of d skip locked
-  ) due
+    where d.due_at <= (select now + furthest from clock)
+      and d.due_at <= (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' and ${condition}
+    order by d.due_at limit $2 for update of d skip locked
+  )
+  update ${table} t set due_at = due.now + $1 * interval '1 ms' from due
   where t.mid = due.mid and t.${id} = due.${id}
   returning ${columns('t', names)}`;
+
+/**
+ * Lets a connector that answers again be asked soon about what it left open, one row after the other. Its parameters: the
+ * connector, the pause between two rows in milliseconds, the most rows, and the lease: what is claimed, or due as soon as
+ * a claim would end, is left as it is.
+ */
+export const hastenStatement = (table: string, id: string, condition: string): string => `
+  with ${CLOCK}, backlog as materialized (
+    select mid, ${id}, row_number() over () * $2 * interval '1 ms' as later from (
+      select d.mid, d.${id} from ${table} d
+      where d.connector = $1 and d.due_at > (select now from clock) + $4 * interval '1 ms' and d.asked > 0 and ${condition}
+      order by d.due_at limit $3 for update of d skip locked
+    ) soonest
+  )
+  update ${table} t
+  set due_at = least(t.due_at, (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' + b.later)
+  from backlog b left join clock_offsets c on c.mid = b.mid
+  where t.mid = b.mid and t.${id} = b.${id}`;
+
+/** The connectors that have work in a table, found by skipping through the index of what is due. */
+export const dueConnectors = (table: string): string => `
+  with recursive found as (
+    (select connector from ${table} where due_at is not null order by connector limit 1)
+    union all
+    select (
+      select t.connector from ${table} t
+      where t.due_at is not null and t.connector > found.connector order by t.connector limit 1
+    ) from found where found.connector is not null
+  )
+  select connector from found where connector is not null`;

@@ -1,7 +1,9 @@
 /** Facts about this installation, the sandbox clock, and whether the database can be written. */
 import { sql } from 'kysely';
+import type { ClockReading } from '../lib/clock.ts';
 import { isNext } from './callbacks.ts';
 import { announce } from './changes.ts';
+import { CLOCK } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface ClockOffsets {
@@ -15,9 +17,11 @@ export interface InstallationStore {
   writeOnce(name: string, value: Buffer): Promise<Buffer>;
   write(name: string, value: Buffer): Promise<void>;
   clockOffsets(): Promise<ClockOffsets>;
+  /** Reads the database's own clock. */
+  readClock(): Promise<ClockReading>;
   moveClock(mid: string | undefined, byMs: number): Promise<void>;
   /** How far the clock of everybody, or of one account, is from the next thing that falls due; nothing when none is. */
-  nextDue(now: number, mid: string | undefined): Promise<number | undefined>;
+  nextDue(mid: string | undefined): Promise<number | undefined>;
   /** Tells every process that the simulated world was asked to misbehave. */
   announceFaults(): Promise<void>;
   /** Tells the process of this name the sealed result of a challenge. */
@@ -28,7 +32,10 @@ export interface InstallationStore {
 
 /** An account whose clock runs ahead meets what is due that much earlier, unless its own clock is the one that moves. */
 const NEXT_DUE = `
-  select ceil(extract(epoch from min(due_at) - $1::timestamptz) * 1000)::text as ms from (
+  with ${CLOCK}
+  select ceil(extract(epoch from min(due_at)
+    - (select now + coalesce((select offset_ms from clock_offsets where mid = $1), 0) * interval '1 ms' from clock)) * 1000
+  )::text as ms from (
     select d.due_at - coalesce(c.offset_ms, 0) * interval '1 ms' as due_at
     from (
       select mid, due_at from payments where due_at is not null and busy is null
@@ -37,8 +44,8 @@ const NEXT_DUE = `
       union all select mid, due_at from callbacks c where due_at is not null and ${isNext('c')}
       union all select null, due_at from news where due_at is not null
     ) d
-    left join clock_offsets c on c.mid = d.mid and $2::uuid is null
-    where $2::uuid is null or d.mid = $2::uuid
+    left join clock_offsets c on c.mid = d.mid and $1::uuid is null
+    where $1::uuid is null or d.mid = $1::uuid
   ) due`;
 
 export function createInstallationStore({ query, pool }: Database): InstallationStore {
@@ -71,8 +78,15 @@ export function createInstallationStore({ query, pool }: Database): Installation
       }
       return offsets;
     },
-    async nextDue(now, mid) {
-      const { rows } = await pool.query<{ ms: string | null }>(NEXT_DUE, [new Date(now).toISOString(), mid ?? null]);
+    async readClock() {
+      const before = performance.now();
+      const { rows } = await pool.query<{ at: number }>(
+        'select (extract(epoch from clock_timestamp()) * 1000)::float8 as at',
+      );
+      return { at: rows[0]?.at as number, before, after: performance.now() };
+    },
+    async nextDue(mid) {
+      const { rows } = await pool.query<{ ms: string | null }>(NEXT_DUE, [mid ?? null]);
       const ms = rows[0]?.ms;
       return ms === null || ms === undefined ? undefined : Number(ms);
     },

@@ -1,6 +1,6 @@
 /** The news that providers send: each event kept once, and found again until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
-import { iso } from './columns.ts';
+import { CLOCK, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface NewsRow {
@@ -24,8 +24,8 @@ export interface NewsStore {
   keep(news: Pick<NewsRow, 'connector' | 'eventId' | 'reference' | 'body'>, now: number): Promise<boolean>;
   /** The event is dealt with, or is tried again at `dueAt`. */
   finish(key: NewsKey, state: NewsRow['state'], dueAt: number | null): Promise<void>;
-  /** Takes events that are due, for as long as the lease lasts. */
-  claimDue(now: number, most: number): Promise<NewsRow[]>;
+  /** Claims events that are due by the database's clock, for as long as the lease lasts. */
+  claimDue(most: number): Promise<NewsRow[]>;
   /** The news in this state, newest first. */
   list(state: NewsRow['state'], most: number): Promise<NewsRow[]>;
   /** Everything that was told about a payment. */
@@ -50,15 +50,16 @@ export function createNewsStore({ pool }: Database): NewsStore {
         [connector, eventId, state, dueAt === null ? null : iso(dueAt)],
       );
     },
-    async claimDue(now, most) {
+    async claimDue(most) {
       const { rows } = await pool.query<NewsRow>(
-        `update news n set due_at = $1::timestamptz + $2 * interval '1 ms'
-         from (
-           select connector, event_id from news where due_at <= $1 order by due_at limit $3 for update skip locked
-         ) due
+        `with ${CLOCK}, due as materialized (
+           select connector, event_id from news where due_at <= (select now from clock)
+           order by due_at limit $2 for update skip locked
+         )
+         update news n set due_at = (select now from clock) + $1 * interval '1 ms' from due
          where n.connector = due.connector and n.event_id = due.event_id
          returning ${COLUMNS}`,
-        [iso(now), LIMITS.leaseMs, most],
+        [LIMITS.leaseMs, most],
       );
       return rows.sort((a, b) => a.receivedAt - b.receivedAt);
     },

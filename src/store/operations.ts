@@ -1,6 +1,6 @@
 /** Operations on payments: read for the operator, and found again when their outcome is still to come. */
 import { LIMITS } from '../rules/limits.ts';
-import { claimStatement, iso } from './columns.ts';
+import { claimStatement, dueConnectors, hastenStatement } from './columns.ts';
 import type { Database } from './database.ts';
 import type { OperationRow, Payment } from './payment.ts';
 
@@ -8,6 +8,7 @@ const COLUMNS = [
   'mid',
   'operationId',
   'paymentId',
+  'connector',
   'verb',
   'amount',
   'state',
@@ -18,14 +19,20 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof OperationRow)[];
 
-const CLAIM = claimStatement('operations', 'operation_id', COLUMNS);
+const CLAIM = claimStatement('operations', 'operation_id', COLUMNS, 'd.connector = $3');
+const HASTEN = hastenStatement('operations', 'operation_id', "d.state = 'sent'");
+const DUE_CONNECTORS = dueConnectors('operations');
 
 export interface OperationStore {
   /** Everything that was done to a payment, oldest first. */
   of(payment: Pick<Payment, 'mid' | 'paymentId'>): Promise<OperationRow[]>;
   find(key: Pick<OperationRow, 'mid' | 'operationId'>): Promise<OperationRow | undefined>;
-  /** Takes operations that are due, for as long as the lease lasts. */
-  claimDue(now: number, latestNow: number, most: number): Promise<OperationRow[]>;
+  /** The connectors that have operations to be asked about, now or later. */
+  dueConnectors(): Promise<string[]>;
+  /** Claims operations of a connector that are due, for as long as the lease lasts. */
+  claimDue(connector: string, most: number): Promise<OperationRow[]>;
+  /** The connector answers again: it is asked soon about what it left open. */
+  hasten(connector: string): Promise<void>;
 }
 
 export function createOperationStore({ pool, query }: Database): OperationStore {
@@ -49,9 +56,16 @@ export function createOperationStore({ pool, query }: Database): OperationStore 
         .executeTakeFirst();
       return row as OperationRow | undefined;
     },
-    async claimDue(now, latestNow, most) {
-      const { rows } = await pool.query<OperationRow>(CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+    async dueConnectors() {
+      const { rows } = await pool.query<{ connector: string }>(DUE_CONNECTORS);
+      return rows.map(({ connector }) => connector);
+    },
+    async claimDue(connector, most) {
+      const { rows } = await pool.query<OperationRow>(CLAIM, [LIMITS.leaseMs, most, connector]);
       return rows;
+    },
+    async hasten(connector) {
+      await pool.query(HASTEN, [connector, LIMITS.backlogPauseMs, LIMITS.backlogMost, LIMITS.leaseMs]);
     },
   };
 }

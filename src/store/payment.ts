@@ -71,7 +71,9 @@ export type NextStep =
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
 /** Why an operator should look at a payment. */
-export type Attention = 'late_success' | 'wrong_amount' | 'unresolved';
+export const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved', 'conflict', 'unexpected_chargeback'] as const;
+
+export type Attention = (typeof ATTENTIONS)[number];
 
 export interface Payment {
   mid: string;
@@ -176,15 +178,16 @@ export interface NewCallback {
 }
 
 /**
- * What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund, and a
- * credit is a refund that was asked for by naming the card.
+ * What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund, a credit is
+ * a refund that was asked for by naming the card, and an expiry is the void of an authorisation whose time is over.
  */
-export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit';
+export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit' | 'expiry';
 
 export interface OperationRow {
   mid: string;
   operationId: string;
   paymentId: string;
+  connector: string;
   verb: OperationVerb;
   amount: bigint;
   state: 'sent' | 'done' | 'declined';

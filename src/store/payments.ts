@@ -6,12 +6,12 @@ import { isItemFault } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
-import { claimStatement, columns, compare, iso } from './columns.ts';
+import { claimStatement, columns, compare, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
 
-export type * from './payment.ts';
+export * from './payment.ts';
 
 export interface PaymentFilter {
   mid?: string | undefined;
@@ -72,10 +72,12 @@ const STATUS_COLUMNS = [
   'amountText',
   'currency',
   'authorised',
+  'inDoubt',
   'payerUntil',
   'declineReason',
   'recurringToken',
   'scheduleId',
+  'createdAt',
 ] as const satisfies (keyof Payment)[];
 
 export type PaymentStatus = Pick<Payment, (typeof STATUS_COLUMNS)[number]>;
@@ -131,7 +133,7 @@ const WRITE = `
     from moving i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
-    returning p.mid, p.payment_id, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at,
+    returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at,
       i.told_type, i.told_body, i.told_json, i.told_url, i.told_endpoint, i.told_due_at, i.ordinal
   ), logged as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
@@ -146,9 +148,9 @@ const WRITE = `
       case when told_due_at is null then '${NO_ADDRESS}' end, told_due_at, at, case when told_due_at is null then at end
     from moved where told_body is not null
   ), operated as (
-    insert into operations (mid, operation_id, payment_id, verb, amount, state, reason, asked, due_at, requested_at,
-      finished_at)
-    select m.mid, o.operation_id, m.payment_id, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
+    insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, reason, asked, due_at,
+      requested_at, finished_at)
+    select m.mid, o.operation_id, m.payment_id, m.connector, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
       o.requested_at, o.finished_at
     from unnest($48::int[], $49::uuid[], $50::operation_verb[], $51::bigint[], $52::operation_state[], $53::text[],
       $54::int[], $55::timestamptz[], $56::timestamptz[], $57::timestamptz[]
@@ -181,7 +183,9 @@ const FIND_ANYWHERE = `
   join payments p on p.payment_id = i.payment_id`;
 
 // While an operation is under way it decides; time comes after it.
-const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null');
+const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
+const HASTEN = hastenStatement('payments', 'payment_id', 'd.authorised = 0 and d.busy is null');
+const DUE_CONNECTORS = dueConnectors('payments');
 
 /** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */
 const COLLECT = `
@@ -209,8 +213,12 @@ export interface PaymentStore {
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
   /** The newest try of an order. */
   findByOrder(key: { mid: string; orderId: string }): Promise<WholePayment | undefined>;
-  /** Takes payments that are due, for as long as the lease lasts. */
-  claimDue(now: number, latestNow: number, most: number): Promise<WholePayment[]>;
+  /** The connectors that have payments to be looked at, now or later. */
+  dueConnectors(): Promise<string[]>;
+  /** Claims payments of a connector that are due, for as long as the lease lasts. */
+  claimDue(connector: string, most: number): Promise<WholePayment[]>;
+  /** The connector answers again: it is asked soon about what it left open. */
+  hasten(connector: string): Promise<void>;
   history(payment: Payment): Promise<HistoryRow[]>;
   /** One payment by its id alone, whichever account it belongs to. */
   findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
@@ -395,8 +403,16 @@ export function createPaymentStore(
     find: findBatched<WholePayment>('find', [...COLUMNS, 'details']),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
-    async claimDue(now, latestNow, most) {
-      return run<WholePayment>(writes, 'claim', CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+    async dueConnectors() {
+      return (await run<{ connector: string }>(reads, 'due_connectors', DUE_CONNECTORS, [])).map(
+        (row) => row.connector,
+      );
+    },
+    async claimDue(connector, most) {
+      return run<WholePayment>(writes, 'claim', CLAIM, [LIMITS.leaseMs, most, connector]);
+    },
+    async hasten(connector) {
+      await pool.query(HASTEN, [connector, LIMITS.backlogPauseMs, LIMITS.backlogMost, LIMITS.leaseMs]);
     },
     async history({ mid, paymentId }) {
       const rows = await query

@@ -114,7 +114,8 @@ export interface ScheduleStore {
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
   /** Writes how subscriptions go on; one that somebody else has written since stays as it is. */
   proceed(steps: readonly { before: Subscription; after: Subscription }[]): Promise<void>;
-  claimDue(now: number, latestNow: number, most: number): Promise<Subscription[]>;
+  /** Claims subscriptions that are due, for as long as the lease lasts. */
+  claimDue(most: number): Promise<Subscription[]>;
 }
 
 export function createScheduleStore({ pool, query }: Database): ScheduleStore {
@@ -225,8 +226,8 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         moments(steps, ({ after }) => after.dueAt),
       ]);
     },
-    async claimDue(now, latestNow, most) {
-      const { rows } = await pool.query<Subscription>(CLAIM, [iso(now), LIMITS.leaseMs, iso(latestNow), most]);
+    async claimDue(most) {
+      const { rows } = await pool.query<Subscription>(CLAIM, [LIMITS.leaseMs, most]);
       return rows;
     },
   };

@@ -124,6 +124,7 @@ export interface Schema {
     dueAt: ColumnType<number, string, string> | null;
     requestedAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
+    connector: string;
   };
   payments: {
     mid: string;

@@ -1,7 +1,7 @@
 /** The face of time: again and again does what is due, until it is stopped. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { workEverythingDue } from '../core/clock.ts';
 import type { Gateway } from '../core/context.ts';
+import { finishDueWork, startDueWork } from '../core/due.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface WorkLoop {
@@ -17,7 +17,7 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
       try {
         // Callbacks have a pace of their own: a slow receiver keeps nothing else from happening.
         gateway.deliverer.wake();
-        await workEverythingDue(gateway);
+        await startDueWork(gateway);
       } catch (error) {
         gateway.log.warn({ err: error }, 'work loop could not do what is due');
       }
@@ -28,6 +28,7 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
     async stop() {
       stopping.abort();
       await Promise.all([loop, gateway.deliverer.stop()]);
+      await finishDueWork(gateway);
     },
   };
 }

@@ -95,8 +95,8 @@ export function wantForms({ shop: { gateway } }: Stage, url: string, values: Fie
     ...gateway.connectors,
     upstream: {
       ...upstream,
-      submit: async (submission) => posting(await upstream.submit(submission)),
-      query: async (submission) => posting(await upstream.query(submission)),
+      submit: async (submission, deadline) => posting(await upstream.submit(submission, deadline)),
+      query: async (submission, deadline) => posting(await upstream.query(submission, deadline)),
     },
   };
 }

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Operation, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
+import { Deadline } from '../../src/lib/deadline.ts';
+
+const soon = (): Deadline => new Deadline(5000);
 
 const KEY = 'key-that-nobody-may-read';
 const NEWS_SECRET = Buffer.from('secret-that-nobody-may-read').toString('base64');
@@ -83,8 +86,8 @@ const PATH = '/v1/payments/01a1dd06-691f-7000-87fc-b0749d0543ed';
 /** What an answer is taken for; a submission and a question read it the same way. */
 async function outcomeOf(body: unknown): Promise<Outcome> {
   answering = says(body);
-  const asked = await provider.query(submission());
-  expect(await provider.submit(submission())).toEqual(asked);
+  const asked = await provider.query(submission(), soon());
+  expect(await provider.submit(submission(), soon())).toEqual(asked);
   return asked;
 }
 
@@ -94,7 +97,7 @@ describe('a submission', () => {
   });
 
   test('says everything, and the amount as digits that nothing has rounded', async () => {
-    await provider.submit(submission());
+    await provider.submit(submission(), soon());
     expect(calls).toEqual([
       {
         method: 'POST',
@@ -126,14 +129,14 @@ describe('a submission', () => {
     ['sub-methods are listed', { methods: ['S1', 'S4'] }, { methods: ['S1', 'S4'] }],
     ['nobody is named', { identifier: '', payer: {} }, { identifier: '', payer: {} }],
   ])('%s', async (_, changes, expected) => {
-    await provider.submit(submission(changes));
+    await provider.submit(submission(changes), soon());
     expect(calls[0]?.body).toMatchObject(expected);
   });
 
   test('a provider below a path of its own address is called there', async () => {
     const below = createUpstream({ url: `${url}/gateway/eu/`, key: KEY, newsSecret: NEWS_SECRET });
-    await below.submit(submission());
-    await below.query(submission());
+    await below.submit(submission(), soon());
+    await below.query(submission(), soon());
     await below.close();
     expect(calls.map(({ path }) => path)).toEqual(['/gateway/eu/v1/payments', `/gateway/eu${PATH}`]);
   });
@@ -141,7 +144,7 @@ describe('a submission', () => {
 
 test('a question carries nothing but the reference and the key', async () => {
   answering = says({ status: 'settled' });
-  await provider.query(submission({ parameters: () => expect.unreachable('The secrets are not needed.') }));
+  await provider.query(submission({ parameters: () => expect.unreachable('The secrets are not needed.') }), soon());
   expect(calls).toMatchObject([{ method: 'GET', path: PATH, authorization: `Bearer ${KEY}`, body: undefined }]);
 });
 
@@ -279,10 +282,10 @@ describe('a redirect', () => {
 
 describe('a provider that has no such thing', () => {
   test.each([
-    ['a submission', () => provider.submit(submission())],
-    ['a question', () => provider.query(submission())],
-    ['an operation', () => provider.operate(operation())],
-    ['a question about an operation', () => provider.queryOperation(operation())],
+    ['a submission', () => provider.submit(submission(), soon())],
+    ['a question', () => provider.query(submission(), soon())],
+    ['an operation', () => provider.operate(operation(), soon())],
+    ['a question about an operation', () => provider.queryOperation(operation(), soon())],
   ])('%s is answered 404: not found', async (_, call) => {
     answering = says({ error: 'There is nothing.' }, 404);
     expect(await call()).toEqual({ kind: 'notFound' });
@@ -318,10 +321,10 @@ describe('an answer that is none throws, and the error tells no secret', () => {
   test.each(ANSWERS_THAT_ARE_NONE)('%s', async (_, answer) => {
     answering = answer;
     for (const call of [
-      () => provider.submit(submission()),
-      () => provider.query(submission()),
-      () => provider.operate(operation()),
-      () => provider.queryOperation(operation()),
+      () => provider.submit(submission(), soon()),
+      () => provider.query(submission(), soon()),
+      () => provider.operate(operation(), soon()),
+      () => provider.queryOperation(operation(), soon()),
     ]) {
       const error = await Promise.resolve(call()).then(
         (outcome) => expect.unreachable(`taken for ${JSON.stringify(outcome)}`),
@@ -337,7 +340,7 @@ describe('an answer that is none throws, and the error tells no secret', () => {
 
   test('a provider that is not there', async () => {
     const nobody = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, newsSecret: NEWS_SECRET });
-    const thrown = await Promise.resolve(nobody.submit(submission())).catch((error: unknown) => error);
+    const thrown = await Promise.resolve(nobody.submit(submission(), soon())).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(Error);
     expect(String(thrown)).not.toMatch(new RegExp(`${KEY}|${PIN}`));
     await nobody.close();
@@ -345,7 +348,7 @@ describe('an answer that is none throws, and the error tells no secret', () => {
 
   test('just inside the limit an answer is read', async () => {
     answering = says({ status: 'settled', more: 'x'.repeat(255 * 1024) });
-    expect(await provider.query(submission())).toMatchObject({ kind: 'settled' });
+    expect(await provider.query(submission(), soon())).toMatchObject({ kind: 'settled' });
   });
 
   test('afterwards the next call works', async () => {
@@ -366,7 +369,7 @@ function operation(changes: Partial<Operation> = {}): Operation {
 describe('operations', () => {
   test.each(['capture', 'void', 'refund'] as const)('%s says its own id and the amount', async (verb) => {
     answering = says({ status: 'done' });
-    expect(await provider.operate(operation({ verb }))).toEqual({ kind: 'done' });
+    expect(await provider.operate(operation({ verb }), soon())).toEqual({ kind: 'done' });
     expect(calls).toEqual([
       {
         method: 'POST',
@@ -380,7 +383,7 @@ describe('operations', () => {
 
   test('a question names the payment and the operation', async () => {
     answering = says({ status: 'done' });
-    expect(await provider.queryOperation(operation())).toEqual({ kind: 'done' });
+    expect(await provider.queryOperation(operation(), soon())).toEqual({ kind: 'done' });
     expect(calls).toMatchObject([
       { method: 'GET', path: `${PATH}/operations/01a1dd07-0000-7000-8000-000000000001`, body: undefined },
     ]);
@@ -399,15 +402,15 @@ describe('operations', () => {
     [{}, { kind: 'unknown' }],
   ])('%j means %j', async (answer, expected) => {
     answering = says(answer);
-    expect(await provider.operate(operation())).toEqual(expected);
-    expect(await provider.queryOperation(operation())).toEqual(expected);
+    expect(await provider.operate(operation(), soon())).toEqual(expected);
+    expect(await provider.queryOperation(operation(), soon())).toEqual(expected);
   });
 });
 
 test('what stands in a reference cannot lead to another path', async () => {
   answering = says({ status: 'settled' });
-  await provider.query(submission({ reference: '../../admin?x=1#y' }));
-  await provider.queryOperation(operation({ operation: '../refund' }));
+  await provider.query(submission({ reference: '../../admin?x=1#y' }), soon());
+  await provider.queryOperation(operation({ operation: '../refund' }), soon());
   expect(calls.map(({ path }) => path)).toEqual([
     '/v1/payments/..%2F..%2Fadmin%3Fx%3D1%23y',
     `${PATH}/operations/..%2Frefund`,

@@ -1,6 +1,7 @@
 /** The sandbox’s own calls: who may pull the strings, what each string does, and that production has none. */
 import { describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
+import { Deadline } from '../../src/lib/deadline.ts';
 import { newId } from '../../src/lib/id.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
@@ -262,7 +263,7 @@ describe('faults', () => {
       setting: () => ['success@example.com'],
     };
     const call = async (): Promise<string> =>
-      Promise.resolve(other.connectors.vcard?.submit(submission)).then(
+      Promise.resolve(other.connectors.vcard?.submit(submission, new Deadline(5000))).then(
         (outcome) => outcome?.kind ?? 'nothing',
         () => 'dead',
       );

@@ -1,6 +1,7 @@
 /** What a merchant sends in the parameters of a session is used for the brand that the payer chooses, as in a sale. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
+import type { Deadline } from '../../src/lib/deadline.ts';
 import {
   type Body,
   checkoutOf,
@@ -24,9 +25,9 @@ beforeAll(async () => {
   shop = await startTestGateway({ outside: true });
   checkout = checkoutOf(shop);
   const upstream = shop.gateway.connectors.upstream as Connector;
-  const submit = (submission: Submission) => {
+  const submit = (submission: Submission, deadline: Deadline) => {
     submitted.push({ reference: submission.reference, parameters: submission.parameters() });
-    return upstream.submit(submission);
+    return upstream.submit(submission, deadline);
   };
   shop.gateway.connectors = { ...shop.gateway.connectors, upstream: { ...upstream, submit } };
 });

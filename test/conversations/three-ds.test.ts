@@ -6,6 +6,7 @@ import type { Connector, Submission } from '../../src/connectors/connector.ts';
 import { readClock } from '../../src/core/clock.ts';
 import type { Gateway, WholePayment } from '../../src/core/context.ts';
 import { abandon } from '../../src/core/payments/advance.ts';
+import type { Deadline } from '../../src/lib/deadline.ts';
 import { newId } from '../../src/lib/id.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
 import { type Body, cardForm, checkoutOf, fill, type Session, show } from '../support/checkout.ts';
@@ -20,10 +21,10 @@ let submitted: { reference: string; code: string | undefined }[] = [];
 let meanwhile: () => Promise<unknown> = async () => undefined;
 
 function watch(gateway: Gateway): Gateway {
-  const submit = async (submission: Submission) => {
+  const submit = async (submission: Submission, deadline: Deadline) => {
     submitted.push({ reference: submission.reference, code: submission.card?.cvv?.reveal() });
     await meanwhile();
-    return upstream.submit(submission);
+    return upstream.submit(submission, deadline);
   };
   gateway.connectors = { ...gateway.connectors, upstream: { ...upstream, submit } };
   return gateway;

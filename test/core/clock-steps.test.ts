@@ -4,18 +4,19 @@ import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import type { Deadline } from '../../src/lib/deadline.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, type Merchant, openShop, sign } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
-type Script = (submission: Submission) => Outcome;
+type Script = (submission: Submission, deadline: Deadline) => Outcome;
 const usual = createVcard();
 /** What the test brand’s provider does with the payments of an account. */
 const scripts = new Map<string, { submit?: Script; query?: Script }>();
 const provider: Connector = {
   ...usual,
-  submit: (submission) => (scripts.get(submission.mid)?.submit ?? usual.submit)(submission),
-  query: (submission) => (scripts.get(submission.mid)?.query ?? usual.query)(submission),
+  submit: (submission, deadline) => (scripts.get(submission.mid)?.submit ?? usual.submit)(submission, deadline),
+  query: (submission, deadline) => (scripts.get(submission.mid)?.query ?? usual.query)(submission, deadline),
 };
 /** A bank that takes every transfer and never hears of the payer again. */
 const bank: Connector = {
@@ -314,7 +315,7 @@ describe('what follows from something that happened on the way', () => {
     const { charges, pauses } = await subscribe(merchant, { interval_length: '2' });
     let lost = 0;
     scripts.set(merchant.mid, {
-      submit: (submission) => (lost++ === 0 ? SILENT : provider.query)(submission) as Outcome,
+      submit: (submission, deadline) => (lost++ === 0 ? SILENT : provider.query)(submission, deadline) as Outcome,
     });
     await shop.advanceClock(7 * DAY, merchant.mid);
     expectMoments(await pauses(), [2 * DAY, 4 * DAY, 6 * DAY]);

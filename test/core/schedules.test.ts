@@ -7,12 +7,13 @@ import { readClock, workEverythingDue } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
 import { workDueSubscriptions } from '../../src/core/schedules.ts';
+import type { Deadline } from '../../src/lib/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
 
 type Verb = 'submit' | 'query';
-type Script = (submission: Submission) => Outcome | Promise<Outcome>;
+type Script = (submission: Submission, deadline: Deadline) => Outcome | Promise<Outcome>;
 
 const usual = createVcard();
 /** What the provider does with the payments of an account; whose account is not here has the usual provider. */
@@ -21,10 +22,10 @@ const calls: { verb: Verb; mid: string; reference: string; recurringOf: string |
 
 const play =
   (verb: Verb): Script =>
-  (submission) => {
+  (submission, deadline) => {
     const { mid, reference, recurringOf } = submission;
     calls.push({ verb, mid, reference, recurringOf });
-    return (scripts.get(mid)?.[verb] ?? usual[verb])(submission);
+    return (scripts.get(mid)?.[verb] ?? usual[verb])(submission, deadline);
   };
 const provider: Connector = { ...usual, submit: play('submit'), query: play('query') };
 
@@ -645,7 +646,7 @@ describe('at most once', () => {
   test('the clock jumps while a charge is under way, so that its lease is over: the other waits for it', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     const { first, charges, jump, script, submits, subscription } = await subscribed({ payments_count: '3' });
-    script({ submit: async (submission) => opened.then(() => usual.submit(submission)) });
+    script({ submit: async (submission, deadline) => opened.then(() => usual.submit(submission, deadline)) });
     await jump(DAY + 1, ten);
     const slow = workDueSubscriptions(ten[0] as Gateway);
     await expect.poll(() => submits(first.trans_id)).toBe(1);
@@ -767,7 +768,8 @@ describe('a provider in doubt', () => {
     const firsts = [await account.sell(), await account.sell(), await account.sell()];
     const [, poor] = firsts;
     account.script({
-      submit: (submission) => (submission.recurringOf === poor.trans_id ? DECLINED : SETTLED)(submission),
+      submit: (submission, deadline) =>
+        (submission.recurringOf === poor.trans_id ? DECLINED : SETTLED)(submission, deadline),
     });
     await account.pass(DAY + 60);
     const { subscriptions } = await account.shown();

@@ -13,14 +13,12 @@ describe('a clock', () => {
     expect([clock.now(), clock.now('a'), clock.offset(), clock.offset('a')]).toEqual([NOW, NOW, 0, 0]);
     vi.advanceTimersByTime(1500);
     expect(clock.now()).toBe(NOW + 1500);
-    expect(clock.furthestOffset()).toBe(0);
   });
 
   test('that was moved runs ahead for everybody', () => {
     const clock = createClock();
     clock.set({ global: 60_000, accounts: new Map() });
     expect([clock.now(), clock.now('a'), clock.offset('a')]).toEqual([NOW + 60_000, NOW + 60_000, 60_000]);
-    expect(clock.furthestOffset()).toBe(0);
   });
 
   test('that was moved for one account runs ahead for it, on top of the offset for everybody', () => {
@@ -34,20 +32,61 @@ describe('a clock', () => {
     });
     expect([clock.offset(), clock.offset('a'), clock.offset('b'), clock.offset('c')]).toEqual([1000, 1500, 8000, 1000]);
     expect(clock.now('b')).toBe(NOW + 8000);
-    expect(clock.furthestOffset()).toBe(7000);
   });
 
   test('takes over the offsets as they stand, not on top of earlier ones', () => {
     const clock = createClock();
     clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
     clock.set({ global: 20, accounts: new Map() });
-    expect([clock.offset(), clock.offset('a'), clock.furthestOffset()]).toEqual([20, 20, 0]);
+    expect([clock.offset(), clock.offset('a')]).toEqual([20, 20]);
   });
 
-  test('bears as many accounts as there are', () => {
+  test('counts in monotonic time: a step of the machine’s clock changes nothing', () => {
     const clock = createClock();
-    clock.set({ global: 0, accounts: new Map(Array.from({ length: 300_000 }, (_, at) => [`account ${at}`, at])) });
-    expect(clock.furthestOffset()).toBe(299_999);
+    vi.setSystemTime(NOW + 30_000);
+    expect(clock.now()).toBe(NOW);
+    vi.advanceTimersByTime(10);
+    expect(clock.now()).toBe(NOW + 10);
+  });
+});
+
+describe('a clock that follows another', () => {
+  const AHEAD = NOW + 30_000;
+  const reading = (at: number, tookMs: number) => {
+    const before = performance.now();
+    vi.advanceTimersByTime(tookMs);
+    return { at, before, after: performance.now() };
+  };
+
+  test('shows its time, and is never behind it', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 4));
+    // The other clock showed AHEAD at some moment of those 4 ms.
+    expect(clock.now()).toBe(AHEAD + 4);
+    vi.advanceTimersByTime(1000);
+    expect(clock.now()).toBe(AHEAD + 1004);
+  });
+
+  test('keeps an exact reading rather than one that took long', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 1));
+    clock.synchronise(reading(AHEAD + 1, 3000));
+    expect(clock.now()).toBe(AHEAD + 3001);
+  });
+
+  test('prefers a newer reading once the old one may have drifted as far', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 1));
+    vi.advanceTimersByTime(60_000);
+    clock.synchronise(reading(AHEAD + 60_101, 5));
+    expect(clock.now()).toBe(AHEAD + 60_106);
+  });
+
+  test('adds the offsets of the sandbox to its time', () => {
+    const clock = createClock();
+    clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
+    clock.synchronise(reading(AHEAD, 0));
+    expect([clock.now(), clock.now('a')]).toEqual([AHEAD + 1000, AHEAD + 1500]);
   });
 });
 

@@ -6,7 +6,7 @@ import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
 import { CALLBACK_SIGNS, S2S_ACTIONS, s2sResult, TELLINGS, type Telling } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { checkoutStatus, type PaymentEvent } from '../../rules/states.ts';
+import { checkoutStatus, isOpen, type PaymentEvent } from '../../rules/states.ts';
 import type { Move, NewCallback, OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
@@ -16,9 +16,13 @@ type Fields = Record<string, string | null | undefined>;
 
 /** What a move is told as: every change of state and every outcome of an operation is, and nothing else. */
 function tellingOf({ before, after, event, operation }: Move): Telling | undefined {
-  if (operation) {
+  if (operation && operation.verb !== 'expiry') {
     if (operation.state === 'sent') return undefined;
     return { type: operation.verb, status: operation.state === 'done' ? 'success' : 'fail' };
+  }
+  // A chargeback of a payment that is not settled: the state stays, but money was taken back.
+  if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
+    return TELLINGS.chargedBack;
   }
   const isTold = after.state !== before.state || isStepInState(before, event);
   const telling = isTold ? TELLINGS[event as PaymentEvent | 'authenticated'] : undefined;

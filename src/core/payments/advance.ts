@@ -73,20 +73,27 @@ export const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEven
   GIVEN_UP.includes(state) &&
   (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
 
-type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised'> &
+type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised' | 'inDoubt' | 'createdAt'> &
   Partial<Pick<Payment, 'nextStep'>>;
 
 /** Until when a payment waits for its payer; nothing when it does not. */
-function payerDeadline({ state, payerUntil, brand, authorised, nextStep }: Awaiting): number | undefined {
-  // Whose amount is reserved has done their part.
+function payerDeadline(payment: Awaiting): number | undefined {
+  const { state, payerUntil, brand, authorised, nextStep } = payment;
+  // An authorised payment no longer waits for its payer.
   if (payerUntil === null || authorised > 0n) return undefined;
+  if (state === 'PENDING') return pendingDeadline(payment, payerUntil);
   const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
-  // Whom the bank knows has done their part, too: the card is being submitted.
-  const isAtBank = state === '3DS' && nextStep !== null;
-  const isWaiting =
-    state === 'REDIRECT' || isAtBank || isChoosing || (state === 'PENDING' && brandOf(brand)?.payerTimeMs);
-  if (!isWaiting) return undefined;
+  // Without a next step the payer has done their part, and the payment is being submitted.
+  const isElsewhere = (state === 'REDIRECT' || state === '3DS') && nextStep !== null;
+  if (!isChoosing && !isElsewhere) return undefined;
   return nextStep?.kind === 'challenge' ? Math.min(nextStep.until, payerUntil) : payerUntil;
+}
+
+/** The provider has the payment and waits for the payer. Time does not end a payment whose outcome is unknown. */
+function pendingDeadline({ brand, inDoubt, createdAt }: Awaiting, payerUntil: number): number | undefined {
+  const row = brandOf(brand);
+  if (row?.payerTimeMs !== undefined) return payerUntil;
+  return inDoubt || row?.pendingMs === undefined ? undefined : createdAt + row.pendingMs;
 }
 
 /** Whether the payer did not finish in time; such a payment has ended, even if nobody has looked since. */
@@ -95,11 +102,12 @@ export function isOutOfTime({ clock }: Pick<Gateway, 'clock'>, payment: Awaiting
   return deadline !== undefined && clock.now(payment.mid) >= deadline;
 }
 
-/** The payment looks at the clock at its deadline at the latest. */
+/** The payment is due at its deadline at the latest; once that is past, when the provider is to be asked again. */
 function withDeadline(payment: WholePayment): WholePayment {
+  const { dueAt, updatedAt } = payment;
   const deadline = payerDeadline(payment);
-  if (deadline === undefined || (payment.dueAt !== null && payment.dueAt <= deadline)) return payment;
-  return { ...payment, dueAt: deadline };
+  const isSooner = deadline !== undefined && (dueAt === null || (deadline < dueAt && deadline > updatedAt));
+  return isSooner ? { ...payment, dueAt: deadline } : payment;
 }
 
 /** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
@@ -146,34 +154,21 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
  * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
  */
 export async function advance(gateway: Gateway, payment: WholePayment, happening: Happening): Promise<WholePayment> {
-  const { actor, call, event } = happening;
-  const compose = (before: WholePayment, now: number): Move => {
-    const to = nextState(before.state, event);
-    const moved = withHistory(before, event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now);
-    if (to !== undefined) {
-      const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
-      return { before, after, event, actor, call };
-    }
-    const after: WholePayment = isLateSuccess(before, event)
-      ? { ...moved, attention: 'late_success', dueAt: null }
-      : moved;
-    return { before, after, event: `noted ${event}`, actor, call };
-  };
+  const { event, onlyIf } = happening;
   let current = payment;
-  const judged = async (found: WholePayment, now: number): Promise<Move | undefined> => {
-    current = found;
-    if (happening.onlyIf?.(found) === false) return undefined;
-    // What comes after the payer's time is late, whether or not the work loop has been here.
-    if (event !== 'abandoned' && isOutOfTime(gateway, found)) current = await abandon(gateway, found);
-    // Time ends nothing that an operation is under way for: its outcome decides first.
-    if (current.busy !== null && BY_TIME.includes(event)) return undefined;
-    const composed = compose(current, now);
-    if (event !== 'settled' || current.busy !== 'capture') return composed;
-    // It is the capture under way that settled it, so what it takes is what was captured.
-    const captured = await amountUnderWay(gateway, current);
-    return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
-  };
-  const move = await write(gateway, payment, judged, happening.authentication);
+  const move = await write(
+    gateway,
+    payment,
+    async (found, now): Promise<Move | undefined> => {
+      current = found;
+      if (onlyIf?.(found) === false) return undefined;
+      // Time ends nothing that an operation is under way for: its outcome decides first.
+      if (event === 'abandoned' && found.busy !== null) return undefined;
+      if (event === 'settled' && found.busy !== null) return settledWhileBusy(gateway, found, happening, now);
+      return compose(found, happening, now);
+    },
+    happening.authentication,
+  );
   if (!move) return current;
   if (isLateSuccess(move.before, event)) {
     gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
@@ -181,7 +176,43 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
   return move.after;
 }
 
-const BY_TIME: readonly PaymentEvent[] = ['expired', 'abandoned'];
+/** What an event does to a payment: a transition of the table of states, or a note that it came and changed nothing. */
+function compose(before: WholePayment, happening: Happening, now: number): Move {
+  const { actor, call, event } = happening;
+  const to = nextState(before.state, event);
+  const moved = withHistory(before, event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now);
+  if (to !== undefined) {
+    const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
+    return { before, after, event, actor, call };
+  }
+  return { before, after: { ...moved, ...attentionFor(before, event) }, event: `noted ${event}`, actor, call };
+}
+
+/** Whether an event that the table does not allow means that money may be elsewhere than our state says. */
+function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
+  if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
+  if (event === 'chargedBack' && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
+  return {};
+}
+
+/** The provider reports a settlement while an operation is under way. */
+async function settledWhileBusy(
+  gateway: Gateway,
+  before: WholePayment,
+  happening: Happening,
+  now: number,
+): Promise<Move> {
+  if (before.busy === 'capture') {
+    // It is the capture under way that settled it, so what it takes is what was captured.
+    const composed = compose(before, happening, now);
+    const captured = await amountUnderWay(gateway, before);
+    return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
+  }
+  // A void decides first. When it has its outcome, the provider is asked which of the two happened.
+  const { actor, call } = happening;
+  const after: WholePayment = { ...withHistory(before, now), attention: 'conflict' };
+  return { before, after, event: 'noted settled', actor, call };
+}
 
 /** What the capture takes that is under way. */
 async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigint | undefined> {
@@ -189,18 +220,20 @@ async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigin
   return operations.find(({ verb, state }) => verb === 'capture' && state === 'sent')?.amount;
 }
 
+/** Whether a provider may have the payment: not while the payer still chooses or fills in what is missing. */
+export const wasSubmitted = ({ nextStep, brand }: Pick<Payment, 'nextStep' | 'brand'>): boolean =>
+  nextStep?.kind !== 'fields' && brand !== UNCHOSEN;
+
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
-export function abandon(gateway: Gateway, payment: WholePayment): Promise<WholePayment> {
-  const wasSubmitted = payment.nextStep?.kind !== 'fields' && payment.brand !== UNCHOSEN;
-  return advance(gateway, payment, {
+export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+  advance(gateway, payment, {
     event: 'abandoned',
     actor: 'clock',
     declineReason: REASONS.outOfTime,
     // It may have gone on meanwhile, in time.
     onlyIf: (found) => found === payment || !isOpen(found.state) || isOutOfTime(gateway, found),
-    dueAt: wasSubmitted ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
+    dueAt: wasSubmitted(payment) ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
   });
-}
 
 /** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
 async function note(
@@ -219,7 +252,11 @@ async function note(
 export const nextPause = (pauses: readonly number[], asked: number): number =>
   pauses[Math.min(asked, pauses.length - 1)] as number;
 
-/** Notes that a provider was asked and the outcome is still to come; at last somebody has to look. */
+/** Whether an outcome should be known by now: its provider did not answer, or the payer's time is over. */
+const isOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
+  payment.inDoubt || isOutOfTime(gateway, payment);
+
+/** Notes that a provider was asked and the outcome is still to come; at last an operator has to look. */
 export function noteAsked(
   gateway: Gateway,
   payment: WholePayment,
@@ -230,6 +267,7 @@ export function noteAsked(
   const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
   const asked = payment.asked + 1;
   const isLadderDone = asked > pauses.length;
+  const isLast = wasGivenUp ? isLadderDone : asked > pauses.length + LIMITS.askAgainDays;
   const pause = nextPause(pauses, payment.asked);
   return note(
     gateway,
@@ -237,30 +275,35 @@ export function noteAsked(
     { event: 'asked', actor: 'clock', call },
     {
       asked,
-      dueAt: wasGivenUp && isLadderDone ? null : gateway.clock.now(payment.mid) + pause,
-      attention: payment.inDoubt && isLadderDone ? 'unresolved' : payment.attention,
+      dueAt: isLast ? null : gateway.clock.now(payment.mid) + pause,
+      attention: isLadderDone && isOverdue(gateway, payment) ? 'unresolved' : payment.attention,
       ...changed,
     },
   );
 }
 
-/** Notes that a provider told something that cannot be right; an operator can see it, and it is asked about soon. */
-export function noteDoubt(
+/**
+ * Notes that a provider told something that cannot be right: an operator can see it, and it is asked about soon. It is
+ * noted whatever else happens to the payment at the same moment.
+ */
+export async function noteDoubt(
   gateway: Gateway,
   payment: WholePayment,
   actor: Actor,
   call: CallRecord,
 ): Promise<WholePayment> {
-  // Of a payment that was given up, too, money may have moved; of one whose amount is reserved or taken all is known.
-  const isOutcomeUnknown = payment.authorised === 0n;
-  const asked = payment.asked + 1;
-  const dueAt = gateway.clock.now(payment.mid) + nextPause(LIMITS.askAgainMs, payment.asked);
-  return note(
-    gateway,
-    payment,
-    { event: 'doubted', actor, call },
-    { attention: 'wrong_amount', ...(isOutcomeUnknown && { asked, dueAt }) },
-  );
+  const move = await write(gateway, payment, (before, now): Move => {
+    // Of a payment that was given up, too, money may have moved; of one whose amount is reserved or taken all is known.
+    const isOutcomeUnknown = before.authorised === 0n;
+    const question = { asked: before.asked + 1, dueAt: now + nextPause(LIMITS.askAgainMs, before.asked) };
+    const after = withDeadline({
+      ...withHistory(before, now),
+      attention: 'wrong_amount',
+      ...(isOutcomeUnknown && question),
+    });
+    return { before, after, event: 'doubted', actor, call };
+  });
+  return move.after;
 }
 
 /** The bank knows the payer; nothing when somebody else was told before, who goes on then. */

@@ -7,10 +7,10 @@ import type { NextStep, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { abandon, isOutOfTime, noteAuthenticated } from './advance.ts';
+import { isOutOfTime, noteAuthenticated } from './advance.ts';
 import { bankCall, decline } from './authenticate.ts';
 import { awaited } from './find.ts';
-import { submit } from './provider.ts';
+import { endByTime, submit } from './provider.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;
 
@@ -28,7 +28,7 @@ export async function applyResult(gateway: Gateway, result: AuthenticationResult
   if (challenge.acsTransId !== result.acsTransId) return false;
   if (isOutOfTime(gateway, payment)) {
     gateway.codes.take(payment.paymentId);
-    await abandon(gateway, payment);
+    await endByTime(gateway, payment, account);
   } else if (!(await handOver(gateway, payment, challenge, result))) await goOn(gateway, payment, account, result);
   return true;
 }

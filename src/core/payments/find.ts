@@ -14,8 +14,8 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, isOutOfTime, noteAttended } from './advance.ts';
-import { inquireNow } from './provider.ts';
+import { isOutOfTime, noteAttended } from './advance.ts';
+import { endByTime, inquireNow } from './provider.ts';
 
 export async function findPayment(
   gateway: Gateway,
@@ -69,7 +69,7 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
   // The status alone does not tell whether a payer has come back from the bank in time.
-  if (isOutOfTime(gateway, payment)) return abandon(gateway, payment);
+  if (isOutOfTime(gateway, payment)) return endByTime(gateway, payment, account);
   return isOver ? payment : inquireNow(gateway, payment, account);
 }
 

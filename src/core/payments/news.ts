@@ -2,12 +2,13 @@
 import type { News } from '../../connectors/connector.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { isOpen } from '../../rules/states.ts';
 import type { NewsRow } from '../../store/news.ts';
-import type { CallRecord } from '../../store/payments.ts';
+import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
-import type { Gateway } from '../context.ts';
-import { noteDoubt } from './advance.ts';
-import { apply, isOurs } from './provider.ts';
+import type { Account, Gateway } from '../context.ts';
+import { advance, noteDoubt } from './advance.ts';
+import { apply, inquireNow, isOurs } from './provider.ts';
 
 const CLAIM_MOST = 100;
 
@@ -34,18 +35,23 @@ export async function receiveNews(gateway: Gateway, connector: string, news: New
   if (await gateway.news.keep(row, now)) await workNews(gateway, row);
 }
 
-/** Applies the news that could not be applied when they came. */
-export async function workDueNews(gateway: Gateway): Promise<void> {
+/** Applies the notifications that could not be applied when they came. */
+export async function workDueNotifications(gateway: Gateway): Promise<void> {
   for (;;) {
-    const due = await gateway.news.claimDue(gateway.clock.now(), CLAIM_MOST);
+    const due = await gateway.news.claimDue(CLAIM_MOST);
     if (due.length === 0) return;
-    // In the order they came: those of one payment build on each other.
-    for (const row of due) await workNews(gateway, row);
+    // Those of one payment build on each other and are applied in the order they came; payments do not wait for another.
+    const byPayment = Map.groupBy(due, ({ reference }) => reference);
+    await Promise.all(
+      [...byPayment.values()].map(async (rows) => {
+        for (const row of rows) await workNews(gateway, row);
+      }),
+    );
   }
 }
 
-/** Applies the news that came before their payment was there; says whether there were any. */
-export async function workNewsOf(gateway: Gateway, paymentId: string): Promise<boolean> {
+/** Applies the notifications that came before their payment was there; says whether there were any. */
+export async function applyNotificationsOf(gateway: Gateway, paymentId: string): Promise<boolean> {
   const waiting = (await gateway.news.about(paymentId)).filter(({ state }) => state === 'new');
   for (const row of waiting) await workNews(gateway, row);
   return waiting.length > 0;
@@ -75,7 +81,25 @@ async function applyNews(gateway: Gateway, { connector, reference, body }: NewsR
   const meaning = gateway.connectors[connector]?.meaningOf(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return true;
   const call: CallRecord = { verb: 'news', connector, outcome: meaning.kind, tookMs: 0 };
+  if (meaning.kind === 'chargedBack' && isOpen(payment.state)) return chargeBackEarly(gateway, payment, account, call);
   if (isOurs(payment, meaning.told)) await apply(gateway, payment, account, meaning, call);
   else await noteDoubt(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
   return true;
+}
+
+/**
+ * A chargeback came before the settlement that it takes back: the provider is asked for that. False while it is not settled
+ * here, and the notification is tried again; until then the payment is on the operator's list.
+ */
+async function chargeBackEarly(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  call: CallRecord,
+): Promise<boolean> {
+  const chargedBack = { event: 'chargedBack', actor: 'provider', call } as const;
+  const asked = await inquireNow(gateway, payment, account);
+  const isNoted = asked.attention === 'unexpected_chargeback';
+  const after = isNoted ? asked : await advance(gateway, asked, chargedBack);
+  return !isOpen(after.state);
 }

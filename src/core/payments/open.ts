@@ -11,8 +11,9 @@ import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../stor
 import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { abandon, advance, isOutOfTime } from './advance.ts';
-import { submit } from './provider.ts';
+import { advance, isOutOfTime } from './advance.ts';
+import { refuseWhileFull } from './call.ts';
+import { endByTime, submit } from './provider.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
 
@@ -47,6 +48,7 @@ export const duplicate = (): Refusal =>
 /** Pays an order; a repeat of the same request gets the payment that the first one made. */
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<WholePayment> {
   const payment = composePayment(gateway, account, order);
+  refuseWhileFull(gateway, payment.connector);
   if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
   return openAgain(gateway, account, payment, order);
 }
@@ -118,7 +120,7 @@ async function openAgain(
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
     if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
-    const newest = isOutOfTime(gateway, found) ? await abandon(gateway, found) : found;
+    const newest = isOutOfTime(gateway, found) ? await endByTime(gateway, found, account) : found;
     if (payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
       if (newest.fingerprint !== payment.fingerprint) throw duplicate();
       return waitForOutcome(gateway, newest);

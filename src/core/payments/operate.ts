@@ -1,6 +1,8 @@
 /** What is done to a payment after it was made: the intent is reserved, the provider called, the outcome written. */
 import type { OperationOutcome, Operation as ProviderOperation } from '../../connectors/connector.ts';
+import { Deadline } from '../../lib/deadline.ts';
 import { newId } from '../../lib/id.ts';
+import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { nextState, type PaymentEvent } from '../../rules/states.ts';
 import type {
@@ -13,8 +15,10 @@ import type {
   Payment,
   WholePayment,
 } from '../../store/payments.ts';
-import type { Gateway } from '../context.ts';
+import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
+import { callProvider, type Reply } from './call.ts';
+import { expireUnvoided, isOurs } from './provider.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
 export interface Plan {
@@ -61,6 +65,7 @@ const RULES: Readonly<Record<OperationVerb, Rule>> = {
   },
   void: { ...alone('void'), event: () => 'voided', effect: () => ({ dueAt: null, nextStep: null }), provider: 'void' },
   reversal: { ...alone('reversal'), event: () => 'reversed', effect: () => ({ dueAt: null }), provider: 'void' },
+  expiry: { ...alone('expiry'), event: () => 'expired', effect: () => ({ dueAt: null }), provider: 'void' },
   refund,
   credit: refund,
 };
@@ -87,6 +92,7 @@ export async function operate(
       mid: before.mid,
       operationId,
       paymentId: before.paymentId,
+      connector: before.connector,
       verb,
       amount,
       state: 'sent',
@@ -101,7 +107,20 @@ export async function operate(
     return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
   });
   if (!move) return { payment: current, operation: begun as unknown as OperationRow };
-  return callProvider(gateway, move.after, move.operation as OperationRow, 'operate');
+  return perform(gateway, move.after, move.operation as OperationRow);
+}
+
+/** Sends an operation whose intent is durable. As with a submission, nothing leaves after its row may be asked about. */
+async function perform(gateway: Gateway, payment: WholePayment, operation: OperationRow): Promise<Operated> {
+  const leftMs = (operation.dueAt ?? 0) - LIMITS.submissionMarginMs - gateway.clock.now(payment.mid);
+  const reply = await callProvider<OperationOutcome>(gateway, {
+    payment,
+    verb: operation.verb,
+    isQuery: false,
+    deadline: new Deadline(leftMs, LIMITS.providerLeastMs),
+    perform: (connector, deadline) => connector.operate(orderOf(payment, operation), deadline),
+  });
+  return finish(gateway, payment, operation, reply, true);
 }
 
 /** Asks about an operation whose outcome is not known; one that never arrived is sent again, where that is safe. */
@@ -109,43 +128,37 @@ export async function inquireOperation(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
-): Promise<void> {
-  await callProvider(gateway, payment, operation, 'queryOperation');
+): Promise<Operated> {
+  const order = orderOf(payment, operation);
+  const reply = await callProvider<OperationOutcome>(gateway, {
+    payment,
+    verb: operation.verb,
+    isQuery: true,
+    deadline: new Deadline(LIMITS.providerMs),
+    async perform(connector, deadline) {
+      const outcome = await connector.queryOperation(order, deadline);
+      const isLost = outcome.kind === 'notFound' && connector.can.repeatsSafely;
+      return isLost ? connector.operate(order, deadline) : outcome;
+    },
+  });
+  return finish(gateway, payment, operation, reply, false);
 }
 
-async function callProvider(
-  gateway: Gateway,
-  payment: WholePayment,
-  operation: OperationRow,
-  verb: 'operate' | 'queryOperation',
-): Promise<Operated> {
-  const connector = gateway.connectors[payment.connector];
-  const started = performance.now();
-  const record = (outcome: string): CallRecord => ({
-    verb: operation.verb,
-    connector: payment.connector,
-    outcome,
-    tookMs: Math.round(performance.now() - started),
-  });
-  const ask = async (): Promise<OperationOutcome> => {
-    if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
-    const order: ProviderOperation = {
-      verb: RULES[operation.verb].provider,
-      reference: payment.paymentId,
-      operation: operation.operationId,
-      amount: operation.amount,
-    };
-    const outcome = await connector[verb](order);
-    const isLost = outcome.kind === 'notFound' && verb === 'queryOperation' && connector.can.repeatsSafely;
-    return isLost ? connector.operate(order) : outcome;
-  };
-  const isNew = verb === 'operate';
-  const outcome = await ask().catch((error) => {
-    gateway.log.warn({ err: error, payment_id: payment.paymentId, verb: operation.verb }, 'provider did not answer');
-    return undefined;
-  });
-  const known: OperationOutcome = outcome ?? { kind: 'unknown' };
-  return finish(gateway, payment, operation, known, record(outcome?.kind ?? 'no answer'), isNew);
+const orderOf = ({ paymentId }: Payment, { verb, operationId, amount }: OperationRow): ProviderOperation => ({
+  verb: RULES[verb].provider,
+  reference: paymentId,
+  operation: operationId,
+  amount,
+});
+
+/** What a reply to an operation is worth: one about another amount than ours is not believed. */
+type Verdict = OperationOutcome | { kind: 'doubtful' };
+
+function judge(payment: Payment, { amount }: OperationRow, reply: Reply<OperationOutcome>): [Verdict, CallRecord] {
+  if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
+  const { result, record } = reply;
+  const isDoubtful = 'told' in result && !isOurs({ amount, currency: payment.currency }, result.told);
+  return isDoubtful ? [{ kind: 'doubtful' }, record(`${result.kind}, wrong amount`)] : [result, record(result.kind)];
 }
 
 /** Writes what came of an operation, together with what it means for the payment; once, however often it is told. */
@@ -153,51 +166,109 @@ async function finish(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
-  outcome: OperationOutcome,
-  call: CallRecord,
+  reply: Reply<OperationOutcome>,
   isNew: boolean,
 ): Promise<Operated> {
-  const { verb, amount } = operation;
-  const { release, event: eventOf, effect } = RULES[verb];
+  const [verdict, call] = judge(payment, operation, reply);
   let current = payment;
   let stored = operation;
-  const compose = (before: WholePayment, now: number): Move => {
-    const moved = withHistory(before, now);
-    const actor = 'provider';
-    if (outcome.kind === 'done') {
-      const done: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
-      const event = eventOf(before, amount);
-      const to = nextState(before.state, event);
-      const free = { ...moved, ...release(before, amount) };
-      if (to === undefined) {
-        // Other news came first: what was held is free all the same, and what was paid back counts.
-        const counted = RULES[verb] === refund ? { ...free, ...effect(before, amount) } : free;
-        const after: WholePayment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
-        return { before, after, event: `noted ${event}`, actor, call, operation: done };
-      }
-      return { before, after: { ...free, ...effect(before, amount), state: to }, event, actor, call, operation: done };
-    }
-    if (outcome.kind === 'declined') {
-      const { reason } = outcome;
-      const refused: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
-      // The provider settled it by itself and refuses the part: then everything was taken.
-      const isWhole = verb === 'capture' && before.state === 'SETTLED';
-      const after = { ...moved, ...release(before, amount), ...(isWhole && { captured: before.authorised }) };
-      return { before, after, event: `refused ${verb}`, actor, call, operation: refused };
-    }
-    const asked = operation.asked + 1;
-    const waiting = { ...operation, asked, dueAt: now + nextPause(LIMITS.askAgainMs, operation.asked) };
-    const after: WholePayment = asked > LIMITS.askAgainMs.length ? { ...moved, attention: 'unresolved' } : moved;
-    return { before, after, event: `unanswered ${verb}`, actor, call, operation: waiting };
-  };
   const move = await write(gateway, payment, async (before, now) => {
     current = before;
-    // Nobody else can have finished it as long as nothing was written since the intent.
+    // No other process can have finished it as long as nothing was written since the intent.
     const isUntouched = isNew && before.historyLength === payment.historyLength;
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
-    return stored.state === 'sent' ? compose(before, now) : undefined;
+    return stored.state === 'sent' ? compose(before, stored, verdict, call, now) : undefined;
   });
   return move
     ? { payment: move.after, operation: move.operation as OperationRow }
     : { payment: current, operation: stored };
+}
+
+/** What the verdict on an operation writes. */
+function compose(before: WholePayment, operation: OperationRow, verdict: Verdict, call: CallRecord, now: number): Move {
+  switch (verdict.kind) {
+    case 'done':
+      return done(before, operation, call, now);
+    case 'declined':
+      return refused(before, operation, verdict.reason, call, now);
+    default:
+      return unknown(before, operation, verdict.kind === 'doubtful', call, now);
+  }
+}
+
+function done(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Move {
+  const { verb, amount } = operation;
+  const { release, event: eventOf, effect } = RULES[verb];
+  const event = eventOf(before, amount);
+  const to = nextState(before.state, event);
+  const free: WholePayment = { ...withHistory(before, now), ...release(before, amount) };
+  const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
+  const written = { before, actor: 'provider', call, operation: finished } as const;
+  if (to !== undefined) {
+    const after = { ...free, ...effect(before, amount), ...afterConflict(before, now), state: to };
+    return { ...written, after, event };
+  }
+  // Other reports came first: what was held is free all the same, and what was paid back counts.
+  const counted = RULES[verb] === refund ? { ...free, ...effect(before, amount) } : free;
+  const after: WholePayment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
+  return { ...written, after, event: `noted ${event}` };
+}
+
+function refused(before: WholePayment, operation: OperationRow, reason: string, call: CallRecord, now: number): Move {
+  const { verb, amount } = operation;
+  // The provider settled it by itself and refuses the part: then everything was taken.
+  const isWhole = verb === 'capture' && before.state === 'SETTLED';
+  const after: WholePayment = {
+    ...withHistory(before, now),
+    ...RULES[verb].release(before, amount),
+    ...(verb === 'expiry' && { dueAt: now + LIMITS.askAgainMs[0] }),
+    ...afterConflict(before, now),
+    ...(isWhole && { captured: before.authorised }),
+  };
+  const finished: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
+  return { before, after, event: `refused ${verb}`, actor: 'provider', call, operation: finished };
+}
+
+function unknown(
+  before: WholePayment,
+  operation: OperationRow,
+  isDoubtful: boolean,
+  call: CallRecord,
+  now: number,
+): Move {
+  const asked = operation.asked + 1;
+  const isLast = asked > LIMITS.askAgainMs.length + LIMITS.askAgainDays;
+  const dueAt = isLast ? null : now + nextPause(LIMITS.askAgainMs, operation.asked);
+  const attention = isDoubtful ? 'wrong_amount' : asked > LIMITS.askAgainMs.length ? 'unresolved' : before.attention;
+  return {
+    before,
+    after: { ...withHistory(before, now), attention },
+    event: `unanswered ${operation.verb}`,
+    actor: 'provider',
+    call,
+    operation: { ...operation, asked, dueAt },
+  };
+}
+
+/** The provider reported a settlement while the operation was under way: now it is asked which of the two happened. */
+const afterConflict = ({ attention }: WholePayment, now: number): Changes =>
+  attention === 'conflict' ? { dueAt: now } : {};
+
+/** Ends an authorisation whose time is over: it is voided at the provider, and then it is expired. */
+export async function expireAuthorisation(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+  const operated = await operate(gateway, payment, 'clock', (current): Plan => {
+    if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('actionNotSupported');
+    return { verb: 'expiry', amount: current.authorised };
+  });
+  await followRefusedExpiry(gateway, operated, account);
+}
+
+/** If this process dies before it, the payment is due and its authorisation is voided once more. */
+export async function followRefusedExpiry(
+  gateway: Gateway,
+  { payment, operation }: Operated,
+  account: Account,
+): Promise<void> {
+  const isRefused = operation.verb === 'expiry' && operation.state === 'declined' && payment.state === 'PENDING';
+  if (isRefused) await expireUnvoided(gateway, payment, account);
 }

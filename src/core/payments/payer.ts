@@ -6,10 +6,10 @@ import { findAccount } from '../accounts.ts';
 import { hasNoTriesLeft } from '../card-tries.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type SavedCard, savedCards } from '../vault.ts';
-import { abandon, isOutOfTime } from './advance.ts';
+import { isOutOfTime } from './advance.ts';
 import { asSent, contextsOf, type Method, methodsFor } from './choose.ts';
 import { findByLink } from './links.ts';
-import { inquireNow } from './provider.ts';
+import { endByTime, inquireNow } from './provider.ts';
 
 export interface PayerView {
   payment: WholePayment;
@@ -29,7 +29,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   if (!linked || !account) return undefined;
   const found = await newestOfSession(gateway, linked);
   if (!found) return { payment: linked, account, methods: [], savedCards: [] };
-  const payment = isOutOfTime(gateway, found) ? await abandon(gateway, found) : found;
+  const payment = isOutOfTime(gateway, found) ? await endByTime(gateway, found, account) : found;
   return withChoices(gateway, payment, account);
 }
 

@@ -1,14 +1,16 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
 import type { Authentication, Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
+import { Deadline } from '../../lib/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CallRecord, NextStep, Payment, WholePayment } from '../../store/payments.ts';
+import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../../store/payments.ts';
 import { shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, advance, type Happening, noteAsked, noteDoubt } from './advance.ts';
+import { abandon, advance, type Happening, noteAsked, noteDoubt, wasSubmitted } from './advance.ts';
+import { callProvider } from './call.ts';
 import { linkOf } from './links.ts';
 import { secretsOf } from './secrets.ts';
 
@@ -17,9 +19,12 @@ const NOT_FOUND = 'not found';
 
 type KnownOutcome = Exclude<NonNullable<Meaning>, { kind: 'unknown' | 'notFound' }>;
 
+/** What a provider's answer about a payment is worth. */
 type Answer =
   /** The provider does not know, or did not answer at all: that is never a decline. */
   | { kind: 'nothing'; call: CallRecord }
+  /** Nothing has left this process. */
+  | { kind: 'notSent'; call: CallRecord }
   | { kind: 'notFound'; call: CallRecord }
   /** It told another amount than ours. */
   | { kind: 'doubtful'; call: CallRecord }
@@ -29,33 +34,30 @@ type Answer =
 type ByCard = Pick<Submission, 'card' | 'authentication'>;
 const NO_CARD: ByCard = {};
 
-async function callProvider(
+async function ask(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   verb: 'submit' | 'query',
-  patienceMs: number,
+  deadline: Deadline,
   byCard = NO_CARD,
 ): Promise<Answer> {
-  const connector = gateway.connectors[payment.connector];
-  const started = performance.now();
-  const record = (outcome: string): CallRecord => ({
+  const reply = await callProvider<Outcome>(gateway, {
+    payment,
     verb,
-    connector: payment.connector,
-    outcome,
-    tookMs: Math.round(performance.now() - started),
+    isQuery: verb === 'query',
+    deadline,
+    perform: (connector) => connector[verb](submission(gateway, payment, account, byCard), deadline),
   });
-  try {
-    if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
-    if (verb === 'query' && !connector.can.answersQueries) return { kind: 'nothing', call: record('cannot be asked') };
-    const answer = connector[verb](submission(gateway, payment, account, byCard));
-    const outcome = answer instanceof Promise ? await inTime(answer, patienceMs) : answer;
-    return judge(payment, outcome, record);
-  } catch (error) {
-    gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
-    return { kind: 'nothing', call: record('no answer') };
-  }
+  if (reply.kind === 'answered') return judge(payment, reply.result, reply.record);
+  return { kind: reply.kind === 'notSent' ? 'notSent' : 'nothing', call: reply.call };
 }
+
+/** Asks a provider; one that cannot be asked says nothing. */
+const query = async (gateway: Gateway, payment: WholePayment, account: Account, timeoutMs: number): Promise<Answer> =>
+  isAskable(gateway, payment)
+    ? ask(gateway, payment, account, 'query', new Deadline(timeoutMs))
+    : { kind: 'nothing', call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 } };
 
 /** What an answer is worth: an outcome is believed only if it speaks of our amount. */
 function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): Answer {
@@ -65,16 +67,9 @@ function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => 
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
 
-export const isOurs = (payment: Payment, told: Told | undefined): boolean =>
-  told === undefined || (told !== 'nonsense' && told.amount === payment.amount && told.currency === payment.currency);
-
-/** What comes later than the limit is not waited for: the provider is asked about it instead. */
-async function inTime<Value>(call: Promise<Value>, patienceMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The provider took too long.')), patienceMs);
-  });
-  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+export function isOurs({ amount, currency }: Pick<Payment, 'amount' | 'currency'>, told: Told | undefined): boolean {
+  if (told === undefined || told === 'nonsense') return told === undefined;
+  return told.amount === amount && (told.currency ?? currency) === currency;
 }
 
 function submission(
@@ -108,6 +103,13 @@ function submission(
   };
 }
 
+/**
+ * How long a submission may take. Its row is due when the work loop may ask about it; some time before that this process
+ * stops sending, so that the two never overlap, however long the payment waited for its turn.
+ */
+const submissionDeadline = ({ clock }: Gateway, { dueAt, mid }: Payment): Deadline =>
+  new Deadline((dueAt ?? 0) - LIMITS.submissionMarginMs - clock.now(mid), LIMITS.providerLeastMs);
+
 /** Submits a payment whose intent is durable, and writes what came of it. */
 export async function submit(
   gateway: Gateway,
@@ -115,13 +117,18 @@ export async function submit(
   account: Account,
   byCard?: ByCard,
 ): Promise<WholePayment> {
-  const answer = await callProvider(gateway, payment, account, 'submit', LIMITS.providerMs, byCard);
+  const answer = await ask(gateway, payment, account, 'submit', submissionDeadline(gateway, payment), byCard);
+  const { call } = answer;
   const authentication = byCard?.authentication;
-  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, answer.call, authentication);
+  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, call, authentication);
+  if (answer.kind === 'notSent') {
+    const declineReason = REASONS.neverReceived;
+    return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
+  }
   return advance(gateway, payment, {
     event: 'unanswered',
     actor: 'provider',
-    call: answer.call,
+    call,
     authentication,
     dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
     ...(answer.kind === 'doubtful' && { attention: 'wrong_amount' }),
@@ -130,7 +137,7 @@ export async function submit(
 
 /** Asks the provider about a payment whose outcome is not known. */
 export async function inquire(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  const answer = await callProvider(gateway, payment, account, 'query', LIMITS.providerMs);
+  const answer = await query(gateway, payment, account, LIMITS.providerMs);
   const { call } = answer;
   if (answer.kind === 'doubtful') await noteDoubt(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && isWaitingForNobody(gateway, payment, answer.outcome)) {
@@ -140,33 +147,108 @@ export async function inquire(gateway: Gateway, payment: WholePayment, account: 
   } else if (!isOpen(payment.state)) {
     const isNothingComing =
       answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
-    await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null } : {});
+    await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null, ...withoutConflict(payment) } : {});
+  } else if (answer.kind === 'outcome' && answer.outcome.kind === 'authorised') {
+    const dueAt = await authorisationEnd(gateway, payment, account);
+    await noteAsked(gateway, payment, call, { asked: 0, dueAt, ...withoutConflict(payment) });
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
-    const declineReason = REASONS.neverReceived;
-    await advance(gateway, payment, { event: 'declined', actor: 'provider', call, declineReason });
+    await declineNeverReceived(gateway, payment, call);
   } else await noteAsked(gateway, payment, call);
 }
 
-/** A provider that says so twice in a row, with a pause between, never received the payment. */
+/** The provider has said which of two reports was right. */
+const withoutConflict = ({ attention }: Payment): Changes => (attention === 'conflict' ? { attention: null } : {});
+
+/** It is still asked about: if the provider has it after all, that is a late success. */
+const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: CallRecord): Promise<WholePayment> =>
+  advance(gateway, payment, {
+    event: 'declined',
+    actor: 'provider',
+    call,
+    declineReason: REASONS.neverReceived,
+    dueAt: gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0],
+  });
+
+/** The events after which a payment may have been submitted. */
+const MAY_BE_SENT: readonly string[] = ['opened', 'collected', 'authenticated'];
+
+/**
+ * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment; but only
+ * once nothing can be on its way any more, and the provider has had time for what arrived last.
+ */
 async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
   if (!gateway.connectors[payment.connector]?.can.knowsWhatItLacks) return false;
   const history = await gateway.payments.history(payment);
-  return history.at(-1)?.call?.outcome === NOT_FOUND;
+  if (history.at(-1)?.call?.outcome !== NOT_FOUND) return false;
+  const lastIntent = history.findLast(({ event }) => MAY_BE_SENT.includes(event))?.at ?? payment.createdAt;
+  return gateway.clock.now(payment.mid) >= lastIntent + LIMITS.submissionMs + LIMITS.neverReceivedMs;
 }
 
-/** Somebody waits for the answer: asks the provider, and writes down only what changes something. */
+/** When an authorisation that nothing is captured of ends. */
+export async function authorisationEnd(gateway: Gateway, payment: Payment, { settings }: Account): Promise<number> {
+  const history = await gateway.payments.history(payment);
+  const authorisedAt = history.findLast(({ event }) => event === 'authorised')?.at ?? payment.createdAt;
+  return authorisedAt + settings.authorisation_days * LIMITS.dayMs;
+}
+
+/**
+ * The provider refused to void an authorisation whose time is over: it has settled it, let go of it already, or still holds
+ * it. In the last case an operator has to look.
+ */
+export async function expireUnvoided(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+  const answer = await query(gateway, payment, account, LIMITS.providerMs);
+  const { call } = answer;
+  if (answer.kind === 'doubtful') await noteDoubt(gateway, payment, 'clock', call);
+  else if (answer.kind === 'outcome' && answer.outcome.kind === 'settled') {
+    await apply(gateway, payment, account, answer.outcome, call);
+  } else if (answer.kind === 'outcome' || answer.kind === 'notFound') {
+    const isHeld = answer.kind === 'outcome' && answer.outcome.kind !== 'declined';
+    await advance(gateway, payment, {
+      event: 'expired',
+      actor: 'clock',
+      call,
+      ...(isHeld && { attention: 'unresolved' }),
+    });
+  }
+}
+
+/** A request waits for the answer: asks the provider, and writes down only what changes something. */
 export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<WholePayment> {
-  if (!isOpen(payment.state) || payment.nextStep?.kind === 'fields') return payment;
-  const answer = await callProvider(gateway, payment, account, 'query', LIMITS.patienceMs);
+  if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
+  const answer = await query(gateway, payment, account, LIMITS.patienceMs);
   if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'provider', answer.call);
   if (answer.kind !== 'outcome' || isStillOpen(payment, answer.outcome)) return payment;
   return apply(gateway, payment, account, answer.outcome, answer.call);
 }
 
+/**
+ * Ends a payment whose payer's time is over. The provider is asked first: a payment that succeeded is a success. While it
+ * does not answer the payment stays open and is asked about again, unless its brand says that time alone ends it.
+ */
+export async function endByTime(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  timeoutMs: number = LIMITS.patienceMs,
+): Promise<WholePayment> {
+  if (!wasSubmitted(payment) || !isAskable(gateway, payment)) return abandon(gateway, payment);
+  const answer = await query(gateway, payment, account, timeoutMs);
+  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'clock', answer.call);
+  const isUnanswered = answer.kind === 'nothing' || answer.kind === 'notSent';
+  if (isUnanswered && !endsByTimeAlone(payment)) return noteAsked(gateway, payment, answer.call);
+  const isOutcome = answer.kind === 'outcome' && !['accepted', 'redirected'].includes(answer.outcome.kind);
+  return isOutcome ? apply(gateway, payment, account, answer.outcome, answer.call) : abandon(gateway, payment);
+}
+
+/** Some brands give the payer a fixed time; and the card of a payer who is still at the bank was not submitted yet. */
+const endsByTimeAlone = ({ brand, nextStep }: Payment): boolean =>
+  brandOf(brand)?.payerTimeMs !== undefined || nextStep?.kind === 'challenge';
+
 /** Whether a provider that was asked tells no more than is known already. */
-function isStillOpen({ state, nextStep, inDoubt }: Payment, { kind }: KnownOutcome): boolean {
+function isStillOpen({ state, nextStep, inDoubt, authorised }: Payment, { kind }: KnownOutcome): boolean {
   if (kind === 'redirected') return state === 'REDIRECT' ? nextStep !== null : state !== 'PREPARE';
   if (kind === 'accepted') return state === 'PENDING' ? !inDoubt : !isOpen(state);
+  if (kind === 'authorised') return authorised > 0n;
   return kind === 'declined' && !isOpen(state);
 }
 

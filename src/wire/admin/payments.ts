@@ -2,7 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
 import { callbacksOf } from '../../core/callbacks/log.ts';
-import type { Account, Gateway, HistoryRow, NewsRow, OperationRow, Payment, WholePayment } from '../../core/context.ts';
+import {
+  type Account,
+  ATTENTIONS,
+  type Gateway,
+  type HistoryRow,
+  type NewsRow,
+  type OperationRow,
+  type Payment,
+  type WholePayment,
+} from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNews } from '../../core/payments/news.ts';
@@ -117,7 +126,6 @@ export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
 }
 
 const NEWS_STATES = ['new', 'applied', 'unmatched'] as const;
-const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved'] as const;
 
 const moneyOf =
   ({ currency }: Payment) =>

@@ -1,0 +1,107 @@
+/** Everything that falls due: each kind of work, and each connector, goes on at its own pace and waits for no other. */
+import { LIMITS } from '../rules/limits.ts';
+import { catchUp } from './catch-up.ts';
+import type { Gateway } from './context.ts';
+import { workDueOperation, workDuePayment } from './payments/due.ts';
+import { workDueNotifications } from './payments/news.ts';
+import { workDueSubscriptions } from './schedules.ts';
+
+/** Work of one kind that can go on by itself: all of it, or what belongs to one connector. */
+interface Share {
+  name: string;
+  work(): Promise<void>;
+}
+
+type Kind = (gateway: Gateway) => Share[] | Promise<Share[]>;
+
+const notifications: Kind = (gateway) => [{ name: 'notifications', work: () => workDueNotifications(gateway) }];
+
+const operations: Kind = async (gateway) =>
+  (await gateway.operations.dueConnectors()).map((connector) => ({
+    name: `operations ${connector}`,
+    work: () => drain(gateway, (most) => gateway.operations.claimDue(connector, most), workDueOperation),
+  }));
+
+const payments: Kind = async (gateway) =>
+  (await gateway.payments.dueConnectors()).map((connector) => ({
+    name: `payments ${connector}`,
+    work: () => drain(gateway, (most) => gateway.payments.claimDue(connector, most), workDuePayment),
+  }));
+
+const subscriptions: Kind = (gateway) => [{ name: 'subscriptions', work: () => workDueSubscriptions(gateway) }];
+
+/** In the order in which they build on each other. */
+const KINDS = [notifications, operations, payments, subscriptions];
+
+/** Claims rows and works on them, a bounded number at a time, until none is due. */
+async function drain<Row extends { mid: string; dueAt: number | null }>(
+  gateway: Gateway,
+  claim: (most: number) => Promise<Row[]>,
+  work: (gateway: Gateway, row: Row) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  for (;;) {
+    const free = LIMITS.dueAtATime - running.size;
+    // A claim costs the database more than a row does, so a few are claimed together.
+    const rows = free >= LIMITS.dueAtATime / 2 ? await claim(free) : [];
+    await catchUp(gateway, rows);
+    for (const row of rows) {
+      const one = work(gateway, row).finally(() => running.delete(one));
+      running.add(one);
+    }
+    if (running.size === 0) return;
+    await Promise.race(running);
+  }
+}
+
+const running = new WeakMap<Gateway, Map<string, Promise<void>>>();
+
+function runningIn(gateway: Gateway): Map<string, Promise<void>> {
+  const shares = running.get(gateway) ?? new Map<string, Promise<void>>();
+  running.set(gateway, shares);
+  return shares;
+}
+
+/** Starts a share of the work, unless it is under way already. */
+function start(gateway: Gateway, { name, work }: Share): Promise<void> {
+  const shares = runningIn(gateway);
+  const known = shares.get(name);
+  if (known) return known;
+  const started = work().finally(() => shares.delete(name));
+  shares.set(name, started);
+  return started;
+}
+
+/** Starts whatever is due and not under way; a share that is slow or fails holds up no other. */
+export async function startDueWork(gateway: Gateway): Promise<void> {
+  const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
+  const starting = KINDS.map(async (kind) => {
+    for (const share of await kind(gateway)) start(gateway, share).catch(onFault);
+  });
+  await Promise.all(starting.map((one) => one.catch(onFault)));
+}
+
+/** Waits for the work that is under way; what was claimed is finished or left to its lease. */
+export async function finishDueWork(gateway: Gateway): Promise<void> {
+  await Promise.allSettled(runningIn(gateway).values());
+}
+
+/** Does everything that is due now, kind after kind, and waits for it. */
+export async function workEverythingDue(gateway: Gateway): Promise<void> {
+  for (const kind of KINDS) await workAllOf(gateway, kind);
+}
+
+export const workDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);
+
+/** What is under way may have looked before something fell due, so it is waited for and looked for once more. */
+async function workAllOf(gateway: Gateway, kind: Kind): Promise<void> {
+  const shares = await kind(gateway);
+  await Promise.all(
+    shares.map(async (share) => {
+      await runningIn(gateway)
+        .get(share.name)
+        ?.catch(() => undefined);
+      await start(gateway, share);
+    }),
+  );
+}

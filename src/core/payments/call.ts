@@ -1,0 +1,89 @@
+/** One call to a provider: within the limits of its connector, until its deadline, recorded for the history. */
+import { type Answer, type Connector, NotSent } from '../../connectors/connector.ts';
+import type { Deadline } from '../../lib/deadline.ts';
+import { createLimiter, NotBegun } from '../../lib/limiter.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { CallRecord, Payment } from '../../store/payments.ts';
+import type { CallLimits, Gateway } from '../context.ts';
+
+function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLimits | undefined {
+  const known = providerLimits.get(name);
+  const concurrency = connectors[name]?.can.concurrency;
+  if (known || concurrency === undefined) return known;
+  const limits = {
+    moves: createLimiter(concurrency, LIMITS.providerWaiting),
+    queries: createLimiter(LIMITS.queryConcurrency, LIMITS.providerWaiting),
+  };
+  providerLimits.set(name, limits);
+  return limits;
+}
+
+/** Refuses a new payment while too many wait for the same provider; nothing has been written for it yet. */
+export function refuseWhileFull(gateway: Gateway, connector: string): void {
+  if (limitsOf(gateway, connector)?.moves.isFull) throw new Refusal('providerBusy');
+}
+
+export type Reply<Result> =
+  | { kind: 'answered'; result: Result; record: (outcome: string) => CallRecord }
+  /** What the provider did is not known: that is never a decline. */
+  | { kind: 'unanswered'; call: CallRecord }
+  /** Nothing has left this process: the provider cannot have received it. */
+  | { kind: 'notSent'; call: CallRecord };
+
+export interface ProviderCall<Result> {
+  payment: Payment;
+  verb: CallRecord['verb'];
+  /** Whether it only asks. */
+  isQuery: boolean;
+  deadline: Deadline;
+  perform: (connector: Connector, deadline: Deadline) => Answer<Result>;
+}
+
+export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): Promise<Reply<Result>> {
+  const { payment, verb, deadline } = call;
+  const started = performance.now();
+  const record = (outcome: string): CallRecord => ({
+    verb,
+    connector: payment.connector,
+    outcome,
+    tookMs: Math.round(performance.now() - started),
+  });
+  try {
+    const answer = perform(gateway, call);
+    const result = answer instanceof Promise ? await answer : answer;
+    gateway.health.answered(payment.connector);
+    return { kind: 'answered', result, record };
+  } catch (error) {
+    gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
+    // A full queue says nothing about the provider.
+    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector);
+    const isNotSent = error instanceof NotSent || error instanceof NotBegun;
+    return isNotSent
+      ? { kind: 'notSent', call: record('not sent') }
+      : { kind: 'unanswered', call: record('no answer') };
+  } finally {
+    deadline.clear();
+  }
+}
+
+function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): Answer<Result> {
+  const { payment, isQuery, deadline } = call;
+  const connector = gateway.connectors[payment.connector];
+  if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
+  if (!deadline.mayBegin) throw new NotBegun('The call would begin too late.');
+  const limits = limitsOf(gateway, payment.connector);
+  if (!limits) return answerInTime(call.perform(connector, deadline), deadline);
+  const limiter = isQuery ? limits.queries : limits.moves;
+  return limiter.run(async () => answerInTime(call.perform(connector, deadline), deadline), deadline);
+}
+
+/** A connector that ignores its deadline is not waited for. */
+function answerInTime<Result>(answer: Answer<Result>, deadline: Deadline): Answer<Result> {
+  if (!(answer instanceof Promise)) return answer;
+  const { signal } = deadline;
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    answer.then(resolve, reject);
+  });
+}
