@@ -69,7 +69,8 @@ describe.each(STATE_NAMES)('in %s', (state) => {
     const isGivenUp = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'].includes(state);
     const isNewMoney =
       event === 'settled' || event === 'captured' || (event === 'authorised' && before.authorised === 0n);
-    const attention = isGivenUp && isNewMoney ? 'late_success' : null;
+    const isUnexpected = event === 'chargedBack' && !to && state !== 'CHARGEBACK';
+    const attention = isGivenUp && isNewMoney ? 'late_success' : isUnexpected ? 'unexpected_chargeback' : null;
     if (!to) {
       const same = { historyLength: 0, updatedAt: 0 };
       expect({ ...after, ...same }).toEqual({ ...before, ...same, attention });

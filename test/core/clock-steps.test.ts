@@ -119,6 +119,7 @@ describe('one long move', () => {
     expectMoments(await weekly.pauses(), [7 * DAY, 14 * DAY, 21 * DAY, 28 * DAY]);
     await expectHistory(authorised.trans_id, [
       ['authorised', 0],
+      ['requested expiry', 7 * DAY],
       ['expired', 7 * DAY],
     ]);
     await expectHistory(abandoned.paymentId, [['settled', 30]]);
@@ -212,6 +213,7 @@ describe('whose clock it is', () => {
     );
     await expectHistory(held.trans_id, [
       ['authorised', 0],
+      ['requested expiry', 7 * DAY],
       ['expired', 7 * DAY],
     ]);
     expect(await mine.charges()).toHaveLength(10);
@@ -282,6 +284,7 @@ describe('whose clock it is', () => {
     await workEverythingDue(behind);
     await expectHistory(body.trans_id, [
       ['authorised', 0],
+      ['requested expiry', 7.5 * DAY],
       ['expired', 7.5 * DAY],
     ]);
   });
@@ -371,6 +374,7 @@ describe('what follows from something that happened on the way', () => {
     await shop.advanceClock(20 * DAY, merchant.mid);
     await expectHistory(first.trans_id, [
       ['authorised', 0],
+      ['requested expiry', 5 * DAY],
       ['expired', 5 * DAY],
     ]);
     expectMoments(await pauses(), [2 * DAY, 4 * DAY]);
@@ -384,6 +388,7 @@ describe('what follows from something that happened on the way', () => {
     await expectHistory(body.trans_id, [
       ['unanswered', 0],
       ['authorised', 5],
+      ['requested expiry', 7 * DAY + 5],
       ['expired', 7 * DAY + 5],
     ]);
   });

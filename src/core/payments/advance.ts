@@ -52,6 +52,10 @@ const withRecurringToken = (payment: Payment): Changes =>
     ? { recurringToken: newSecret() }
     : {};
 
+/** A reported settlement that nobody has confirmed stays on the operator's list until the provider was asked. */
+const unsettledConflict = ({ attention, busy }: Payment, event: PaymentEvent): Attention | null =>
+  attention === 'conflict' && busy !== null && event !== 'settled' ? attention : null;
+
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, happening: Happening): Changes {
   return {
@@ -61,7 +65,7 @@ function changes(payment: Payment, happening: Happening): Changes {
     declineReason: happening.declineReason ?? payment.declineReason,
     providerReference: happening.providerReference ?? payment.providerReference,
     nextStep: happening.nextStep ?? null,
-    attention: happening.attention ?? null,
+    attention: happening.attention ?? unsettledConflict(payment, happening.event),
     ...EFFECTS[happening.event]?.(payment),
   };
 }
@@ -164,7 +168,8 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
       if (onlyIf?.(found) === false) return undefined;
       // Time ends nothing that an operation is under way for: its outcome decides first.
       if (event === 'abandoned' && found.busy !== null) return undefined;
-      if (event === 'settled' && found.busy !== null) return settledWhileBusy(gateway, found, happening, now);
+      if (event === 'settled' && found.busy !== null && isOpen(found.state))
+        return settledWhileBusy(gateway, found, happening, now);
       return compose(found, happening, now);
     },
     happening.authentication,

@@ -203,15 +203,15 @@ function done(before: WholePayment, operation: OperationRow, call: CallRecord, n
   const to = nextState(before.state, event);
   const free: WholePayment = { ...withHistory(before, now), ...release(before, amount) };
   const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
-  const written = { before, actor: 'provider', call, operation: finished } as const;
+  const written = { before, actor: verb === 'expiry' ? 'clock' : 'provider', call, operation: finished } as const;
   if (to !== undefined) {
     const after = { ...free, ...effect(before, amount), ...afterConflict(before, now), state: to };
     return { ...written, after, event };
   }
   // Other reports came first: what was held is free all the same, and what was paid back counts.
   const counted = RULES[verb] === refund ? { ...free, ...effect(before, amount) } : free;
-  const after: WholePayment = isLateSuccess(before, event) ? { ...counted, attention: 'late_success' } : counted;
-  return { ...written, after, event: `noted ${event}` };
+  const attention = isLateSuccess(before, event) ? 'late_success' : counted.attention;
+  return { ...written, after: { ...counted, attention, ...afterConflict(before, now) }, event: `noted ${event}` };
 }
 
 function refused(before: WholePayment, operation: OperationRow, reason: string, call: CallRecord, now: number): Move {
