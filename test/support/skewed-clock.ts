@@ -1,0 +1,12 @@
+/** Preloaded into a process (`--import`): its own clock is off by CLOCK_SKEW_MS, as that of a badly kept host is. */
+const skewMs = Number(process.env.CLOCK_SKEW_MS ?? 0);
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...given: [] | [number | string]) {
+    super(...((given.length === 0 ? [RealDate.now() + skewMs] : given) as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + skewMs;
+  }
+} as DateConstructor;
