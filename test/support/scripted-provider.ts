@@ -1,0 +1,64 @@
+/** A provider that does what a test tells it to, payment by payment, and writes down what it was asked. */
+import type { Connector, Operation, OperationOutcome, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { meaningOf } from '../../src/connectors/upstream.ts';
+import type { Deadline } from '../../src/lib/deadline.ts';
+
+type Reply<Result> = Result | Promise<Result>;
+
+export interface Script {
+  submit(submission: Submission, deadline: Deadline): Reply<Outcome>;
+  query(submission: Submission): Reply<Outcome>;
+  operate(operation: Operation, deadline: Deadline): Reply<OperationOutcome>;
+  queryOperation(operation: Operation): Reply<OperationOutcome>;
+}
+
+export interface ScriptedProvider {
+  connector: Connector;
+  /** What it does from now on; what is not named stays as it is. */
+  does(script: Partial<Script>): void;
+  /** The calls about a payment so far: `submit`, `query`, `void 1000`, `ask void`. */
+  calls(reference: string): string[];
+}
+
+/** Without a script it authorises or settles what it is sent, says so when it is asked, and does every operation. */
+const WILLING: Script = {
+  submit: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),
+  query: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),
+  operate: () => ({ kind: 'done' }),
+  queryOperation: () => ({ kind: 'done' }),
+};
+
+export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedProvider {
+  let script = WILLING;
+  const calls = new Map<string, string[]>();
+  const record = (reference: string, call: string): void => {
+    calls.set(reference, [...(calls.get(reference) ?? []), call]);
+  };
+  return {
+    does(changed) {
+      script = { ...WILLING, ...changed };
+    },
+    calls: (reference) => calls.get(reference) ?? [],
+    connector: {
+      can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: true, refunds: 'api', ...can },
+      submit(submission, deadline) {
+        record(submission.reference, 'submit');
+        return script.submit(submission, deadline);
+      },
+      query(submission) {
+        record(submission.reference, 'query');
+        return script.query(submission);
+      },
+      operate(operation, deadline) {
+        record(operation.reference, `${operation.verb} ${operation.amount}`);
+        return script.operate(operation, deadline);
+      },
+      queryOperation(operation) {
+        record(operation.reference, `ask ${operation.verb}`);
+        return script.queryOperation(operation);
+      },
+      readNews: () => undefined,
+      meaningOf,
+    },
+  };
+}
