@@ -204,7 +204,7 @@ describe('a card', () => {
   ])('%s: the line goes dead, and the outcome follows', async (expiry, outcome) => {
     const scene = await typed(expiry);
     await expectTold(scene, [UNDEFINED], cardFields(expiry));
-    for (const seconds of [5, 5, 15]) await scene.pass(seconds);
+    for (const seconds of [5, 5, 15, 30, 60]) await scene.pass(seconds);
     await expectTold(scene, [UNDEFINED, outcome], cardFields(expiry));
   });
 

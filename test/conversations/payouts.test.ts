@@ -99,9 +99,9 @@ describe.each(PAYOUTS)('%s', (brand) => {
     await shop.sandbox('POST', '/faults', { mid: own.mid, mode: 'timeout_before' });
     const { body } = await shop.post(payoutFields(brand, {}, own));
     expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
-    await shop.advanceClock(6, own.mid);
+    await shop.advanceClock(60, own.mid);
     expect((await shop.inspect(body.trans_id)).status).toBe('PENDING');
-    await shop.advanceClock(6, own.mid);
+    await shop.advanceClock(60, own.mid);
     expect((await shop.inspect(body.trans_id)).status).toBe('DECLINED');
     expect(await movements(body.trans_id)).toEqual([]);
   });

@@ -79,6 +79,12 @@ const atProvider = async (id: string) => {
   const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 };
+/** The payer pays, and what the provider tells of it tells a wrong amount, so that only a question brings the truth. */
+async function lostSuccess(id: string, { mid }: Merchant): Promise<void> {
+  await shop.sandbox('POST', '/faults', { mid, mode: 'wrong_amount' });
+  await provider(id, 'executed');
+  await shop.sandbox('POST', '/faults', { mid, mode: 'none' });
+}
 const lateSuccesses = async (): Promise<string[]> =>
   (await shop.admin('GET', '/payments?attention=late_success&limit=500')).body.items.map(
     (item: { payment_id: string }) => item.payment_id,
@@ -190,21 +196,40 @@ describe('the five minutes', () => {
     expect((await shop.events(id)).filter((event) => event === 'abandoned')).toEqual(['abandoned']);
   });
 
-  test('news that come after them are late, even if nobody had looked before', async () => {
+  test('a success that is reported after them, but before the payment was declined, counts', async () => {
     const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
+    await timeIs(301, merchant, id);
     await provider(id, 'executed');
-    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success', captured: '0.00' });
-    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', 'noted settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 
-  test('news of a decline after them are noted, and nobody has to look', async () => {
+  test('a decline that is reported after them, but before time declined the payment, is the provider’s own', async () => {
     const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
+    await timeIs(301, merchant, id);
     await provider(id, 'rejected');
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
-    expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'The payer did not finish in time.' });
-    expect((await shop.events(id)).at(-1)).toBe('noted declined');
+    expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'Declined by the simulated provider.' });
+  });
+
+  test('end with a last question: a success whose notification got lost is found', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await timeIs(299, merchant, id);
+    await lostSuccess(id, merchant);
+    expect((await shop.inspect(id)).status).toBe('PENDING');
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
+    expect(await shop.events(id)).not.toContain('abandoned');
+  });
+
+  test('end although the provider does not answer the last question, and what it tells later is late', async () => {
+    const { id, merchant } = await opened(ARGENTINA);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'error_500', count: 1000 });
+    await timeIs(300, merchant, id);
+    expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'none' });
+    await provider(id, 'executed');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
   test('a decline inside of them is the provider’s own', async () => {

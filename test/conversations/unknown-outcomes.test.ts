@@ -196,20 +196,39 @@ describe('a provider that never received it', () => {
       pass: (seconds: number) => shop.advanceClock(seconds, merchant.mid),
     };
   }
+  /** The submission was only slow: it arrives between two questions, and its own answer and notification are lost. */
+  async function submitLate(id: string, merchant: Merchant): Promise<void> {
+    const { url = '', key = '' } = shop.provider ?? {};
+    await fetch(`${url}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        reference: id,
+        brand: 'pin-a',
+        direction: 'in',
+        merchant: { mid: merchant.mid, name: 'Test Shop' },
+        amount: '1000',
+        currency: 'USD',
+        notify_url: `${shop.url}/inbound/upstream`,
+      }),
+    });
+  }
   /** Nothing tells a question about an unknown payment from any other, so these befall whoever calls next. */
   const next = (mode: string, count = 1): Promise<void> => fault(mode, { count });
 
-  test('says so twice, with a pause between: DECLINED, and the order is free again', async () => {
+  test('says so until nothing can be on its way any more: DECLINED, and the order is free again', async () => {
     const { id, merchant, pass } = await lost();
-    await pass(5);
-    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
-    await pass(5);
+    for (const seconds of [5, 5, 15, 30]) {
+      await pass(seconds);
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    }
+    await pass(60);
     expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       in_doubt: false,
       decline_reason: 'The provider never received the payment.',
     });
-    expect(await shop.events(id)).toEqual(['opened', 'unanswered', 'asked', 'declined']);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(4).fill('asked'), 'declined']);
     const { order_id } = await shop.inspect(id);
     await pass(15);
     expect((await shop.post(saleOf('pin-a', merchant, { order_id }))).body).toMatchObject(SETTLED);
@@ -217,13 +236,21 @@ describe('a provider that never received it', () => {
 
   test('did not answer first and says so once: that is once, and not enough', async () => {
     const { id, pass } = await lost();
-    await next('error_500');
-    await pass(5);
-    expect(await shop.events(id)).toEqual(['opened', 'unanswered', 'asked']);
-    await pass(5);
+    await next('error_500', 4);
+    for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(5).fill('asked')]);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
-    await pass(15);
+    await pass(300);
     expect((await shop.inspect(id)).status).toBe('DECLINED');
+  });
+
+  test('is asked afterwards: what it received after all is a late success, on the operator’s list', async () => {
+    const { id, merchant, pass } = await lost();
+    for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
+    expect((await shop.inspect(id)).status).toBe('DECLINED');
+    await submitLate(id, merchant);
+    await pass(60);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
   test('was down for days and says so once: not enough either', async () => {
@@ -240,21 +267,7 @@ describe('a provider that never received it', () => {
   test('said so once and has it after all: that counts', async () => {
     const { id, merchant, pass } = await lost();
     await pass(5);
-    // The submission was only slow: it arrives between two questions.
-    const { url = '', key = '' } = shop.provider ?? {};
-    await fetch(`${url}/v1/payments`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        reference: id,
-        brand: 'pin-a',
-        direction: 'in',
-        merchant: { mid: merchant.mid, name: 'Test Shop' },
-        amount: '1000',
-        currency: 'USD',
-        notify_url: `${shop.url}/inbound/upstream`,
-      }),
-    });
+    await submitLate(id, merchant);
     await pass(5);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
   });

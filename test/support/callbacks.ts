@@ -166,7 +166,7 @@ export const UNTOLD = `
   left join callbacks c using (mid, payment_id, seq)
   where c.seq is null and h.seq > 1
     and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
-      or h.event like 'refused %')
+      or h.event like 'refused %' and h.event <> 'refused expiry')
   union all
   select 'tells of nothing: ' || c.type, c.payment_id, c.seq from callbacks c
   left join history h using (mid, payment_id, seq)
@@ -174,7 +174,7 @@ export const UNTOLD = `
     or h.event in ('asked', 'doubted', 'attended', 'collected') or h.event like 'requested %' or h.event like 'unanswered %'
   union all
   select 'told ' || coalesce(c.times, 0) || ' of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
-  from (select mid, payment_id, verb::text, count(*) as times from operations where state <> 'sent'
+  from (select mid, payment_id, verb::text, count(*) as times from operations where state <> 'sent' and verb <> 'expiry'
         group by mid, payment_id, verb) o
   full join (select mid, payment_id, type as verb, count(*) as times from callbacks
         where type in ('capture', 'void', 'reversal', 'refund', 'credit') group by mid, payment_id, type) c

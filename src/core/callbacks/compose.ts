@@ -46,11 +46,15 @@ export async function callbackOf(
   const account = telling && (await findAccount(gateway, move.after.mid));
   if (!account) return undefined;
   const payment = move.after;
+  // An expiry is told as what it does to the payment, not as an operation that somebody asked for.
+  const operation = move.operation?.verb === 'expiry' ? undefined : move.operation;
   const { callbackUrl } = payment.details;
   const { callback_url, callback_format } = account.settings;
   const isJson = callback_format === 'json';
   const told =
-    payment.protocol === 'checkout' ? checkoutFields(payment, telling, move) : s2sFields(payment, telling, move);
+    payment.protocol === 'checkout'
+      ? checkoutFields(payment, telling, operation)
+      : s2sFields(payment, telling, operation);
   const signed = CALLBACK_SIGNS[payment.protocol].map((name) => told[name] ?? '');
   const signature = wireHash(signed, account.passwords()[0] as string);
   const fields: Fields = { ...told, hash: signature, ...threeDsFields(move, authentication) };
@@ -114,7 +118,7 @@ function operationAmount(payment: WholePayment, operation: OperationRow | undefi
   return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
 }
 
-function checkoutFields(payment: WholePayment, { type, status }: Telling, { operation }: Move): Fields {
+function checkoutFields(payment: WholePayment, { type, status }: Telling, operation: OperationRow | undefined): Fields {
   const { card, recurringOf, description } = payment.details;
   return {
     id: payment.paymentId,
@@ -139,7 +143,7 @@ function checkoutFields(payment: WholePayment, { type, status }: Telling, { oper
   };
 }
 
-function s2sFields(payment: WholePayment, telling: Telling, { operation }: Move): Fields {
+function s2sFields(payment: WholePayment, telling: Telling, operation: OperationRow | undefined): Fields {
   const { card, recurringOf } = payment.details;
   const action = S2S_ACTIONS[telling.type];
   return {

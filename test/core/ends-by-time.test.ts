@@ -1,0 +1,149 @@
+/** Time ends a payment only after a last question to its provider; and every payment has an end. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Outcome } from '../../src/connectors/connector.ts';
+import { readClock } from '../../src/core/clock.ts';
+import { receiveNews } from '../../src/core/payments/news.ts';
+import { BRANDS } from '../../src/rules/brands.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { type Fields, type Merchant, openShop, saleFields } from '../support/gateway.ts';
+import { scriptProvider } from '../support/scripted-provider.ts';
+
+const provider = scriptProvider();
+const shop = openShop({ connectors: { upstream: provider.connector } });
+beforeEach(() => provider.does({}));
+
+const HOUR = 3600;
+const REDIRECTED: Outcome = { kind: 'redirected', url: 'https://pay.example/1', method: 'GET', params: {} };
+const ACCEPTED: Outcome = { kind: 'accepted' };
+const SETTLED: Outcome = { kind: 'settled' };
+const UNKNOWN: Outcome = { kind: 'unknown' };
+
+/** A sale whose provider first answers so, by an account of its own. */
+async function opened(brand: string, first: Outcome, fields: Fields = {}) {
+  const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
+  provider.does({ submit: () => first, query: () => first });
+  const complete = BRAND_EXPECTATIONS[brand]?.complete;
+  const { body } = await shop.post(saleFields(merchant, { brand, identifier: '', ...complete, ...fields }));
+  return { merchant, id: body.trans_id as string, orderId: body.order_id as string };
+}
+/** Moves the clock of an account, and no process does anything about it. */
+async function timePasses({ mid }: Merchant, seconds: number): Promise<void> {
+  await shop.gateway.installation.moveClock(mid, seconds * 1000);
+  await readClock(shop.gateway);
+}
+const statusOf = async (id: string, merchant: Merchant): Promise<string> =>
+  (await shop.status(id, merchant)).body.status;
+
+describe('a payer who was sent to the provider’s page and whose hour is over', () => {
+  test('has paid: the last question finds it, by a status query', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    provider.does({ query: () => SETTLED });
+    expect(await statusOf(id, merchant)).toBe('SETTLED');
+    expect(await shop.inspect(id)).toMatchObject({ captured: '10.00', attention: null });
+  });
+
+  test('has paid: the last question finds it, by the work loop', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    provider.does({ query: () => SETTLED });
+    await shop.advanceClock(0, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test('has paid: a repeat of the order finds it, and is no second payment', async () => {
+    const { id, merchant, orderId } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    provider.does({ query: () => SETTLED });
+    const complete = BRAND_EXPECTATIONS['hosted-b']?.complete;
+    const again = saleFields(merchant, { brand: 'hosted-b', identifier: '', ...complete, order_id: orderId });
+    expect((await shop.post(again)).body).toMatchObject({ error_message: 'order_id: Duplicate payment.' });
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test('has not paid, says the provider: DECLINED', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    expect(await statusOf(id, merchant)).toBe('DECLINED');
+    expect((await shop.inspect(id)).decline_reason).toBe('The payer did not finish in time.');
+    expect(provider.calls(id).at(-1)).toBe('query');
+  });
+
+  test('a success that is reported before the payment was declined counts', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR + 1);
+    const body = { type: 'payment', reference: id, status: 'settled', amount: '1000', currency: 'USD' };
+    await receiveNews(shop.gateway, 'upstream', { eventId: `late-${id}`, reference: id, body });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+  });
+
+  test('the provider does not answer: the payment stays open and is asked about until it does', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    provider.does({ query: () => UNKNOWN });
+    expect(await statusOf(id, merchant)).toBe('REDIRECT');
+    await shop.advanceClock(600, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('REDIRECT');
+    const questions = provider.calls(id).length;
+    expect(questions).toBeLessThan(20);
+    provider.does({ query: () => SETTLED });
+    await shop.advanceClock(900, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test('the provider never answers: an operator has to look', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    provider.does({ query: () => UNKNOWN });
+    await shop.advanceClock(3 * 86_400, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', attention: 'unresolved' });
+  });
+});
+
+describe('a payment that its provider has accepted', () => {
+  const WAITING = Object.entries(BRANDS).filter(
+    ([, { connector, payerTimeMs }]) => connector === 'upstream' && payerTimeMs === undefined,
+  );
+
+  test.each(WAITING.map(([brand]) => brand))('%s has an end in its row', (brand) => {
+    expect(BRANDS[brand]?.pendingMs).toBeGreaterThanOrEqual(LIMITS.dayMs);
+  });
+
+  test.each([
+    ['ips', 1, { order_currency: 'RSD' }],
+    ['crypto-a', 3, {}],
+    ['upi-b', 1, {}],
+    ['telecom-a', 7, {}],
+    ['payout-a', 30, {}],
+  ] as [string, number, Fields][])(
+    '%s is declined after %i days, after a last question',
+    async (brand, days, fields) => {
+      const { id, merchant } = await opened(brand, ACCEPTED, fields);
+      await shop.advanceClock(days * 86_400 - 60, merchant.mid);
+      expect((await shop.inspect(id)).status).toBe('PENDING');
+      await shop.advanceClock(120, merchant.mid);
+      expect(await shop.inspect(id)).toMatchObject({
+        status: 'DECLINED',
+        decline_reason: 'The payer did not finish in time.',
+      });
+    },
+  );
+
+  test('that succeeded at the last moment is SETTLED', async () => {
+    const { id, merchant } = await opened('crypto-a', ACCEPTED);
+    await timePasses(merchant, 3 * 86_400);
+    provider.does({ query: () => SETTLED });
+    expect(await statusOf(id, merchant)).toBe('SETTLED');
+  });
+
+  test('is not ended by time while its outcome is unknown', async () => {
+    const { id, merchant } = await opened('crypto-a', UNKNOWN);
+    await shop.advanceClock(10 * 86_400, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, attention: 'unresolved' });
+  });
+});
+
+test('after all of this every invariant holds', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
