@@ -10,6 +10,8 @@ const COLUMNS = [
   'paymentId',
   'verb',
   'amount',
+  'content',
+  'orderId',
   'state',
   'reason',
   'asked',
@@ -36,6 +38,8 @@ export function createOperationStore({ pool, query }: Database): OperationStore 
         .select(COLUMNS)
         .where('mid', '=', mid)
         .where('paymentId', '=', paymentId)
+        .orderBy('requestedAt')
+        // Ids that the gateway chose are time-ordered; those that merchants choose are not.
         .orderBy('operationId')
         .execute();
       return rows as OperationRow[];

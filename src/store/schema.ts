@@ -124,6 +124,8 @@ export interface Schema {
     dueAt: ColumnType<number, string, string> | null;
     requestedAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
+    content: string | null;
+    orderId: string | null;
   };
   payments: {
     mid: string;

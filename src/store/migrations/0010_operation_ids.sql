@@ -1,0 +1,12 @@
+-- Operations that merchants name themselves, and credits that have an order of their own.
+
+alter table operations
+  -- What was asked for under an id that the merchant chose: the kind of call, the payment and the amount as written.
+  add column content text,
+  -- The own order of a credit; without one it belongs to the order of its payment.
+  add column order_id text;
+
+-- The callbacks of credits whose outcome is still to come carry their own order.
+update operations o set order_id = c.order_id
+  from credits c
+  where c.mid = o.mid and c.operation_id = o.operation_id and c.part = '' and o.verb = 'credit';
