@@ -10,3 +10,6 @@ alter table operations
 update operations o set order_id = c.order_id
   from credits c
   where c.mid = o.mid and c.operation_id = o.operation_id and c.part = '' and o.verb = 'credit';
+
+-- The callback of a credit is of the type of a refund. What was sent to the merchant stays as it was.
+update callbacks set type = 'refund' where type = 'credit';
