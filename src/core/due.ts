@@ -92,6 +92,7 @@ export async function workEverythingDue(gateway: Gateway): Promise<void> {
 }
 
 export const workDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);
+export const workDueOperations = (gateway: Gateway): Promise<void> => workAllOf(gateway, operations);
 
 /** What is under way may have looked before something fell due, so it is waited for and looked for once more. */
 async function workAllOf(gateway: Gateway, kind: Kind): Promise<void> {

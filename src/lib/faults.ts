@@ -7,8 +7,8 @@ const codeOf = (error: unknown): string =>
 export const faultOf = (error: unknown): string =>
   codeOf(error) || (error instanceof Error ? error.message.split('\n')[0] : '') || 'unknown';
 
-/** Bad data or a broken constraint: the statement changed nothing, and one item may be to blame. */
-export const isItemFault = (error: unknown): boolean => /^2[23]...$/.test(codeOf(error));
+/** Bad data, a broken constraint or a row written twice: the statement changed nothing, and one item may be to blame. */
+export const isItemFault = (error: unknown): boolean => /^(2[23]...|21000)$/.test(codeOf(error));
 
 /** No connection, shutting down, out of room, read-only: the request may be sent again later. */
 export const isOutage = (error: unknown): boolean =>

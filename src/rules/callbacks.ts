@@ -10,7 +10,6 @@ export type CallbackType =
   | 'void'
   | 'reversal'
   | 'refund'
-  | 'credit'
   | 'chargeback'
   | 'expiry';
 
@@ -47,6 +46,15 @@ export const TELLINGS: Readonly<Record<PaymentEvent | 'authenticated', Telling>>
   chargedBack: told('chargeback', 'success'),
 };
 
+/** Under which type the outcome of an operation is sent; a credit is a refund that was asked for by naming the card. */
+export const OPERATION_TYPES = {
+  capture: 'capture',
+  void: 'void',
+  reversal: 'reversal',
+  refund: 'refund',
+  credit: 'refund',
+} as const satisfies Record<string, CallbackType>;
+
 /** What `/post` calls them; what belongs to the sale itself is told as the sale. */
 export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
   sale: 'SALE',
@@ -57,7 +65,6 @@ export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
   void: 'VOID',
   reversal: 'CREDITVOID',
   refund: 'CREDITVOID',
-  credit: 'CREDITVOID',
   chargeback: 'CHARGEBACK',
   expiry: 'EXPIRY',
 };

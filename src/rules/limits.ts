@@ -27,6 +27,9 @@ export const LIMITS = {
   /** How long a repeat waits for an original that is still running. */
   duplicateWaitMs: 10 * SECOND,
 
+  /** How long a credit waits for writes of payments that began before it claimed its order. */
+  creditClaimMs: 10 * SECOND,
+
   /** A provider that has not answered a call by then counts as one that did not answer. */
   providerMs: 20 * SECOND,
   /** A submission that would have less time than this for its answer is not sent any more. */

@@ -32,6 +32,8 @@ export interface Operation {
 
 const hash = must('hash', anyText);
 const transId = must('trans_id', anyText);
+/** Chosen by the merchant, so that the request can be repeated safely. */
+const operationId = may('operation_id', uuid);
 const scheduleFields = (need: typeof must): Field[] => [
   need('name', text(1, 100)),
   need('interval_length', wholeNumber(1, 365)),
@@ -73,9 +75,9 @@ export const S2S_OPERATIONS = {
   },
   GET_TRANS_STATUS: { fields: [transId, hash], signs: ['trans_id'], isRead: true },
   GET_TRANS_STATUS_BY_ORDER: { fields: [must('order_id', orderId), hash], signs: ['order_id'], isRead: true },
-  CAPTURE: { fields: [transId, may('amount', amountOfPayment), hash], signs: ['trans_id'] },
-  VOID: { fields: [transId, hash], signs: ['trans_id'] },
-  CREDITVOID: { fields: [transId, may('amount', amountOfPayment), hash], signs: ['trans_id'] },
+  CAPTURE: { fields: [transId, may('amount', amountOfPayment), operationId, hash], signs: ['trans_id'] },
+  VOID: { fields: [transId, operationId, hash], signs: ['trans_id'] },
+  CREDITVOID: { fields: [transId, may('amount', amountOfPayment), operationId, hash], signs: ['trans_id'] },
   RECURRING_SALE: {
     fields: [
       must('order_id', orderId),
@@ -150,6 +152,7 @@ export const CHECKOUT_OPERATIONS = {
       must('order_description', text(1, LIMITS.descriptionLength)),
       must('card_token', anyText),
       may('name', anyText),
+      operationId,
       // The earlier shape, which is not accepted any more.
       may('order', anyText),
       hash,
@@ -157,14 +160,14 @@ export const CHECKOUT_OPERATIONS = {
     signs: ['order_id', 'order_amount', 'order_currency', 'order_description'],
   },
   'payment/refund': {
-    fields: [must('payment_id', anyText), may('amount', amountOfPayment), hash],
+    fields: [must('payment_id', anyText), may('amount', amountOfPayment), operationId, hash],
     signs: ['payment_id', 'amount'],
   },
   'payment/capture': {
-    fields: [must('payment_id', anyText), may('amount', amountOfPayment), hash],
+    fields: [must('payment_id', anyText), may('amount', amountOfPayment), operationId, hash],
     signs: ['payment_id', 'amount'],
   },
-  'payment/void': { fields: [must('payment_id', anyText), hash], signs: ['payment_id'] },
+  'payment/void': { fields: [must('payment_id', anyText), operationId, hash], signs: ['payment_id'] },
   'payment/recurring': {
     fields: [
       must('recurring_init_trans_id', anyText),

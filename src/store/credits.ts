@@ -1,4 +1,5 @@
 /** Claims of credits: under which order, and as which operation, money is paid back to a card. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
@@ -20,12 +21,25 @@ export interface CreditStore {
   claim(credit: CreditRow): Promise<CreditRow>;
   /** Puts one claim in the place of another; false when somebody else was faster. */
   replace(before: CreditRow, after: CreditRow): Promise<boolean>;
+  /** Gives the order back, unless the operation has begun under it. */
   withdraw(credit: CreditRow): Promise<void>;
+  /** Waits until every transaction that writes payments at the moment has ended; false when one takes longer. */
+  awaitPaymentWrites(mostMs: number): Promise<boolean>;
 }
+
+/**
+ * The transactions that write payments. A statement takes this lock before its snapshot and keeps it until its
+ * transaction ends, so whatever does not see a committed claim is listed here. Transaction ids would not do: a
+ * statement gets one with its first row, after its snapshot.
+ */
+const WRITERS = `
+  select virtualtransaction as writer from pg_locks
+  where locktype = 'relation' and relation = 'payments'::regclass and mode = 'RowExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
 
 const COLUMNS = ['mid', 'orderId', 'part', 'fingerprint', 'operationId', 'createdAt'] as const;
 
-export function createCreditStore({ query }: Database): CreditStore {
+export function createCreditStore({ pool, query }: Database): CreditStore {
   const find: CreditStore['find'] = async ({ mid, orderId, part }) => {
     const row = await query
       .selectFrom('credits')
@@ -65,7 +79,30 @@ export function createCreditStore({ query }: Database): CreditStore {
         .where('orderId', '=', orderId)
         .where('part', '=', part)
         .where('operationId', '=', operationId)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('operations')
+                .select('operations.operationId')
+                .whereRef('operations.mid', '=', 'credits.mid')
+                .whereRef('operations.operationId', '=', 'credits.operationId')
+                .whereRef('operations.orderId', '=', 'credits.orderId'),
+            ),
+          ),
+        )
         .execute();
+    },
+    async awaitPaymentWrites(mostMs) {
+      const until = Date.now() + mostMs;
+      const { rows } = await pool.query<{ writer: string }>(WRITERS);
+      let writers = rows.map(({ writer }) => writer);
+      for (let ms = 2; writers.length > 0; ms = Math.min(ms * 2, 100)) {
+        if (Date.now() >= until) return false;
+        await pause(ms);
+        const left = await pool.query<{ writer: string }>(`${WRITERS} and virtualtransaction = any($1)`, [writers]);
+        writers = left.rows.map(({ writer }) => writer);
+      }
+      return true;
     },
   };
 }

@@ -11,6 +11,8 @@ const COLUMNS = [
   'connector',
   'verb',
   'amount',
+  'content',
+  'orderId',
   'state',
   'reason',
   'asked',
@@ -43,6 +45,8 @@ export function createOperationStore({ pool, query }: Database): OperationStore 
         .select(COLUMNS)
         .where('mid', '=', mid)
         .where('paymentId', '=', paymentId)
+        .orderBy('requestedAt')
+        // Ids that the gateway chose are time-ordered; those that merchants choose are not.
         .orderBy('operationId')
         .execute();
       return rows as OperationRow[];

@@ -190,6 +190,10 @@ export interface OperationRow {
   connector: string;
   verb: OperationVerb;
   amount: bigint;
+  /** What was asked for under an id that the merchant chose; a request with this id and other content is refused. */
+  content: string | null;
+  /** The own order of a credit. */
+  orderId: string | null;
   state: 'sent' | 'done' | 'declined';
   reason: string | null;
   asked: number;

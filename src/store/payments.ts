@@ -149,15 +149,18 @@ const WRITE = `
     from moved where told_body is not null
   ), operated as (
     insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, reason, asked, due_at,
-      requested_at, finished_at)
+      requested_at, finished_at, content, order_id)
     select m.mid, o.operation_id, m.payment_id, m.connector, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
-      o.requested_at, o.finished_at
+      o.requested_at, o.finished_at, o.content, o.order_id
     from unnest($48::int[], $49::uuid[], $50::operation_verb[], $51::bigint[], $52::operation_state[], $53::text[],
-      $54::int[], $55::timestamptz[], $56::timestamptz[], $57::timestamptz[]
-    ) as o(ordinal, operation_id, verb, amount, state, reason, asked, due_at, requested_at, finished_at)
+      $54::int[], $55::timestamptz[], $56::timestamptz[], $57::timestamptz[], $58::text[], $59::text[]
+    ) as o(ordinal, operation_id, verb, amount, state, reason, asked, due_at, requested_at, finished_at, content,
+      order_id)
     join moved m on m.ordinal = o.ordinal
     on conflict (mid, operation_id) do update set state = excluded.state, reason = excluded.reason,
-      asked = excluded.asked, due_at = excluded.due_at, finished_at = excluded.finished_at
+      asked = excluded.asked, due_at = excluded.due_at, finished_at = excluded.finished_at,
+      -- An id belongs to one payment: a second payment violates the not-null constraint, and its move does not happen.
+      payment_id = case when operations.payment_id = excluded.payment_id then excluded.payment_id end
   )
   select payment_id as "paymentId", 0 as ordinal from opened
   union all
@@ -336,6 +339,8 @@ export function createPaymentStore(
       moments(operations, (o) => o.dueAt),
       moments(operations, (o) => o.requestedAt),
       moments(operations, (o) => o.finishedAt),
+      texts(operations, (o) => o.content),
+      texts(operations, (o) => o.orderId),
     ]);
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.

@@ -125,6 +125,8 @@ export interface Schema {
     requestedAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
     connector: string;
+    content: string | null;
+    orderId: string | null;
   };
   payments: {
     mid: string;

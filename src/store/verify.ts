@@ -1,5 +1,6 @@
 /** Looks over the whole database for what can never be true if every statement did its work. */
 import pg from 'pg';
+import { OPERATION_TYPES } from '../rules/callbacks.ts';
 import { isRetriable, STATE_NAMES } from '../rules/states.ts';
 import type { Connection } from './database.ts';
 
@@ -16,6 +17,12 @@ const FAILED = STATE_NAMES.filter(isRetriable)
 
 /** A database may hold payments that are older than callbacks. */
 const SINCE_CALLBACKS = 'h.payment_id >= (select payment_id from callbacks order by payment_id limit 1)';
+
+/** The type under which the outcome of an operation is sent; earlier versions wrote the verb itself. */
+const typeOf = (verb: string): string =>
+  `case ${verb} ${Object.entries(OPERATION_TYPES)
+    .map(([name, type]) => `when '${name}' then '${type}'`)
+    .join(' ')} end`;
 
 const INVARIANTS: readonly Invariant[] = [
   {
@@ -88,11 +95,11 @@ const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'An outcome of an operation was not told',
     violations: `select payment_id from (
-        select mid, payment_id, verb::text, count(*) as outcomes from operations h
+        select mid, payment_id, ${typeOf('verb')} as type, count(*) as outcomes from operations h
         where state <> 'sent' and verb <> 'expiry' and ${SINCE_CALLBACKS} group by 1, 2, 3
       ) o left join (
-        select mid, payment_id, type as verb, count(*) as told from callbacks group by 1, 2, 3
-      ) c using (mid, payment_id, verb) where outcomes > coalesce(told, 0)`,
+        select mid, payment_id, ${typeOf('type')} as type, count(*) as told from callbacks group by 1, 2, 3
+      ) c using (mid, payment_id, type) where outcomes > coalesce(told, 0)`,
   },
   {
     broken: 'A payment was paid without a capture, or captured without being paid',

@@ -21,7 +21,7 @@ test('every type of callback is in the table, with its action and all that it ca
   const statuses = (type: string): string[] => {
     if (type === 'recurring') return statuses('sale');
     const ofEvents = (told.get(type as never) ?? []).map(({ status }) => status);
-    const isOperation = ['capture', 'void', 'reversal', 'refund', 'credit'].includes(type);
+    const isOperation = ['capture', 'void', 'reversal', 'refund'].includes(type);
     return [...new Set([...ofEvents, ...(isOperation ? ['success', 'fail'] : [])])].toSorted();
   };
   const rows = [...merchants.matchAll(/^\| `(\w+)` +\| `([A-Z_]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)];

@@ -401,21 +401,40 @@ describe('what is done to a payment', () => {
       scene,
       [
         SETTLED,
-        { ...done('credit', 'settled', '4.00'), operation_id: body.operation_id },
-        done('credit', 'refund', '6.00'),
+        { ...done('refund', 'settled', '4.00'), operation_id: body.operation_id },
+        done('refund', 'refund', '6.00'),
       ],
       { ...cardFields('01/38'), card_token: TOKEN as string },
     );
   });
 
-  test('credit under an order of its own: told of the payment that the card came from', async () => {
+  // Every callback that is read here has the right hash, so it covers the number of the credit.
+  test('credit under an order of its own: a refund of the payment that carries the number of the credit', async () => {
     const scene = await typed('01/38', { req_token: true });
     const [sale] = await callbacks.told(scene.merchant);
     const fields = creditFields({ order_amount: '4.00', card_token: sale?.card_token });
     const { body } = await checkout.send('payment/card/credit', fields, scene.merchant);
     const card = { ...cardFields('01/38'), card_token: TOKEN as string };
     const { operation_id } = body;
-    await expectTold(scene, [SETTLED, { ...done('credit', 'settled', '4.00'), operation_id }], card);
+    const credited = { ...done('refund', 'settled', '4.00'), operation_id, order_number: fields.order_id };
+    await expectTold(scene, [SETTLED, credited], card);
+    // A refund that follows belongs to the order of the payment again.
+    await checkout.send('payment/refund', { payment_id: scene.id, amount: '1.00' }, scene.merchant);
+    await expectTold(scene, [SETTLED, credited, done('refund', 'settled', '1.00')], card);
+  });
+
+  test('credit under an order of its own whose outcome comes late: the work loop tells the same number', async () => {
+    const scene = await typed('01/38', { req_token: true });
+    const [sale] = await callbacks.told(scene.merchant);
+    await at.fault('timeout_after', { mid: scene.merchant.mid });
+    const fields = creditFields({ order_amount: '4.00', card_token: sale?.card_token });
+    const { body } = await checkout.send('payment/card/credit', fields, scene.merchant);
+    const card = { ...cardFields('01/38'), card_token: TOKEN as string };
+    await expectTold(scene, [SETTLED], card);
+    await scene.pass(10);
+    const { operation_id } = body;
+    const credited = { ...done('refund', 'settled', '4.00'), operation_id, order_number: fields.order_id };
+    await expectTold(scene, [SETTLED, credited], card);
   });
 });
 

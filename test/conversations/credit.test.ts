@@ -1,4 +1,5 @@
 /** Money goes back to a card that a token names: to which payment, how much of it, how often, and who may. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, Gateway } from '../../src/core/context.ts';
@@ -8,13 +9,14 @@ import { newId } from '../../src/lib/id.ts';
 import { canonicalJson } from '../../src/lib/json.ts';
 import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
-import { said } from '../support/operations.ts';
+import { refused, said } from '../support/operations.ts';
 
 const shop = openShop({ outside: true });
 const checkout = checkoutOf(shop);
 
 const A_UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const DUPLICATE = refusal('duplicate', 'order_id: Duplicate payment.');
+const DUPLICATE_OPERATION = refused('duplicateOperation', 'operation_id: Duplicate operation.');
 const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
@@ -275,6 +277,140 @@ describe('at the same moment', () => {
     const answers = await Promise.all(times(10, () => credit({ order_amount: '3.00' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(await inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '9.00' });
+  });
+});
+
+describe('an operation_id that the merchant chose', () => {
+  test.each(['its own', 'the one of the sale'])(
+    'order %s: the same again, soon or late, is one operation',
+    async (whose) => {
+      const { id, orderId, merchant, credit } = await sold();
+      const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
+      const first = await credit({ ...request, operation_id: request.operation_id.toUpperCase() });
+      expect(first).toEqual({ status: 200, body: { ...accepted(id).body, operation_id: request.operation_id } });
+      expect(await credit(request)).toEqual(first);
+      // What the request says besides is not part of the operation.
+      expect(await credit({ ...request, name: 'Ada', order_description: 'Later' })).toEqual(first);
+      await shop.advanceClock(86_400, merchant.mid);
+      expect(await credit(request)).toEqual(first);
+      expect(await inspect(id)).toMatchObject({ refunded: '5.00', operations: [['credit', '5.00', 'done']] });
+    },
+  );
+
+  test('with another order, amount, currency, card or kind of call: a duplicate, and no order is claimed', async () => {
+    const { id, orderId, merchant, credit } = await sold();
+    const second = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
+    const request = { order_id: newOrderId(), operation_id: randomUUID() };
+    await credit(request);
+    const another = newOrderId();
+    expect(await credit({ ...request, order_id: another })).toEqual(DUPLICATE_OPERATION);
+    expect(await credit({ ...request, order_id: orderId })).toEqual(DUPLICATE_OPERATION);
+    expect(await credit({ ...request, order_amount: '4.00' })).toEqual(DUPLICATE_OPERATION);
+    expect(await credit({ ...request, card_token: second.token })).toEqual(DUPLICATE_OPERATION);
+    const entry = 'order_currency: This value should be the currency of the payment.';
+    expect(await credit({ ...request, order_currency: 'EUR' })).toEqual(refusal('invalidData', entry));
+    const { operation_id } = request;
+    const refund = { payment_id: id, amount: '5.00', operation_id };
+    expect(await said(checkout.send('payment/refund', refund, merchant))).toEqual(DUPLICATE_OPERATION);
+    expect((await shop.sale({ order_id: another }, merchant)).body.status).toBe('SETTLED');
+    expect([(await inspect(id)).refunded, (await inspect(second.id)).refunded]).toEqual(['5.00', '0.00']);
+  });
+
+  test('two ids for the same request under the order of the sale are two credits', async () => {
+    const { id, orderId: order_id, credit } = await sold();
+    for (const operation_id of [randomUUID(), randomUUID()]) {
+      expect(operationOf(await credit({ order_id, operation_id }))).toBe(operation_id);
+    }
+    expect((await inspect(id)).refunded).toBe('10.00');
+  });
+
+  test('another id for the own order of a credit: the order is taken', async () => {
+    const { id, merchant, credit } = await sold();
+    const order_id = newOrderId();
+    await credit({ order_id, operation_id: randomUUID() });
+    expect(await credit({ order_id, operation_id: randomUUID() })).toEqual(DUPLICATE);
+    expect(await credit({ order_id })).toEqual(DUPLICATE);
+    await shop.advanceClock(60, merchant.mid);
+    expect(await credit({ order_id, operation_id: randomUUID() })).toEqual(DUPLICATE);
+    expect((await inspect(id)).refunded).toBe('5.00');
+  });
+
+  test('no UUID: refused before the token is looked for', async () => {
+    const { credit } = await sold();
+    const request = { operation_id: 'x', card_token: 'x' };
+    expect(await credit(request)).toEqual(refused('notUuid', 'operation_id: This is not a valid UUID.'));
+  });
+
+  test('the place of the duplicate: after the token, before what is refused of refunds', async () => {
+    const { merchant, credit } = await sold();
+    const operation_id = randomUUID();
+    await credit({ operation_id });
+    expect(await credit({ operation_id, card_token: 'x' })).toEqual(refusal('noCardToken'));
+    expect(await credit({ operation_id, order_amount: '10.01' })).toEqual(DUPLICATE_OPERATION);
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refunds_allowed: false });
+    expect(await credit({ operation_id, order_amount: '4.00' })).toEqual(DUPLICATE_OPERATION);
+  });
+
+  test('what was refused has used neither the id nor the order', async () => {
+    const { id, credit } = await sold();
+    const request = { order_id: newOrderId(), operation_id: randomUUID() };
+    expect(await credit({ ...request, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
+    expect(await credit({ ...request, order_amount: '10.00' })).toEqual(accepted(id));
+  });
+
+  test('a repeat finds its credit also when the card has expired since', async () => {
+    const now = new Date();
+    const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
+    const { merchant, credit } = await sold({}, {}, { card_expiry });
+    const request = { order_id: newOrderId(), operation_id: randomUUID() };
+    const first = await credit(request);
+    await shop.advanceClock(32 * 86_400, merchant.mid);
+    expect(await credit(request)).toEqual(first);
+    expect(await credit({ ...request, order_amount: '4.00' })).toEqual(refusal('cardTokenExpired'));
+  });
+
+  test('a declined credit is the outcome of its id; another id tries again', async () => {
+    const { id, merchant, credit } = await sold();
+    const { upstream } = shop.gateway.connectors;
+    if (!upstream) throw new Error('There is no provider.');
+    const operate = () => ({ kind: 'declined', reason: 'The card is closed.' }) as const;
+    const request = { order_id: newOrderId(), operation_id: randomUUID() };
+    shop.gateway.connectors = { ...shop.gateway.connectors, upstream: { ...upstream, operate } };
+    const first = await credit(request).finally(() => {
+      shop.gateway.connectors = { ...shop.gateway.connectors, upstream };
+    });
+    await shop.advanceClock(15, merchant.mid);
+    expect(await credit(request)).toEqual(first);
+    const again = { ...request, operation_id: randomUUID() };
+    expect(operationOf(await credit(again))).toBe(again.operation_id);
+    expect((await inspect(id)).operations).toEqual([
+      ['credit', '5.00', 'declined'],
+      ['credit', '5.00', 'done'],
+    ]);
+  });
+
+  test.each(['its own', 'the one of the sale'])(
+    'ten of the same at once under one order, %s: one operation',
+    async (whose) => {
+      const { id, orderId, credit } = await sold();
+      const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
+      const answers = await Promise.all(times(10, () => credit(request)));
+      expect(answers).toEqual(times(10, () => answers[0]));
+      expect(operationOf(answers[0] as Pick<Answer, 'body'>)).toBe(request.operation_id);
+      expect((await inspect(id)).operations).toEqual([['credit', '5.00', 'done']]);
+    },
+  );
+
+  test('one id for ten orders at once: one credit, and the other orders stay free', async () => {
+    const { id, merchant, credit } = await sold();
+    const operation_id = randomUUID();
+    const orders = times(10, newOrderId);
+    const answers = await Promise.all(orders.map((order_id) => credit({ order_id, operation_id })));
+    const lost = orders.filter((_, index) => answers[index]?.status !== 200);
+    expect(lost).toHaveLength(9);
+    for (const answer of answers) if (answer.status !== 200) expect(answer).toEqual(DUPLICATE_OPERATION);
+    expect((await inspect(id)).operations).toHaveLength(1);
+    for (const order_id of lost) expect((await shop.sale({ order_id }, merchant)).body.status).toBe('SETTLED');
   });
 });
 

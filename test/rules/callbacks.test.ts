@@ -43,7 +43,7 @@ test('every event of the table of states has its words', () => {
 test('what /post calls each type', () => {
   expect(S2S_ACTIONS).toEqual({
     ...{ sale: 'SALE', recurring: 'RECURRING_SALE', redirect: 'SALE', '3ds': 'SALE' },
-    ...{ capture: 'CAPTURE', void: 'VOID', reversal: 'CREDITVOID', refund: 'CREDITVOID', credit: 'CREDITVOID' },
+    ...{ capture: 'CAPTURE', void: 'VOID', reversal: 'CREDITVOID', refund: 'CREDITVOID' },
     ...{ chargeback: 'CHARGEBACK', expiry: 'EXPIRY' },
   });
 });

@@ -111,6 +111,12 @@ test.each([
      select mid, gen_random_uuid(), payment_id, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'An outcome of an operation was not told',
   ],
+  [
+    'an outcome of a credit that was not told',
+    `insert into operations (mid, operation_id, payment_id, verb, amount, state, asked, requested_at)
+     select mid, gen_random_uuid(), payment_id, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
+    'An outcome of an operation was not told',
+  ],
 ])('%s is found', async (_, damage, sentence) => {
   const ids = [(await shop.sale()).body.trans_id, (await shop.sale()).body.trans_id];
   await shop.rows(DROP_GUARDS);

@@ -174,9 +174,9 @@ export const UNTOLD = `
     or h.event in ('asked', 'doubted', 'attended', 'collected') or h.event like 'requested %' or h.event like 'unanswered %'
   union all
   select 'told ' || coalesce(c.times, 0) || ' of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
-  from (select mid, payment_id, verb::text, count(*) as times from operations where state <> 'sent' and verb <> 'expiry'
-        group by mid, payment_id, verb) o
-  full join (select mid, payment_id, type as verb, count(*) as times from callbacks
-        where type in ('capture', 'void', 'reversal', 'refund', 'credit') group by mid, payment_id, type) c
-    using (mid, payment_id, verb)
+  from (select mid, payment_id, case verb when 'credit' then 'refund' else verb::text end as type, count(*) as times
+        from operations where state <> 'sent' and verb <> 'expiry' group by 1, 2, 3) o
+  full join (select mid, payment_id, type, count(*) as times from callbacks
+        where type in ('capture', 'void', 'reversal', 'refund') group by mid, payment_id, type) c
+    using (mid, payment_id, type)
   where o.times is distinct from c.times`;

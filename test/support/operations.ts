@@ -14,6 +14,7 @@ export const REFUSALS = {
   unknownPayment: [100000, 'Payment not found.'],
   unknownSchedule: [100000, 'Schedule not found'],
   incorrectTransaction: [100000, 'Incorrect transaction'],
+  duplicateOperation: [100000, 'operation_id: Duplicate operation.'],
   duplicate: [100000, 'order_id: Duplicate payment.'],
   refundNotAllowed: [100000, 'Refund is not allowed'],
   onlyInPortal: [210002, 'Refund via API is not supported. Only from the connector admin portal.'],

@@ -4,7 +4,14 @@ import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
-import { CALLBACK_SIGNS, S2S_ACTIONS, s2sResult, TELLINGS, type Telling } from '../../rules/callbacks.ts';
+import {
+  CALLBACK_SIGNS,
+  OPERATION_TYPES,
+  S2S_ACTIONS,
+  s2sResult,
+  TELLINGS,
+  type Telling,
+} from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, isOpen, type PaymentEvent } from '../../rules/states.ts';
 import type { Move, NewCallback, OperationRow, WholePayment } from '../../store/payments.ts';
@@ -18,7 +25,7 @@ type Fields = Record<string, string | null | undefined>;
 function tellingOf({ before, after, event, operation }: Move): Telling | undefined {
   if (operation && operation.verb !== 'expiry') {
     if (operation.state === 'sent') return undefined;
-    return { type: operation.verb, status: operation.state === 'done' ? 'success' : 'fail' };
+    return { type: OPERATION_TYPES[operation.verb], status: operation.state === 'done' ? 'success' : 'fail' };
   }
   // A chargeback of a payment that is not settled: the state stays, but money was taken back.
   if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
@@ -112,6 +119,10 @@ function nest(values: [parts: string[], value: string][]): Nested {
 const operationId = (payment: WholePayment, operation: OperationRow | undefined): string =>
   operation?.operationId ?? payment.paymentId;
 
+/** A credit can have an order of its own; everything else belongs to the order of the payment. */
+const orderOf = (payment: WholePayment, operation: OperationRow | undefined): string =>
+  operation?.orderId ?? payment.orderId;
+
 /** All of it is told as the merchant wrote it. */
 function operationAmount(payment: WholePayment, operation: OperationRow | undefined): string | undefined {
   if (!operation || operation.amount === payment.amount) return operation && payment.amountText;
@@ -122,7 +133,7 @@ function checkoutFields(payment: WholePayment, { type, status }: Telling, operat
   const { card, recurringOf, description } = payment.details;
   return {
     id: payment.paymentId,
-    order_number: payment.orderId,
+    order_number: orderOf(payment, operation),
     order_amount: payment.amountText,
     order_currency: payment.currency,
     order_description: description,
@@ -150,7 +161,7 @@ function s2sFields(payment: WholePayment, telling: Telling, operation: Operation
     action: action === 'SALE' && recurringOf !== undefined ? S2S_ACTIONS.recurring : action,
     result: s2sResult(telling, payment.state),
     status: payment.state,
-    order_id: payment.orderId,
+    order_id: orderOf(payment, operation),
     trans_id: payment.paymentId,
     trans_date: wireDate(payment.updatedAt),
     operation_id: operationId(payment, operation),

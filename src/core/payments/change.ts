@@ -6,6 +6,7 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
+import { chosenBy } from './chosen.ts';
 import { type Operated, operate, type Plan } from './operate.ts';
 
 /** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
@@ -18,27 +19,44 @@ export function readAmount(text: string, payment: Payment, everything: bigint): 
 }
 
 /** Takes what was reserved, or a part of it; once. */
-export const capture = (gateway: Gateway, payment: WholePayment, amountText: string, actor: Actor): Promise<Operated> =>
-  operate(gateway, payment, actor, (current): Plan => {
+export async function capture(
+  gateway: Gateway,
+  payment: WholePayment,
+  amountText: string,
+  actor: Actor,
+  operationId = '',
+): Promise<Operated> {
+  // A malformed amount is refused before a repeat is looked for.
+  readAmount(amountText, payment, 0n);
+  const plan = (current: Payment): Plan => {
     const amount = readAmount(amountText, current, current.authorised);
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
     if (current.authorised === 0n) throw new Refusal('actionNotSupported');
     if (amount > current.authorised) throw new Refusal('captureTooMuch');
     return { verb: 'capture', amount };
-  });
+  };
+  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'capture', payment.paymentId, amountText));
+}
 
 /** Whether the provider has the payment and no other operation holds it. */
 const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDING' && busy === null && !inDoubt;
 
 /** Cancels a payment before money moved. */
-export const voidPayment = (gateway: Gateway, payment: WholePayment, actor: Actor): Promise<Operated> =>
-  operate(gateway, payment, actor, (current): Plan => {
+export function voidPayment(
+  gateway: Gateway,
+  payment: WholePayment,
+  actor: Actor,
+  operationId = '',
+): Promise<Operated> {
+  const plan = (current: Payment): Plan => {
     if (!isFree(current)) throw new Refusal('actionNotSupported');
     return { verb: 'void', amount: current.amount };
-  });
+  };
+  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'void', payment.paymentId));
+}
 
 /** Pays back all or a part; of an amount that is only reserved, the whole reservation is given back. */
-export const refund = (
+export async function refund(
   gateway: Gateway,
   account: Account,
   payment: WholePayment,
@@ -46,14 +64,18 @@ export const refund = (
   actor: Actor,
   /** Checkout has a void of its own for amounts that are only reserved. */
   kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
-): Promise<Operated> => {
-  const plan = refundPlan(gateway, account, amountText, 'refund');
-  return operate(gateway, payment, actor, (current): Plan => {
+  operationId = '',
+): Promise<Operated> {
+  // A malformed amount is refused before a repeat is looked for.
+  readAmount(amountText, payment, 0n);
+  const planRefund = refundPlan(gateway, account, amountText, 'refund');
+  const plan = (current: Payment): Plan => {
     const isReserved = current.authorised > 0n && isFree(current);
     if (isReserved && kind === 'refundOrReversal') return reversal(current, amountText);
-    return plan(current);
-  });
-};
+    return planRefund(current);
+  };
+  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'refund', payment.paymentId, amountText));
+}
 
 /** What may be paid back of a payment; a credit is a refund that names the card. */
 export const refundPlan =

@@ -1,6 +1,7 @@
 /** What is done to a payment after it was made: the intent is reserved, the provider called, the outcome written. */
 import type { OperationOutcome, Operation as ProviderOperation } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
+import { isItemFault } from '../../lib/faults.ts';
 import { newId } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -18,6 +19,7 @@ import type {
 import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
 import { callProvider, type Reply } from './call.ts';
+import { type ChosenId, repeatedOperation } from './chosen.ts';
 import { expireUnvoided, isOurs } from './provider.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
@@ -76,25 +78,24 @@ export async function operate(
   payment: WholePayment,
   actor: Actor,
   plan: (current: Payment) => Plan,
-  /** Chosen beforehand by somebody who may have begun it already, perhaps in a process that died. */
-  chosenId?: string,
+  /** Chosen before, and perhaps used already: by an earlier request, or in a process that died. */
+  chosen?: ChosenId,
 ): Promise<Operated> {
-  const operationId = chosenId ?? newId();
-  let current = payment;
+  const key = { mid: payment.mid, operationId: chosen?.operationId ?? newId() };
   let begun: OperationRow | undefined;
   const move = await write(gateway, payment, async (before, now): Promise<Move | undefined> => {
-    current = before;
     // Looked for after the payment was read: if it is written meanwhile, the payment has changed and is read again.
-    if (chosenId !== undefined) begun = await gateway.operations.find({ mid: before.mid, operationId });
+    if (chosen) begun = await gateway.operations.find(key);
     if (begun) return undefined;
     const { verb, amount } = plan(before);
     const intent: OperationRow = {
-      mid: before.mid,
-      operationId,
+      ...key,
       paymentId: before.paymentId,
       connector: before.connector,
       verb,
       amount,
+      content: chosen?.content ?? null,
+      orderId: chosen?.orderId ?? null,
       state: 'sent',
       reason: null,
       asked: 0,
@@ -105,8 +106,13 @@ export async function operate(
     };
     const held = { ...withHistory(before, now), ...RULES[verb].hold(before, amount) };
     return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
+  }).catch(async (error) => {
+    // At the same moment the id was written for another payment, of which the guard on this payment knows nothing.
+    if (chosen && isItemFault(error)) begun = await gateway.operations.find(key);
+    if (!begun) throw error;
+    return undefined;
   });
-  if (!move) return { payment: current, operation: begun as unknown as OperationRow };
+  if (!move) return repeatedOperation(gateway, begun as unknown as OperationRow, chosen as ChosenId);
   return perform(gateway, move.after, move.operation as OperationRow);
 }
 

@@ -17,6 +17,7 @@ import { attendPayment, inspectPayment, listPayments } from '../../core/payments
 import { listNews } from '../../core/payments/news.ts';
 import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
+import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
@@ -79,10 +80,11 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   for (const [name, perform] of Object.entries(OPERATOR_ACTIONS)) {
     app.post<{ Params: { paymentId: string } }>(`/payments/:paymentId/${name}`, async (request) => {
+      const order = readOrder(request.body);
       const found = await inspectPayment(gateway, request.params.paymentId);
       const account = found && (await findAccount(gateway, found.payment.mid));
       if (!found || !account) throw new Refusal('noSuchPayment');
-      const { payment, operation } = await perform(gateway, account, found.payment, readAmountBody(request.body));
+      const { payment, operation } = await perform(gateway, account, found.payment, order);
       return { ...paymentView(payment), operation: operationView(payment, operation) };
     });
   }
@@ -94,24 +96,34 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
+/** What an operator asks for besides the payment; both are empty when they are left out. */
+interface OperatorOrder {
+  amount: string;
+  operationId: string;
+}
+
 /** What an operator may do to a payment, through the same core as the merchant. */
 const OPERATOR_ACTIONS: Readonly<
-  Record<string, (gateway: Gateway, account: Account, payment: WholePayment, amount: string) => Promise<Operated>>
+  Record<string, (gateway: Gateway, account: Account, payment: WholePayment, order: OperatorOrder) => Promise<Operated>>
 > = {
-  capture: (gateway, _account, payment, amount) => capture(gateway, payment, amount, 'operator'),
-  void: (gateway, _account, payment) => voidPayment(gateway, payment, 'operator'),
-  refund: (gateway, account, payment, amount) => refund(gateway, account, payment, amount, 'operator'),
+  capture: (gateway, _account, payment, { amount, operationId }) =>
+    capture(gateway, payment, amount, 'operator', operationId),
+  void: (gateway, _account, payment, { operationId }) => voidPayment(gateway, payment, 'operator', operationId),
+  refund: (gateway, account, payment, { amount, operationId }) =>
+    refund(gateway, account, payment, amount, 'operator', 'refundOrReversal', operationId),
 };
 
-/** An amount is a text, or is left out for everything. */
-function readAmountBody(body: unknown): string {
-  const { amount = '', ...rest } = body === undefined ? {} : objectBody(body);
+/** An amount is a text, or is left out for everything; an id makes the request safe to repeat. */
+function readOrder(body: unknown): OperatorOrder {
+  const { amount = '', operation_id: operationId = '', ...rest } = body === undefined ? {} : objectBody(body);
   const [unknown] = Object.keys(rest);
   // A slip of the pen must not refund everything.
   if (unknown !== undefined)
     throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
-  if (typeof amount === 'string') return amount;
-  throw invalidField('amount', SENTENCES.invalid);
+  if (typeof amount !== 'string') throw invalidField('amount', SENTENCES.invalid);
+  if (typeof operationId !== 'string' || (operationId !== '' && !isUuid(operationId)))
+    throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid }]);
+  return { amount, operationId };
 }
 
 export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {

@@ -61,20 +61,22 @@ export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
         amountText: body.value('order_amount'),
         currency: body.value('order_currency'),
         cardToken: body.value('card_token'),
+        operationId: body.value('operation_id'),
         content: contentOf(body),
       }),
     ),
   'payment/refund': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));
-    return acceptedAnswer(await refund(gateway, account, payment, value('amount'), 'merchant', 'refundOnly'));
+    const [amount, operationId] = [value('amount'), value('operation_id')];
+    return acceptedAnswer(await refund(gateway, account, payment, amount, 'merchant', 'refundOnly', operationId));
   },
   'payment/void': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));
-    return acceptedAnswer(await voidPayment(gateway, payment, 'merchant'));
+    return acceptedAnswer(await voidPayment(gateway, payment, 'merchant', value('operation_id')));
   },
   'payment/capture': async (gateway, account, { value }) => {
     const payment = await existing(gateway, account, value('payment_id'));
-    return capturedAnswer(await capture(gateway, payment, value('amount'), 'merchant'));
+    return capturedAnswer(await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')));
   },
   'payment/recurring': recurring,
 };

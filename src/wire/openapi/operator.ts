@@ -94,6 +94,11 @@ const historyRow = object({
   at: date,
 });
 
+const operatorOrder = {
+  amount: described(text, 'Everything, when it is left out.'),
+  operation_id: described(uuid, 'Chosen by the caller: a repeat with the same id is the same operation.'),
+};
+
 const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit'];
 
 const operation = object({
@@ -292,7 +297,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
       {
         parameters: paymentId,
         post: call('payments', `${name}Payment`, summary as string, {
-          requestBody: { required: false, content: { 'application/json': { schema: object({}, { amount: text }) } } },
+          requestBody: { required: false, content: { 'application/json': { schema: object({}, operatorOrder) } } },
           responses: {
             ...answers('The payment as it is now, and the operation.', object({ ...payment, operation })),
             ...ofPayment,

@@ -217,6 +217,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
           'unknownPayment',
           'unknownSchedule',
           'unknownRecurringPair',
+          'duplicateOperation',
           'refundNotAllowed',
           'refundOnlyInPortal',
           'actionNotSupported',

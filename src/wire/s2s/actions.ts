@@ -218,16 +218,18 @@ export const S2S_ACTIONS: Record<S2sAction, Action> = {
   CAPTURE: on('unknownTransaction', async (gateway, _account, payment, { value }) =>
     operationAnswer(
       'CAPTURE',
-      await capture(gateway, payment, value('amount'), 'merchant'),
+      await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')),
       value('amount') || undefined,
     ),
   ),
-  VOID: on('unknownPayment', async (gateway, _account, payment) =>
-    operationAnswer('VOID', await voidPayment(gateway, payment, 'merchant')),
+  VOID: on('unknownPayment', async (gateway, _account, payment, { value }) =>
+    operationAnswer('VOID', await voidPayment(gateway, payment, 'merchant', value('operation_id'))),
   ),
-  CREDITVOID: on('unknownPayment', async (gateway, account, payment, { value }) =>
-    acceptedAnswer('CREDITVOID', await refund(gateway, account, payment, value('amount'), 'merchant')),
-  ),
+  CREDITVOID: on('unknownPayment', async (gateway, account, payment, { value }) => {
+    const [amount, operationId] = [value('amount'), value('operation_id')];
+    const refunded = await refund(gateway, account, payment, amount, 'merchant', 'refundOrReversal', operationId);
+    return acceptedAnswer('CREDITVOID', refunded);
+  }),
   RECURRING_SALE: recurringSale,
   CREATE_SCHEDULE: createScheduleAction,
   UPDATE_SCHEDULE: updateScheduleAction,

@@ -1,0 +1,50 @@
+/** The callback of a credit, of payments of both protocols: a refund that carries the number of the credit. */
+import { expect, test } from 'vitest';
+import { callbackOf } from '../../src/core/callbacks/compose.ts';
+import type { OperationRow, WholePayment } from '../../src/core/context.ts';
+import { newId } from '../../src/lib/id.ts';
+import { openShop, sign } from '../support/gateway.ts';
+
+const shop = openShop();
+
+/** The fields of the callback of a credit of 4.00 that is done. */
+async function toldOf(protocol: WholePayment['protocol'], orderId: string | null) {
+  const { merchant } = shop;
+  const { body } = await shop.sale({}, merchant);
+  const key = { mid: merchant.mid, paymentId: body.trans_id };
+  const payment = { ...((await shop.gateway.payments.find(key)) as WholePayment), protocol };
+  const now = shop.gateway.clock.now(merchant.mid);
+  const times = { requestedAt: now, finishedAt: now, dueAt: null };
+  const operation: OperationRow = {
+    ...{ ...key, ...times, operationId: newId(), verb: 'credit', amount: 400n, content: null, orderId },
+    ...{ state: 'done', reason: null, asked: 0 },
+  };
+  const move = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;
+  const callback = await callbackOf(shop.gateway, { ...move, event: 'partlyRefunded' }, undefined);
+  const fields = Object.fromEntries(new URLSearchParams(callback?.body));
+  return { type: callback?.type, fields, orderId: payment.orderId, password: merchant.password };
+}
+
+test('of a payment over /post: order_id is the one of the credit, and the hash covers it', async () => {
+  const { type, fields, password } = await toldOf('s2s', 'credit-1');
+  expect(type).toBe('refund');
+  expect(fields).toMatchObject({ action: 'CREDITVOID', result: 'SUCCESS', order_id: 'credit-1', amount: '4.00' });
+  expect(fields.hash).toBe(sign(password, fields.trans_id as string, 'credit-1', 'SETTLED'));
+});
+
+test('of a Checkout payment: order_number is the one of the credit, and the hash covers it', async () => {
+  const { type, fields, password } = await toldOf('checkout', 'credit-2');
+  expect(type).toBe('refund');
+  expect(fields).toMatchObject({ type: 'refund', status: 'success', order_number: 'credit-2', amount: '4.00' });
+  const { id, order_amount, order_currency, order_description } = fields as Record<string, string>;
+  expect(fields.hash).toBe(
+    sign(password, ...([id, 'credit-2', order_amount, order_currency, order_description] as string[])),
+  );
+});
+
+test('without an order of its own it carries the one of the payment', async () => {
+  const s2s = await toldOf('s2s', null);
+  expect(s2s.fields.order_id).toBe(s2s.orderId);
+  const checkout = await toldOf('checkout', null);
+  expect(checkout.fields.order_number).toBe(checkout.orderId);
+});
