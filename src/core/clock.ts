@@ -4,6 +4,7 @@ import type { Gateway } from './context.ts';
 import { workDueOperations, workDuePayments } from './payments/due.ts';
 import { workDueNews } from './payments/news.ts';
 import { workDueSubscriptions } from './schedules.ts';
+import { eraseUnneededCards } from './vault.ts';
 
 export { readClock } from './catch-up.ts';
 
@@ -43,6 +44,7 @@ export async function workEverythingDue(gateway: Gateway): Promise<void> {
     await workDueOperations(gateway);
     await workDuePayments(gateway);
     await workDueSubscriptions(gateway);
+    await eraseUnneededCards(gateway);
   });
   running.set(
     gateway,

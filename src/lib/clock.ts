@@ -7,6 +7,8 @@ export interface Clock {
   offset(mid?: string): number;
   /** The largest offset of an account over the global one; nothing is due that is not due by it. */
   furthestOffset(): number;
+  /** How often the offsets were set: as long as it stays the same, the clock was not moved. */
+  readings(): number;
   /** Takes over the offsets as they stand in the store. */
   set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
 }
@@ -14,6 +16,7 @@ export interface Clock {
 export function createClock(): Clock {
   let global = 0;
   let accounts: ReadonlyMap<string, number> = new Map();
+  let readings = 0;
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
   return {
     now: (mid) => Date.now() + offset(mid),
@@ -23,7 +26,9 @@ export function createClock(): Clock {
       for (const offset of accounts.values()) furthest = Math.max(furthest, offset);
       return furthest;
     },
+    readings: () => readings,
     set(offsets) {
+      readings++;
       global = offsets.global;
       accounts = offsets.accounts;
     },

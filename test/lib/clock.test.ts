@@ -44,6 +44,14 @@ describe('a clock', () => {
     expect([clock.offset(), clock.offset('a'), clock.furthestOffset()]).toEqual([20, 20, 0]);
   });
 
+  test('counts how often it was set, for whichever account', () => {
+    const clock = createClock();
+    expect(clock.readings()).toBe(0);
+    clock.set({ global: 1000, accounts: new Map() });
+    clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
+    expect(clock.readings()).toBe(2);
+  });
+
   test('bears as many accounts as there are', () => {
     const clock = createClock();
     clock.set({ global: 0, accounts: new Map(Array.from({ length: 300_000 }, (_, at) => [`account ${at}`, at])) });
