@@ -344,6 +344,19 @@ describe('an erased card', () => {
     expect([status, body.payment_id]).toEqual([200, id]);
   });
 
+  test('ends a challenge: a result that comes afterwards submits nothing, and is no fault', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { id, sent } = await typed('05/38', {}, merchant);
+    await shop.rows(`update cards set sealed = null, key_version = null where payment_id = '${id}'`);
+    const before = shop.logs.length;
+    await press(await press(await press(await follow(sent)), { code: '1234' }));
+    expect(shop.logs.slice(before).filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(await checkout.events(id)).toEqual(['opened', 'collected', 'challenged']);
+    await shop.advanceClock(601, merchant.mid);
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
+    expect(await checkout.submissions(id)).toBe(0);
+  });
+
   test('declines a repetition that needs it; no provider is called', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const pair = await first({}, merchant);
