@@ -313,6 +313,18 @@ describe('afterwards', () => {
     expect(cards).toBeGreaterThan(NUMBERS.length);
   });
 
+  test('no number is stored, sealed or not, but those of tokens, of repetitions and of open payments', async () => {
+    const stored = await shop.rows(`select p.state, p.authorised::int as authorised,
+        p.recurring_token is not null or p.details #>> '{card,token}' is not null as is_needed
+      from cards c join payments p using (mid, payment_id) where c.sealed is not null`);
+    const [{ erased } = {}] = await shop.rows('select count(*)::int as erased from cards where sealed is null');
+    expect(stored.length).toBeGreaterThan(0);
+    expect(erased).toBeGreaterThan(NUMBERS.length);
+    for (const { state, authorised, is_needed } of stored) {
+      if (!is_needed) expect([state, authorised]).toEqual([expect.stringMatching(/^(3DS|REDIRECT|PENDING)$/), 0]);
+    }
+  });
+
   test('no line of the log has them', () => {
     expect(shop.logs.length).toBeGreaterThan(100);
     for (const line of shop.logs) {

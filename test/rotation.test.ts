@@ -11,16 +11,16 @@ import { linkOf } from '../src/core/payments/links.ts';
 import { fingerprintOf } from '../src/core/payments/open.ts';
 import { openForPayer, type PayerView } from '../src/core/payments/payer.ts';
 import { secretsOf, secretsOfSession } from '../src/core/payments/secrets.ts';
-import { keepCard, openCard } from '../src/core/vault.ts';
+import { keepCard, newDataKey, openCard, resealCard } from '../src/core/vault.ts';
 import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/lib/id.ts';
 import { createLog } from '../src/lib/log.ts';
 import { isLuhnValid } from '../src/lib/luhn.ts';
 import { createSeal, newMasterKey } from '../src/lib/seal.ts';
 import { Secret } from '../src/lib/secret.ts';
-import { openRotationStore } from '../src/store/rotation.ts';
+import { type AgedCard, openRotationStore } from '../src/store/rotation.ts';
 import { checkoutOf, fill } from './support/checkout.ts';
-import { type Merchant, saleFields, startTestGateway, type TestGateway } from './support/gateway.ts';
+import { type Merchant, openShop, saleFields, startTestGateway, type TestGateway } from './support/gateway.ts';
 import { clearAway, databaseUrl, newDataDir, runCommand, type Socket, startGateway } from './support/process.ts';
 
 afterAll(clearAway);
@@ -59,7 +59,7 @@ describe('beside a gateway that has both keys', () => {
   /** Every card, or one of so many, opens as it was typed, with the fingerprint that it had. */
   const readCards = async (gateway: Gateway, oneOf = 1): Promise<void> => {
     for (const { mid, id, number, fingerprint } of cards.filter((_, index) => index % oneOf === 0)) {
-      expect((await openCard(gateway, mid, id)).number.reveal()).toBe(number);
+      expect((await openCard(gateway, mid, id))?.number.reveal()).toBe(number);
       expect((await gateway.cards.find(mid, id))?.fingerprint).toBe(fingerprint);
     }
   };
@@ -133,7 +133,7 @@ describe('beside a gateway that has both keys', () => {
       for (let n = CARDS; !isOver; n++) {
         await keep(gateway, merchants[n % 3]?.mid as string, n);
         const { mid = '', id = '', number } = cards[(n * 7) % cards.length] ?? {};
-        expect((await openCard(gateway, mid, id)).number.reveal()).toBe(number);
+        expect((await openCard(gateway, mid, id))?.number.reveal()).toBe(number);
         expect(secretsOf(gateway, (await gateway.payments.findAnywhere(paymentId)) as never)).toEqual({
           pin: '1234567812345678',
         });
@@ -225,6 +225,56 @@ describe('beside a gateway that has both keys', () => {
     const refused = runCommand(alone, 'rotate-keys');
     expect((await refused.ended).code).toBe(1);
     expect(refused.complaints()).toContain('Set TURNPIKE_MASTER_KEY to the new key, a comma and the old key');
+  });
+});
+
+describe('with erased cards', () => {
+  const [OLD, NEW] = [newMasterKey(), newMasterKey()];
+  const shop = openShop({ masterKey: OLD });
+  const typed = { number: new Secret(numberOf(1)), month: '05', year: '2038', holder: 'Ada Byron' };
+  /** A card of a payment that has its outcome. */
+  const leftover = async (merchant: Merchant): Promise<string> => {
+    const { trans_id: paymentId } = (await shop.sale({}, merchant)).body;
+    return (await keepCard(shop.gateway, { mid: merchant.mid, paymentId }, typed, false)).id;
+  };
+  const keysOf = ({ mid }: Merchant) => shop.rows(`select version from data_keys where mid = '${mid}' order by 1`);
+  const stored = async (id: string) =>
+    (await shop.rows(`select sealed is not null as is_stored, key_version from cards where card_id = '${id}'`))[0];
+
+  test('they are passed over, and old keys are retired although nothing else was under them', async () => {
+    const [mixed, empty] = [await shop.newMerchant(), await shop.newMerchant()];
+    const erased = [await leftover(mixed), await leftover(empty)];
+    await shop.gateway.cards.eraseLeftovers(100);
+    const kept = await leftover(mixed);
+    const rotation = runCommand(
+      { DATABASE_URL: databaseUrl(shop.connection as Socket), TURNPIKE_MASTER_KEY: `${NEW},${OLD}` },
+      'rotate-keys',
+    );
+    expect(await rotation.ended, rotation.complaints()).toEqual({ code: 0, signal: null });
+    expect(rotation.output()).toContain('Everything is under the new key: 1 cards, ');
+    for (const id of erased) expect(await stored(id)).toEqual({ is_stored: false, key_version: null });
+    expect(await stored(kept)).toEqual({ is_stored: true, key_version: 2 });
+    for (const merchant of [mixed, empty]) expect(await keysOf(merchant)).toEqual([{ version: 2 }]);
+  }, 60_000);
+
+  test('one that is erased while it is put under a new key stays erased', async () => {
+    const merchant = await shop.newMerchant();
+    const { mid } = merchant;
+    const id = await leftover(merchant);
+    const rows = openRotationStore(shop.connection);
+    try {
+      await rows.insertDataKey(mid, 2, newDataKey(shop.gateway, mid, 2).sealed);
+      const { value: page } = (await rows.agedCards().next()) as { value: AgedCard[] };
+      expect(page.map(({ cardId }) => cardId)).toEqual([id]);
+      await shop.gateway.cards.eraseLeftovers(100);
+      await rows.resealCards(page.map((card) => ({ ...card, resealed: resealCard(shop.gateway, card) })));
+      expect(await stored(id)).toEqual({ is_stored: false, key_version: null });
+      expect(await rows.countAgedCards()).toBe(0);
+      await rows.retireDataKeys();
+      expect(await keysOf(merchant)).toEqual([{ version: 2 }]);
+    } finally {
+      await rows.close();
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import type { Gateway } from './context.ts';
 import { workDueOperation, workDuePayment } from './payments/due.ts';
 import { workDueNotifications } from './payments/news.ts';
 import { workDueSubscriptions } from './schedules.ts';
+import { eraseUnneededCards } from './vault.ts';
 
 /** Work of one kind that can go on by itself: all of it, or what belongs to one connector. */
 interface Share {
@@ -29,6 +30,15 @@ const payments: Kind = async (gateway) =>
   }));
 
 const subscriptions: Kind = (gateway) => [{ name: 'subscriptions', work: () => workDueSubscriptions(gateway) }];
+
+/** Leftovers are rare, so each process looks for them now and then. */
+const leftovers: Kind = (gateway) => {
+  const lookedAt = lookedForLeftovers.get(gateway) ?? Number.NEGATIVE_INFINITY;
+  if (performance.now() - lookedAt < LIMITS.cardSweepMs) return [];
+  lookedForLeftovers.set(gateway, performance.now());
+  return [{ name: 'leftovers', work: () => eraseUnneededCards(gateway) }];
+};
+const lookedForLeftovers = new WeakMap<Gateway, number>();
 
 /** In the order in which they build on each other. */
 const KINDS = [notifications, operations, payments, subscriptions];
@@ -75,7 +85,7 @@ function start(gateway: Gateway, { name, work }: Share): Promise<void> {
 /** Starts whatever is due and not under way; a share that is slow or fails holds up no other. */
 export async function startDueWork(gateway: Gateway): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = KINDS.map(async (kind) => {
+  const starting = [...KINDS, leftovers].map(async (kind) => {
     for (const share of await kind(gateway)) start(gateway, share).catch(onFault);
   });
   await Promise.all(starting.map((one) => one.catch(onFault)));
@@ -89,6 +99,7 @@ export async function finishDueWork(gateway: Gateway): Promise<void> {
 /** Does everything that is due now, kind after kind, and waits for it. */
 export async function workEverythingDue(gateway: Gateway): Promise<void> {
   for (const kind of KINDS) await workAllOf(gateway, kind);
+  await eraseUnneededCards(gateway);
 }
 
 export const workDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);

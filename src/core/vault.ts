@@ -1,12 +1,13 @@
-/** The vault: keeps card numbers and expiries sealed, and opens them for a provider alone. */
+/** The vault: keeps card numbers and expiries sealed while they are needed, and opens them for a provider alone. */
 import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
 import { hasNumber, isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
+import { isOpen } from '../rules/states.ts';
 import type { CardRow, DataKeyRow, KeyedCard } from '../store/cards.ts';
-import type { KeptCard } from '../store/payments.ts';
+import type { KeptCard, Move, Payment } from '../store/payments.ts';
 import type { AgedCard } from '../store/rotation.ts';
 import type { Gateway } from './context.ts';
 
@@ -118,11 +119,34 @@ function open(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): CardData {
   return { number: new Secret(number), month, year, holder };
 }
 
-/** Opens a card for a call to its provider. */
-export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<CardData> {
+/** Opens a card for a call to its provider; nothing when its number was erased. */
+export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<CardData | undefined> {
   const row = await gateway.cards.find(mid, cardId);
-  if (!row) throw new Error(`The card ${cardId} is not in the vault.`);
-  return open(gateway, row);
+  return row && open(gateway, row);
+}
+
+const hasOutcome = ({ state, authorised }: Payment): boolean => !isOpen(state) || authorised > 0n;
+
+/**
+ * Erases the number of a card when its payment gets its outcome, unless it is needed for a token or for repetitions. If
+ * that fails, or the process dies before, `eraseUnneededCards` does it.
+ */
+export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Move): Promise<void> {
+  // A repetition uses the card of the first payment.
+  if (hasOutcome(before) || !hasOutcome(after) || after.details.recurringOf !== undefined) return;
+  try {
+    await gateway.cards.eraseOf(after);
+  } catch (error) {
+    gateway.log.warn({ err: error, payment_id: after.paymentId }, 'the card of a payment could not be erased');
+  }
+}
+
+/** Few at a time, so that no row is locked for long. */
+const ERASE_MOST = 500;
+
+/** Erases what was left over, such as cards of sessions that ended, and of processes that died before they could. */
+export async function eraseUnneededCards(gateway: Gateway): Promise<void> {
+  while ((await gateway.cards.eraseLeftovers(ERASE_MOST)) === ERASE_MOST);
 }
 
 /** A card of an earlier payment that a payer may use again. */

@@ -83,6 +83,8 @@ export const LIMITS = {
   takeOverMs: 2 * SECOND,
   /** The security code of a card waits at most this long for the payer to come back from there. */
   codeKeptMs: 15 * MINUTE,
+  /** How often a process looks for card numbers that are no longer needed. */
+  cardSweepMs: MINUTE,
   /** Cards that brought no payment count this long against an address and an account. */
   cardFailuresMs: 10 * MINUTE,
   /** An account takes no cards only when at least this share of its newest tries failed. */

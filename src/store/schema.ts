@@ -56,13 +56,14 @@ export interface Schema {
     mid: string;
     cardId: string;
     token: string;
-    keyVersion: number;
-    sealed: Buffer;
+    keyVersion: number | null;
+    sealed: Buffer | null;
     fingerprint: string;
     masked: string;
     network: string;
     paymentId: string;
     createdAt: ColumnType<number, string, string>;
+    isKept: Generated<boolean>;
   };
   clockOffsets: {
     mid: string | null;

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
 import { isRetriable, STATE_NAMES } from '../rules/states.ts';
+import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 
 interface Invariant {
@@ -23,6 +24,14 @@ const typeOf = (verb: string): string =>
   `case ${verb} ${Object.entries(OPERATION_TYPES)
     .map(([name, type]) => `when '${name}' then '${type}'`)
     .join(' ')} end`;
+/** By the clock of the account of a card `c`; a number whose payment got its outcome later may still wait for the sweep. */
+const LONG_AGO = `now() - interval '5 minutes' + interval '1 ms' * (
+  select coalesce(sum(o.offset_ms), 0) from clock_offsets o where o.mid is null or o.mid = c.mid)`;
+
+/** The cards that payments need: while they are open, for a token, for repetitions. */
+const NEEDED_CARDS = `select p.mid, p.payment_id, (p.details #>> '{card,id}')::uuid as card_id from payments p
+  where p.details #> '{card,id}' is not null
+    and (p.recurring_token is not null or p.details #>> '{card,token}' is not null or not ${HAS_OUTCOME})`;
 
 const INVARIANTS: readonly Invariant[] = [
   {
@@ -116,6 +125,20 @@ const INVARIANTS: readonly Invariant[] = [
     broken: 'The tries of an order are not numbered 1, 2, 3 without gaps',
     violations: `select min(payment_id::text) as payment_id from payments
       group by mid, order_id having min(attempt) <> 1 or max(attempt) <> count(*)`,
+  },
+  {
+    broken: 'The number of a card is stored although nothing needs it',
+    violations: `select c.payment_id from cards c
+        left join payments p on p.mid = c.mid and p.payment_id = c.payment_id
+        left join (${NEEDED_CARDS}) needed on needed.mid = c.mid and needed.card_id = c.card_id
+      where c.sealed is not null and ${HAS_OUTCOME} and needed.card_id is null
+        and (c.is_kept or coalesce(p.updated_at, c.created_at) < ${LONG_AGO})`,
+  },
+  {
+    broken: 'The number of a card was erased although a payment needs it',
+    violations: `select needed.payment_id from (${NEEDED_CARDS}) needed
+        left join cards c on c.mid = needed.mid and c.card_id = needed.card_id
+      where c.sealed is null`,
   },
 ];
 

@@ -16,7 +16,16 @@ async function toldOf(protocol: WholePayment['protocol'], orderId: string | null
   const now = shop.gateway.clock.now(merchant.mid);
   const times = { requestedAt: now, finishedAt: now, dueAt: null };
   const operation: OperationRow = {
-    ...{ ...key, ...times, operationId: newId(), verb: 'credit', amount: 400n, content: null, orderId },
+    ...{
+      ...key,
+      ...times,
+      operationId: newId(),
+      connector: 'vcard',
+      verb: 'credit',
+      amount: 400n,
+      content: null,
+      orderId,
+    },
     ...{ state: 'done', reason: null, asked: 0 },
   };
   const move = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;

@@ -3,10 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { keepCard } from '../../src/core/vault.ts';
+import { newId } from '../../src/lib/id.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
+import { Secret } from '../../src/lib/secret.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { openShop } from '../support/gateway.ts';
+import { type Merchant, openShop } from '../support/gateway.ts';
 
 const MASTER_KEY = newMasterKey();
 const shop = openShop({ masterKey: MASTER_KEY });
@@ -131,6 +134,82 @@ test.each([
   for (const table of ['payments', 'history', 'callbacks', 'operations'])
     await shop.rows(`delete from ${table} ${these}`);
   expect(await violations()).toEqual([]);
+});
+
+describe('card numbers', () => {
+  const STORED = 'The number of a card is stored although nothing needs it';
+  const ERASED = 'The number of a card was erased although a payment needs it';
+  const MINUTES_6 = 6 * 60_000;
+  const typed = { number: new Secret('4111111111111111'), month: '05', year: '2038', holder: 'Ada Byron' };
+
+  /** A settled payment of a merchant of its own, which names this card, and when the test is over nothing of it. */
+  async function withCard(merchant: Merchant, card: Record<string, unknown> = {}) {
+    const { trans_id: paymentId } = (await shop.sale({}, merchant)).body;
+    const { id } = await keepCard(shop.gateway, { mid: merchant.mid, paymentId }, typed, false);
+    await shop.rows(`update payments set details = details || '${JSON.stringify({ card: { id, ...card } })}'
+      where payment_id = '${paymentId}'`);
+    return { paymentId, cardId: id };
+  }
+  const forget = async ({ mid }: Merchant): Promise<void> => {
+    for (const table of ['payments', 'history', 'callbacks', 'cards']) {
+      await shop.rows(`delete from ${table} where mid = '${mid}'`);
+    }
+    expect(await violations()).toEqual([]);
+  };
+
+  test('one that nothing needs is found when its payment has had its outcome for some minutes', async () => {
+    const [ahead, other] = [await shop.newMerchant(), await shop.newMerchant()];
+    const { paymentId } = await withCard(ahead);
+    await withCard(other);
+    expect(await violations()).toEqual([]);
+    // By the clock of the account, and without anybody who sweeps.
+    await shop.gateway.installation.moveClock(ahead.mid, MINUTES_6);
+    expect(await violations()).toEqual([`${STORED}: payment ${paymentId}.`]);
+    await shop.gateway.installation.moveClock(undefined, MINUTES_6);
+    expect(await violations()).toEqual([`${STORED}: payment ${paymentId} and 1 more.`]);
+    expect(await shop.gateway.cards.eraseLeftovers(100)).toBe(2);
+    await forget(ahead);
+    await forget(other);
+  });
+
+  test('one that is kept for good without a reason is found at once', async () => {
+    const merchant = await shop.newMerchant();
+    const { paymentId, cardId } = await withCard(merchant);
+    await shop.rows(`update cards set is_kept = true where card_id = '${cardId}'`);
+    expect(await violations()).toEqual([`${STORED}: payment ${paymentId}.`]);
+    await forget(merchant);
+  });
+
+  test('one of a payment that does not exist is found', async () => {
+    const merchant = await shop.newMerchant();
+    const paymentId = newId();
+    await keepCard(shop.gateway, { mid: merchant.mid, paymentId }, typed, false);
+    expect(await violations()).toEqual([]);
+    await shop.rows(
+      `update cards set created_at = created_at - interval '6 minutes' where payment_id = '${paymentId}'`,
+    );
+    expect(await violations()).toEqual([`${STORED}: payment ${paymentId}.`]);
+    expect(await shop.gateway.cards.eraseLeftovers(100)).toBe(1);
+    await forget(merchant);
+  });
+
+  test.each([
+    ['a token', { token: 'x' }, ''],
+    ['repetitions', {}, `recurring_token = 'x'`],
+    ['an open payment', {}, `state = 'PENDING', captured = 0, authorised = 0`],
+  ])('one that is needed for %s stays, and is found when it was erased', async (_, card, change) => {
+    const merchant = await shop.newMerchant();
+    const { paymentId, cardId } = await withCard(merchant, card);
+    if (change) await shop.rows(`update payments set ${change} where payment_id = '${paymentId}'`);
+    const about = async () => (await violations()).filter((one) => one.startsWith('The number of a card'));
+    await shop.rows(`update payments set updated_at = updated_at - interval '1 day' where payment_id = '${paymentId}'`);
+    expect(await about()).toEqual([]);
+    await shop.gateway.cards.eraseLeftovers(100);
+    expect(await about()).toEqual([]);
+    await shop.rows(`update cards set is_kept = false, sealed = null, key_version = null where card_id = '${cardId}'`);
+    expect(await about()).toEqual([`${ERASED}: payment ${paymentId}.`]);
+    await forget(merchant);
+  });
 });
 
 test('the command says what holds, or what does not and ends with code 1', async () => {

@@ -18,6 +18,7 @@ import type {
 } from '../../store/payments.ts';
 import { callbackOf } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
+import { eraseAfterOutcome } from '../vault.ts';
 
 /** Something that happened to a payment. */
 export interface Happening {
@@ -143,6 +144,7 @@ async function tellAndMove(gateway: Gateway, move: Move, authentication?: Authen
   const isMoved = await gateway.payments.move(callback ? { ...move, callback } : move);
   if (isMoved && move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
   if (isMoved && callback && callback.dueAt !== null) gateway.deliverer.wake();
+  if (isMoved && move.after.details.card) await eraseAfterOutcome(gateway, move);
   return isMoved;
 }
 

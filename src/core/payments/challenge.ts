@@ -50,10 +50,11 @@ async function goOn(
     if (declined.state === 'DECLINED') gateway.codes.take(payment.paymentId);
     return;
   }
-  const authenticated = await noteAuthenticated(gateway, payment, record, authentication);
-  if (!authenticated || !payment.details.card) return;
+  // Once the payment has its outcome, its card may be erased, and there is nothing to go on with.
+  const card = payment.details.card && (await openCard(gateway, payment.mid, payment.details.card.id));
+  const authenticated = card && (await noteAuthenticated(gateway, payment, record, authentication));
+  if (!authenticated) return;
   const cvv = gateway.codes.take(payment.paymentId);
-  const card = await openCard(gateway, payment.mid, payment.details.card.id);
   await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
 }
 

@@ -98,8 +98,8 @@ async function creditedPayment(
 ): Promise<{ payment: WholePayment; isOwnOrder: boolean }> {
   const [newest] = await gateway.payments.attempts({ mid, orderId }, 1);
   if (newest) {
-    const used = newest.details.card && (await gateway.cards.find(mid, newest.details.card.id));
-    if (used?.fingerprint !== fingerprint) throw duplicate();
+    const used = newest.details.card && (await gateway.cards.fingerprint(mid, newest.details.card.id));
+    if (used !== fingerprint) throw duplicate();
     return { payment: newest, isOwnOrder: false };
   }
   const payment = await gateway.payments.find({ mid, paymentId });

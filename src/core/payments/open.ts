@@ -6,6 +6,7 @@ import { brandOf, NOBODY, UNCHOSEN } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
@@ -107,8 +108,17 @@ function begin(gateway: Gateway, account: Account, payment: WholePayment, order:
 }
 
 /** A repetition of a card payment takes the card from the vault; the code on its back is nowhere to be had. */
-const submitCard = async (gateway: Gateway, payment: WholePayment, account: Account, { id }: KeptCard) =>
-  submit(gateway, payment, account, { card: await openCard(gateway, payment.mid, id) });
+async function submitCard(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  { id }: KeptCard,
+): Promise<WholePayment> {
+  const card = await openCard(gateway, payment.mid, id);
+  if (card) return submit(gateway, payment, account, { card });
+  gateway.log.error({ payment_id: payment.paymentId }, 'the card of a repetition is not in the vault');
+  return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: REASONS.neverReceived });
+}
 
 /** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
 async function openAgain(

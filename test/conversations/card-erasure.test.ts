@@ -1,0 +1,374 @@
+/** How long the number of a card is stored: while its payment is open, for a token or a repetition, and no longer. */
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { finishDueWork, startDueWork } from '../../src/core/due.ts';
+import { openForPayer } from '../../src/core/payments/payer.ts';
+import { keepCard, openCard } from '../../src/core/vault.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { type Body, cardForm, checkoutOf, creditFields, fill, follow, refusal, show } from '../support/checkout.ts';
+import { type Fields, type Merchant, newOrderId, openShop, PATIENTLY, sign } from '../support/gateway.ts';
+import { said } from '../support/operations.ts';
+
+const shop = openShop({ outside: true });
+const checkout = checkoutOf(shop);
+
+// All payers come from one machine here, and many of them fail.
+const UNLIMITED = { card_failures_per_address: 0, card_failures_per_account: 0 };
+beforeAll(async () => {
+  expect((await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, UNLIMITED)).status).toBe(200);
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** What the vault has of the cards that were typed for a payment. */
+const vaultOf = (id: string) =>
+  shop.rows(`select card_id, token, masked, network, fingerprint, sealed is not null as is_stored, key_version
+    from cards where payment_id = '${id}'`);
+/** Whether the number of the only card that was typed for a payment is stored. */
+async function isStored(id: string): Promise<boolean> {
+  const cards = await vaultOf(id);
+  expect(cards).toHaveLength(1);
+  expect(cards[0]?.is_stored).toBe(cards[0]?.key_version !== null);
+  return cards[0]?.is_stored === true;
+}
+const cardIdOf = async (id: string): Promise<string> => String((await vaultOf(id))[0]?.card_id);
+
+/** A session whose payer sent this card off, and has not been led on. */
+async function typed(card_expiry: string, fields: Body = {}, merchant?: Merchant) {
+  const session = await checkout.open({ methods: ['card'], ...fields }, merchant);
+  const sent = await fill(session.url, cardForm({ card_expiry }));
+  expect(sent.status, sent.text).toBe(303);
+  return { ...session, sent };
+}
+
+/** Sends the first form of a page on, as a browser does. */
+function press({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields = {}) {
+  const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
+  const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
+  return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
+}
+
+/** The erasure that follows an outcome does not happen, as if the process had died before it. */
+const dieBeforeErasure = () =>
+  vi.spyOn(shop.gateway.cards, 'eraseOf').mockRejectedValue(new Error('The line is dead.'));
+
+const first = async (fields: Body = {}, merchant: Merchant = shop.merchant) => {
+  const { id } = await checkout.paidByCard({ req_token: false, recurring_init: true, ...fields }, merchant);
+  const { recurring_token } = (await checkout.status({ payment_id: id }, merchant)).body;
+  return { recurring_init_trans_id: id, recurring_token: recurring_token as string };
+};
+const repeat = async (pair: Body, merchant: Merchant = shop.merchant): Promise<Body> => {
+  const order = { number: newOrderId(), amount: '3.00', description: 'Tea' };
+  return (await checkout.send('payment/recurring', { ...pair, order }, merchant)).body;
+};
+
+describe('the number of a card is erased', () => {
+  test.each([
+    ['01/38', 'settled'],
+    ['02/38', 'decline'],
+    ['07/38', 'settled'],
+    ['09/38', 'decline'],
+    ['11/38', 'decline'],
+  ])('as soon as its payment has its outcome: %s, %s', async (expiry, state) => {
+    const { id } = await typed(expiry);
+    expect(await checkout.stateOf(id)).toBe(state);
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test('and what may be known of it remains', async () => {
+    const { id } = await typed('01/38');
+    expect(await vaultOf(id)).toEqual([
+      {
+        card_id: expect.any(String),
+        token: expect.stringMatching(/^[0-9a-f]{48}$/),
+        masked: '411111******1111',
+        network: 'visa',
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+        is_stored: false,
+        key_version: null,
+      },
+    ]);
+    expect((await checkout.inspect(id)).details.card).toMatchObject({ masked: '411111******1111', expiry: '01/2038' });
+    expect(await openCard(shop.gateway, shop.merchant.mid, await cardIdOf(id))).toBeUndefined();
+  });
+
+  test('when the amount is reserved; it is captured, voided and expires without it', async () => {
+    for (const operation of ['capture', 'void', undefined]) {
+      const merchant = await shop.newMerchant(UNLIMITED);
+      const { id } = await typed('01/38', { auth: 'Y' }, merchant);
+      expect(await checkout.stateOf(id, merchant)).toBe('pending');
+      expect(await isStored(id)).toBe(false);
+      if (operation) await checkout.send(`payment/${operation}`, { payment_id: id }, merchant);
+      else await shop.advanceClock(8 * 86_400, merchant.mid);
+      const states = { capture: 'settled', void: 'void' } as Fields;
+      expect(await checkout.stateOf(id, merchant)).toBe(operation ? states[operation] : 'expired');
+      expect(await isStored(id)).toBe(false);
+    }
+  });
+
+  test.each([
+    ['05/38', 'settled'],
+    ['06/38', 'decline'],
+  ])('after a challenge of the bank, and not before: %s, %s', async (expiry, state) => {
+    const { id, sent } = await typed(expiry);
+    expect(await checkout.stateOf(id)).toBe('3ds');
+    expect(await isStored(id)).toBe(true);
+    await press(await press(await press(await follow(sent)), { code: '1234' }));
+    expect(await checkout.stateOf(id)).toBe(state);
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test.each([
+    ['12/38', 'settled'],
+    ['12/39', 'decline'],
+  ])('after the payer has been at the page of the provider, and not before: %s, %s', async (expiry, state) => {
+    const { id, sent } = await typed(expiry);
+    expect(await checkout.stateOf(id)).toBe('redirect');
+    expect(await isStored(id)).toBe(true);
+    await show((await fill(sent.location, { decision: 'approve' })).location);
+    await expect.poll(() => checkout.stateOf(id), PATIENTLY).toBe(state);
+    await expect.poll(() => isStored(id), PATIENTLY).toBe(false);
+  });
+
+  test.each(['05/38', '12/38'])('when the payer never finishes: %s', async (expiry) => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { id } = await typed(expiry, { session_expiry: 5 }, merchant);
+    expect(await isStored(id)).toBe(true);
+    await shop.advanceClock(5 * 60 + 1, merchant.mid);
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test.each([
+    ['01/39', 'settled'],
+    ['02/39', 'decline'],
+  ])('of a payment in doubt only when its outcome is known: %s, %s', async (expiry, state) => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { id } = await typed(expiry, {}, merchant);
+    expect(await checkout.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    await workEverythingDue(shop.gateway);
+    expect(await isStored(id)).toBe(true);
+    await shop.advanceClock(3600, merchant.mid);
+    expect(await checkout.stateOf(id, merchant)).toBe(state);
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test('of every try that was declined: the payer types a card again', async () => {
+    const { url, id, orderId } = await typed('02/38');
+    await fill(url, cardForm({ card_expiry: '02/38', card_number: '5555555555554444' }));
+    await fill(url, cardForm());
+    const attempts = await checkout.attempts(orderId);
+    expect(attempts).toHaveLength(3);
+    expect(attempts.at(-1)).toBe(id);
+    for (const attempt of attempts) expect(await isStored(attempt)).toBe(false);
+  });
+
+  test('of a first payment of recurring ones that was declined', async () => {
+    const { id } = await typed('02/38', { recurring_init: true });
+    expect(await checkout.stateOf(id)).toBe('decline');
+    expect(await isStored(id)).toBe(false);
+  });
+});
+
+describe('the number of a card is kept', () => {
+  test.each([
+    ['01/38', 'settled'],
+    ['02/38', 'decline'],
+  ])('when the shop was told its token: %s, %s', async (expiry, state) => {
+    const { id } = await typed(expiry, { req_token: true });
+    expect((await checkout.status({ payment_id: id })).body).toMatchObject({
+      status: state,
+      card_token: expect.any(String),
+    });
+    await shop.advanceClock(120);
+    expect(await isStored(id)).toBe(true);
+  });
+
+  test('although a session that did not ask for a token used it again', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { id, token } = await checkout.paidByCard({}, merchant);
+    for (const fields of [{}, { auth: 'Y' }, { recurring_init: true }]) {
+      const session = await checkout.open({ methods: ['card'], card_token: token, ...fields }, merchant);
+      await fill(session.url, { method: 'card', saved_card: await cardIdOf(id), card_cvv: '123' });
+      expect(await checkout.stateOf(session.id, merchant)).toBe(fields.auth ? 'pending' : 'settled');
+      expect(await vaultOf(session.id)).toEqual([]);
+      await shop.advanceClock(60, merchant.mid);
+      expect(await isStored(id)).toBe(true);
+    }
+  });
+
+  test.each([{}, { auth: 'Y' }])('for repetitions, with what the first payment said: %j', async (fields) => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const pair = await first(fields, merchant);
+    const id = pair.recurring_init_trans_id;
+    await shop.advanceClock(120, merchant.mid);
+    expect(await isStored(id)).toBe(true);
+    for (let times = 0; times < 2; times++) {
+      expect(await repeat(pair, merchant)).toMatchObject({ status: 'settled' });
+      await shop.advanceClock(120, merchant.mid);
+    }
+    expect(await isStored(id)).toBe(true);
+  });
+
+  test('for a schedule: every charge is made with it', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { client_key, password } = merchant;
+    const terms = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '3' };
+    const { body } = await shop.post({ action: 'CREATE_SCHEDULE', client_key, ...terms, hash: sign(password) });
+    const { schedule_id } = body;
+    const { id } = await checkout.paidByCard({ req_token: false, recurring_init: true, schedule_id }, merchant);
+    await shop.advanceClock(5 * 86_400, merchant.mid);
+    const { items } = (await shop.admin('GET', `/payments?schedule_id=${schedule_id}`)).body;
+    expect(items.map(({ status }: Body) => status)).toEqual(Array(4).fill('SETTLED'));
+    for (const { payment_id } of items) {
+      expect((await checkout.atProvider(payment_id)).card).toMatchObject({ last4: '1111', expiry: '01/38' });
+    }
+    expect(await isStored(id)).toBe(true);
+  });
+
+  test('for repetitions also after the first payment was voided or refunded', async () => {
+    const pairs = [await first({ auth: 'Y' }), await first()];
+    const [voided, refunded] = pairs.map(({ recurring_init_trans_id }) => recurring_init_trans_id);
+    await checkout.send('payment/void', { payment_id: voided });
+    await checkout.send('payment/refund', { payment_id: refunded });
+    await shop.advanceClock(120);
+    for (const pair of pairs) {
+      expect(['void', 'refund']).toContain(await checkout.stateOf(pair.recurring_init_trans_id));
+      expect(await repeat(pair)).toMatchObject({ status: 'settled' });
+    }
+  });
+});
+
+describe('a process that dies between the outcome and the erasure', () => {
+  test('leaves the number to the sweep, and the payer gets the outcome', async () => {
+    dieBeforeErasure();
+    const { id, sent } = await typed('01/38');
+    expect(sent.location).not.toBe('');
+    expect(await checkout.stateOf(id)).toBe('settled');
+    expect(await isStored(id)).toBe(true);
+    expect(shop.logs.join('')).toContain('the card of a payment could not be erased');
+    await shop.advanceClock(1);
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test('loses no number that is needed: the sweep leaves tokens, repetitions and open payments alone', async () => {
+    dieBeforeErasure();
+    const { id: told } = await typed('01/38', { req_token: true });
+    const pair = await first();
+    const { id: open } = await typed('05/38');
+    await shop.advanceClock(1);
+    for (const id of [told, pair.recurring_init_trans_id, open]) expect(await isStored(id)).toBe(true);
+    expect(await repeat(pair)).toMatchObject({ status: 'settled' });
+  });
+
+  test('before the payment knew of the card: the number goes when the session ends', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
+    const { id, url } = await checkout.open({ methods: ['card'], req_token: true }, merchant);
+    expect((await fill(url, cardForm())).status).toBe(503);
+    await shop.advanceClock(60, merchant.mid);
+    expect(await isStored(id)).toBe(true);
+    await shop.advanceClock(3600, merchant.mid);
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
+    expect(await isStored(id)).toBe(false);
+  });
+
+  test('before the payment knew of the card, and the payer typed it again: the copy goes with the outcome', async () => {
+    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
+    const { id, url } = await checkout.open({ methods: ['card'], req_token: true });
+    expect((await fill(url, cardForm())).status).toBe(503);
+    expect((await fill(url, cardForm())).status).toBe(303);
+    const { card_token } = (await checkout.status({ payment_id: id })).body;
+    expect((await vaultOf(id)).map(({ token, is_stored }) => [token === card_token, is_stored]).sort()).toEqual([
+      [false, false],
+      [true, true],
+    ]);
+  });
+});
+
+describe('the sweep', () => {
+  test('looks once a minute in the work loop, and whenever the clock is moved', async () => {
+    const sweep = vi.spyOn(shop.gateway.cards, 'eraseLeftovers');
+    await startDueWork(shop.gateway);
+    await startDueWork(shop.gateway);
+    await finishDueWork(shop.gateway);
+    expect(sweep).toHaveBeenCalledTimes(1);
+    await shop.advanceClock(1);
+    expect(sweep.mock.calls.length).toBeGreaterThan(1);
+    sweep.mockRestore();
+  });
+
+  test('goes through many leftovers in portions, also when several processes do it at once', async () => {
+    const erase = dieBeforeErasure();
+    const { id } = await typed('02/38');
+    erase.mockRestore();
+    const { mid } = shop.merchant;
+    const card = { number: new Secret('4111111111111111'), month: '05', year: '2038', holder: 'Ada Byron' };
+    for (let n = 0; n < 30; n++) await keepCard(shop.gateway, { mid, paymentId: id }, card, false);
+    const { cards } = shop.gateway;
+    const left = async () => (await vaultOf(id)).filter(({ is_stored }) => is_stored).length;
+    expect(await left()).toBe(31);
+    expect(await cards.eraseLeftovers(10)).toBe(10);
+    expect(await left()).toBe(21);
+    const counts = await Promise.all([cards.eraseLeftovers(100), cards.eraseLeftovers(100)]);
+    expect(counts[0] + counts[1]).toBe(21);
+    expect(await left()).toBe(0);
+    expect(await cards.eraseLeftovers(100)).toBe(0);
+  });
+});
+
+describe('an erased card', () => {
+  test('is not offered, and its token is none', async () => {
+    const { id } = await typed('01/38');
+    const [card] = await vaultOf(id);
+    const session = await checkout.open({ methods: ['card'], card_token: card?.token });
+    const view = await openForPayer(shop.gateway, session.url.slice(session.url.lastIndexOf('/') + 1));
+    expect(view?.savedCards).toEqual([]);
+    const { status } = await fill(session.url, { method: 'card', saved_card: String(card?.card_id), card_cvv: '123' });
+    expect(status).toBe(422);
+    const credit = checkout.send('payment/card/credit', creditFields({ card_token: card?.token }));
+    expect(await said(credit)).toEqual(refusal('noCardToken'));
+  });
+
+  test('is known again: a credit finds the payment that was made with it', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { token } = await checkout.paidByCard({}, merchant);
+    const { id, orderId } = await typed('01/38', {}, merchant);
+    expect(await isStored(id)).toBe(false);
+    const fields = creditFields({ card_token: token, order_id: orderId });
+    const { status, body } = await checkout.send('payment/card/credit', fields, merchant);
+    expect([status, body.payment_id]).toEqual([200, id]);
+  });
+
+  test('ends a challenge: a result that comes afterwards submits nothing, and is no fault', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const { id, sent } = await typed('05/38', {}, merchant);
+    await shop.rows(`update cards set sealed = null, key_version = null where payment_id = '${id}'`);
+    const before = shop.logs.length;
+    await press(await press(await press(await follow(sent)), { code: '1234' }));
+    expect(shop.logs.slice(before).filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(await checkout.events(id)).toEqual(['opened', 'collected', 'challenged']);
+    await shop.advanceClock(601, merchant.mid);
+    expect(await checkout.stateOf(id, merchant)).toBe('decline');
+    expect(await checkout.submissions(id)).toBe(0);
+  });
+
+  test('declines a repetition that needs it; no provider is called', async () => {
+    const merchant = await shop.newMerchant(UNLIMITED);
+    const pair = await first({}, merchant);
+    const where = `where payment_id = '${pair.recurring_init_trans_id}'`;
+    await shop.rows(`create table lost as select * from cards ${where};
+      update cards set is_kept = false, sealed = null, key_version = null ${where}`);
+    const body = await repeat(pair, merchant);
+    expect(body).toMatchObject({ status: 'decline', reason: 'The provider never received the payment.' });
+    expect(await checkout.submissions(String(body.payment_id))).toBe(0);
+    expect(await checkout.atProvider(String(body.payment_id))).toBeUndefined();
+    await shop.rows(`update cards c set is_kept = l.is_kept, sealed = l.sealed, key_version = l.key_version
+      from lost l where l.card_id = c.card_id; drop table lost`);
+    expect(await repeat(pair, merchant)).toMatchObject({ status: 'settled' });
+  });
+});
+
+test('after all of this every invariant of the database holds', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
