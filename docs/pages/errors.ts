@@ -27,6 +27,7 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAccount: 'Admin API and sandbox calls: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
   noSuchCallback: 'Admin API: no callback has this id.',
+  noSuchSchedule: 'Admin API: no schedule has this id.',
   refundNotAllowed: 'The account may not refund (setting `refunds_allowed`).',
   refundOnlyInPortal: 'The acquirer takes refunds only in its own portal.',
   actionNotSupported:
