@@ -27,6 +27,7 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAccount: 'Admin API and sandbox calls: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
   noSuchCallback: 'Admin API: no callback has this id.',
+  noSuchSchedule: 'Admin API: no schedule has this id.',
   duplicateOperation:
     'The `operation_id` was used for something else: another kind of call, another payment, another amount.',
   refundNotAllowed: 'The account may not refund (setting `refunds_allowed`).',

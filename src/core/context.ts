@@ -37,7 +37,7 @@ export type {
   WholePayment,
 } from '../store/payments.ts';
 export { ATTENTIONS } from '../store/payments.ts';
-export type { Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
+export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 /** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
 export interface Codes {

@@ -1,13 +1,13 @@
 /** Schedules: made, changed and deleted by merchants, and charged when they are due. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { momentAfter } from '../lib/calendar.ts';
-import { newId } from '../lib/id.ts';
+import { isUuid, newId } from '../lib/id.ts';
 import { invalidField, Refusal } from '../rules/errors.ts';
 import { SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { isOpen } from '../rules/states.ts';
 import type { Payment, WholePayment } from '../store/payments.ts';
-import type { Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
+import type { ListedSchedule, Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
 import { findAccount } from './accounts.ts';
 import { catchUp } from './catch-up.ts';
 import type { Account, Gateway } from './context.ts';
@@ -76,18 +76,23 @@ export async function deleteSchedule(gateway: Gateway, { mid }: Account, schedul
 }
 
 /** Schedules with what they charge, for the operator. */
-export async function listSchedules(
+export const listSchedules = (
   gateway: Gateway,
   mid: string | undefined,
   limit: number,
   before?: ScheduleCursor,
-): Promise<{ schedule: Schedule; subscriptions: Subscription[] }[]> {
-  const schedules = await gateway.schedules.list(mid, limit, before);
-  const subscriptions = await gateway.schedules.subscriptionsOf(schedules);
-  return schedules.map((schedule) => ({
-    schedule,
-    subscriptions: subscriptions.filter((one) => one.mid === schedule.mid && one.scheduleId === schedule.scheduleId),
-  }));
+): Promise<ListedSchedule[]> => gateway.schedules.list(mid, limit, before);
+
+/** All subscriptions of a schedule, for the operator; of every account that has one of this id, unless one is named. */
+export async function listSubscriptions(
+  gateway: Gateway,
+  scheduleId: string,
+  mid: string | undefined,
+  limit: number,
+  before?: string,
+): Promise<Subscription[]> {
+  if (!isUuid(scheduleId) || !(await gateway.schedules.isKnown(scheduleId, mid))) throw new Refusal('noSuchSchedule');
+  return gateway.schedules.listSubscriptions(scheduleId, mid, limit, before);
 }
 
 /** Few at a time, so that requests in between hardly wait. */

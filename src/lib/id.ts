@@ -32,5 +32,15 @@ export function newId(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${chance.slice(0, 4)}-${chance.slice(4)}`;
 }
 
+const LAST_MS = 2 ** 48 - 1;
+
+/** Not after any id that was made at this moment or later, and after every id that was made before it. */
+export function firstIdAt(ms: number): string {
+  const time = Math.min(Math.max(Math.floor(ms), 0), LAST_MS)
+    .toString(16)
+    .padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
 /** A random secret of 128 bits or more, in hex so that upper-casing takes nothing from it. */
 export const newSecret = (bytes = 16): string => randomBytes(bytes).toString('hex');

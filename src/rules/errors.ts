@@ -23,6 +23,7 @@ export const ERRORS = {
   noSuchAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
   noSuchPayment: { code: 101000, message: 'Payment does not exist.', http: 404 },
   noSuchCallback: { code: 101000, message: 'Callback does not exist.', http: 404 },
+  noSuchSchedule: { code: 101000, message: 'Schedule does not exist.', http: 404 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {

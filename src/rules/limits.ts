@@ -21,6 +21,10 @@ export const LIMITS = {
   descriptorLength: 22,
   adminPageSize: 50,
   adminPageSizeMost: 500,
+  /** The list of schedules shows this many subscriptions of each; the others are on pages of their own. */
+  shownSubscriptionsMost: 100,
+  /** The id of a payment and its `created_at` are taken from the clock one after the other, at most this far apart. */
+  paymentIdSkewMs: MINUTE,
 
   /** A repeat of the same order inside this window gets the original's outcome. */
   duplicateWindowMs: 15 * SECOND,

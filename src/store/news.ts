@@ -16,6 +16,9 @@ export interface NewsRow {
 
 export type NewsKey = Pick<NewsRow, 'connector' | 'eventId'>;
 
+/** The place of an event in the list. */
+export type NewsCursor = Pick<NewsRow, 'receivedAt' | 'connector' | 'eventId'>;
+
 const COLUMNS =
   'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.tries, n.received_at as "receivedAt"';
 
@@ -27,7 +30,7 @@ export interface NewsStore {
   /** Claims events that are due by the database's clock, for as long as the lease lasts. */
   claimDue(most: number): Promise<NewsRow[]>;
   /** The news in this state, newest first. */
-  list(state: NewsRow['state'], most: number): Promise<NewsRow[]>;
+  list(state: NewsRow['state'], most: number, before?: NewsCursor): Promise<NewsRow[]>;
   /** Everything that was told about a payment. */
   about(reference: string): Promise<NewsRow[]>;
 }
@@ -63,10 +66,12 @@ export function createNewsStore({ pool }: Database): NewsStore {
       );
       return rows.sort((a, b) => a.receivedAt - b.receivedAt);
     },
-    async list(state, most) {
+    async list(state, most, before) {
       const { rows } = await pool.query<NewsRow>(
-        `select ${COLUMNS} from news n where n.state = $1 order by n.received_at desc limit $2`,
-        [state, most],
+        `select ${COLUMNS} from news n
+         where n.state = $1 ${before ? 'and (n.received_at, n.connector, n.event_id) < ($3, $4, $5)' : ''}
+         order by n.received_at desc, n.connector desc, n.event_id desc limit $2`,
+        [state, most, ...(before ? [iso(before.receivedAt), before.connector, before.eventId] : [])],
       );
       return rows;
     },

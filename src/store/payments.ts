@@ -1,5 +1,4 @@
 /** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
-import { sql } from 'kysely';
 import type pg from 'pg';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
@@ -10,22 +9,10 @@ import { claimStatement, columns, compare, dueConnectors, hastenStatement, iso }
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
+import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 
 export * from './payment.ts';
-
-export interface PaymentFilter {
-  mid?: string | undefined;
-  orderId?: string | undefined;
-  state?: string | undefined;
-  brand?: string | undefined;
-  attention?: string | undefined;
-  scheduleId?: string | undefined;
-  from?: number | undefined;
-  to?: number | undefined;
-  /** The id of the last payment of the page before. */
-  before?: string | undefined;
-  limit: number;
-}
+export type { PaymentFilter } from './payment-list.ts';
 
 const COLUMNS = [
   'mid',
@@ -450,15 +437,9 @@ export function createPaymentStore(
       return rows as WholePayment[];
     },
     async list(filter) {
-      let list = query.selectFrom('payments').select(COLUMNS).orderBy('paymentId', 'desc').limit(filter.limit);
-      for (const name of ['mid', 'orderId', 'state', 'brand', 'attention', 'scheduleId'] as const) {
-        const wanted = filter[name];
-        if (wanted !== undefined) list = list.where(name, '=', wanted);
-      }
-      if (filter.from !== undefined) list = list.where('createdAt', '>=', sql<number>`${iso(filter.from)}`);
-      if (filter.to !== undefined) list = list.where('createdAt', '<', sql<number>`${iso(filter.to)}`);
-      if (filter.before !== undefined) list = list.where('paymentId', '<', filter.before);
-      return (await list.execute()) as Payment[];
+      const { rows: clocks } = await pool.query<{ aheadMs: number }>(FURTHEST_CLOCK);
+      const { rows } = await pool.query<Payment>(paymentList(filter, COLUMNS, clocks[0]?.aheadMs ?? 0));
+      return rows;
     },
   };
 }

@@ -1,5 +1,4 @@
 /** Schedules, and the subscriptions that they charge: each subscription is its own job. */
-import { sql } from 'kysely';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain } from './arrays.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
@@ -37,6 +36,15 @@ export interface Subscription {
   dueAt: number | null;
   createdAt: number;
 }
+
+/** A schedule with what it charges: how many subscriptions it has in each state, and those that are charged next. */
+export interface ListedSchedule {
+  schedule: Schedule;
+  counts: Record<Subscription['state'], number>;
+  next: ListedSubscription[];
+}
+
+export type ListedSubscription = Pick<Subscription, (typeof LISTED_COLUMNS)[number]>;
 
 /** The place of a schedule in the list. */
 export type ScheduleCursor = Pick<Schedule, 'createdAt' | 'scheduleId' | 'mid'>;
@@ -78,12 +86,75 @@ const SUBSCRIPTION_COLUMNS = [
   'createdAt',
 ] as const satisfies (keyof Subscription)[];
 
+/** What the list of schedules tells of a subscription. */
+const LISTED_COLUMNS = [
+  'subscriptionId',
+  'firstPaymentId',
+  'state',
+  'occurrences',
+  'declines',
+  'failed',
+  'nextAt',
+] as const satisfies (keyof Subscription)[];
+
 const CLAIM = claimStatement('subscriptions', 'subscription_id', SUBSCRIPTION_COLUMNS);
 
 const FIND_FOR = `
   select distinct ${columns('s', SCHEDULE_COLUMNS)}
   from unnest($1::uuid[], $2::uuid[]) as i(mid, schedule_id)
   join schedules s on s.mid = i.mid and s.schedule_id = i.schedule_id and s.deleted_at is null`;
+
+/** The list is read along an index: by time, or by account and time. */
+const LIST_ORDERS = {
+  all: ['s.created_at', 's.schedule_id', 's.mid'],
+  ofAccount: ['s.mid', 's.created_at', 's.schedule_id'],
+};
+
+/**
+ * A page of schedules: a row for each subscription that is charged next, or one row for a schedule that has none. Its
+ * parameters: the most schedules, the most subscriptions of each, and the place where the page begins, as time, schedule
+ * and account. Ranges over the columns of an index take the place of equalities, and the order is that of the index:
+ * what the planner knows of all schedules is not true of each, and this leaves it no plan that reads more.
+ */
+export const listStatement = (kind: keyof typeof LIST_ORDERS): string => `
+  select s.*, c.*, ${columns('b', LISTED_COLUMNS)}
+  from (
+    select ${columns('s', SCHEDULE_COLUMNS)} from schedules s
+    where ${
+      kind === 'all'
+        ? '(s.created_at, s.schedule_id, s.mid) < ($3::timestamptz, $4::uuid, $5::uuid)'
+        : `(s.mid, s.created_at, s.schedule_id) < ($5::uuid, $3::timestamptz, $4::uuid)
+           and (s.mid, s.created_at) >= ($5::uuid, timestamptz '-infinity')`
+    }
+    order by ${LIST_ORDERS[kind].map((column) => `${column} desc`).join(', ')} limit $1
+  ) s
+  cross join lateral (
+    select count(*) filter (where state = 'active')::int as active,
+      count(*) filter (where state = 'finished')::int as finished, count(*) filter (where state = 'ended')::int as ended
+    from (
+      select state from subscriptions
+      where (mid, schedule_id) >= (s.mid, s."scheduleId") and (mid, schedule_id) <= (s.mid, s."scheduleId")
+      order by mid, schedule_id, subscription_id offset 0
+    ) states
+  ) c
+  left join lateral (
+    select * from subscriptions where mid = s.mid and schedule_id = s."scheduleId"
+    order by next_at, subscription_id limit $2
+  ) b on true
+  order by s."createdAt" desc, s."scheduleId" desc, s.mid desc, b.next_at, b.subscription_id`;
+
+/** Two accounts may have chosen the same id for a schedule: without an account, the subscriptions of both. */
+export const subscriptionsStatement = (condition: string): string => `
+  select b.* from schedules s
+  cross join lateral (
+    select ${columns('b', SUBSCRIPTION_COLUMNS)} from subscriptions b
+    where b.mid = s.mid and b.schedule_id = s.schedule_id and b.subscription_id < $2
+    order by b.subscription_id desc limit $3
+  ) b
+  where s.schedule_id = $1 and ${condition}
+  order by b."subscriptionId" desc limit $3`;
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 const PROCEED = `
   update subscriptions s set state = i.state, occurrences = i.occurrences, declines = i.declines, failed = i.failed,
@@ -105,11 +176,19 @@ export interface ScheduleStore {
   update(schedule: Schedule): Promise<boolean>;
   remove(mid: string, scheduleId: string, at: number): Promise<boolean>;
   /** With those that were deleted, newest first. */
-  list(mid: string | undefined, limit: number, before?: ScheduleCursor): Promise<Schedule[]>;
+  list(mid: string | undefined, limit: number, before?: ScheduleCursor): Promise<ListedSchedule[]>;
+  /** Whether this account, or any, has or had a schedule of this id. */
+  isKnown(scheduleId: string, mid: string | undefined): Promise<boolean>;
+  /** The subscriptions of a schedule of this account, or of any, newest first. */
+  listSubscriptions(
+    scheduleId: string,
+    mid: string | undefined,
+    limit: number,
+    before?: string,
+  ): Promise<Subscription[]>;
   subscribe(subscription: Subscription): Promise<void>;
   /** Takes back a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
-  subscriptionsOf(schedules: readonly Schedule[]): Promise<Subscription[]>;
   /** The schedules of these subscriptions that were not deleted. */
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
   /** Writes how subscriptions go on; one that somebody else has written since stays as it is. */
@@ -160,15 +239,26 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       return numUpdatedRows === 1n;
     },
     async list(mid, limit, before) {
-      let list = query.selectFrom('schedules').select(SCHEDULE_COLUMNS).orderBy('createdAt', 'desc');
-      list = list.orderBy('scheduleId', 'desc').orderBy('mid', 'desc').limit(limit);
-      if (mid !== undefined) list = list.where('mid', '=', mid);
-      if (before !== undefined) {
-        list = list.where(
-          sql<boolean>`(created_at, schedule_id, mid) < (${iso(before.createdAt)}, ${before.scheduleId}, ${before.mid})`,
-        );
-      }
-      return (await list.execute()) as Schedule[];
+      const { rows } = await pool.query<ListRow>(listStatement(mid === undefined ? 'all' : 'ofAccount'), [
+        limit,
+        LIMITS.shownSubscriptionsMost,
+        before ? iso(before.createdAt) : 'infinity',
+        before?.scheduleId ?? LAST_ID,
+        mid ?? before?.mid ?? LAST_ID,
+      ]);
+      return bySchedule(rows);
+    },
+    async isKnown(scheduleId, mid) {
+      let known = query.selectFrom('schedules').select('mid').where('scheduleId', '=', scheduleId).limit(1);
+      if (mid !== undefined) known = known.where('mid', '=', mid);
+      return (await known.executeTakeFirst()) !== undefined;
+    },
+    async listSubscriptions(scheduleId, mid, limit, before = LAST_ID) {
+      const { rows } = await pool.query<Subscription>(
+        subscriptionsStatement(mid === undefined ? 'true' : 's.mid = $4'),
+        [scheduleId, before, limit, ...(mid === undefined ? [] : [mid])],
+      );
+      return rows;
     },
     async subscribe(subscription) {
       const { anchorAt, nextAt, dueAt, ...row } = subscription;
@@ -185,21 +275,6 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .where('mid', '=', mid)
         .where('subscriptionId', '=', subscriptionId)
         .execute();
-    },
-    async subscriptionsOf(schedules) {
-      if (schedules.length === 0) return [];
-      const rows = await query
-        .selectFrom('subscriptions')
-        .select(SUBSCRIPTION_COLUMNS)
-        .where('mid', 'in', [...new Set(schedules.map(({ mid }) => mid))])
-        .where(
-          'scheduleId',
-          'in',
-          schedules.map(({ scheduleId }) => scheduleId),
-        )
-        .orderBy('subscriptionId')
-        .execute();
-      return rows as Subscription[];
     },
     async findFor(subscriptions) {
       const { rows } = await pool.query<Schedule>(FIND_FOR, [
@@ -231,4 +306,31 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       return rows;
     },
   };
+}
+
+type ListRow = Schedule &
+  ListedSchedule['counts'] & { [Name in keyof ListedSubscription]: ListedSubscription[Name] | null };
+
+/** Rows of one schedule follow each other. */
+function bySchedule(rows: readonly ListRow[]): ListedSchedule[] {
+  const listed: ListedSchedule[] = [];
+  for (const row of rows) {
+    const { active, finished, ended, subscriptionId, firstPaymentId, state, occurrences, declines, failed, nextAt } =
+      row;
+    const last = listed.at(-1);
+    const isSame = last?.schedule.mid === row.mid && last.schedule.scheduleId === row.scheduleId;
+    const one = last && isSame ? last : { schedule: row, counts: { active, finished, ended }, next: [] };
+    if (one !== last) listed.push(one);
+    if (subscriptionId === null) continue;
+    one.next.push({
+      subscriptionId,
+      firstPaymentId,
+      state,
+      occurrences,
+      declines,
+      failed,
+      nextAt,
+    } as ListedSubscription);
+  }
+  return listed;
 }

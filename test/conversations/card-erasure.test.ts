@@ -1,6 +1,6 @@
 /** How long the number of a card is stored: while its payment is open, for a token or a repetition, and no longer. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { finishDueWork, startDueWork } from '../../src/core/due.ts';
+import { finishDueWork, startDueWork, workEverythingDue } from '../../src/core/due.ts';
 import { openForPayer } from '../../src/core/payments/payer.ts';
 import { keepCard, openCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';

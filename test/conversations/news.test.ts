@@ -468,3 +468,41 @@ describe('a payment that is not known yet', () => {
     for (const { event } of all) expect(warnings.filter((line) => line.includes(`"${event}"`))).toHaveLength(1);
   });
 });
+
+describe('the list of news', () => {
+  test('newest first, page by page, each event once, also of those that came at the same moment', async () => {
+    await shop.rows(`insert into news (connector, event_id, reference, body, state, received_at)
+      select 'upstream', 'listed "' || n || '", ü', 'none', '{}', 'unmatched',
+        timestamptz '2020-01-01 00:00Z' - n / 3 * interval '1 ms'
+      from generate_series(1, 10) n`);
+    const pages: Answer['body'][][] = [];
+    for (let cursor = ''; pages.length < 50; ) {
+      const { status, body } = await shop.admin('GET', `/news?limit=3&cursor=${cursor}`);
+      expect(status).toBe(200);
+      pages.push(body.items);
+      if (body.next_cursor === null) break;
+      cursor = body.next_cursor;
+    }
+    expect(pages.slice(0, -1).every((page) => page.length === 3)).toBe(true);
+    const events = pages.flat().map(({ event_id }) => event_id);
+    expect(events).toEqual(
+      (await shop.admin('GET', '/news?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
+    );
+    const numbers = events.flatMap((event) => /^listed "(\d+)"/.exec(event)?.[1] ?? []).map(Number);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(numbers.map((n) => Math.floor(n / 3))).toEqual([0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
+    expect((await shop.admin('GET', '/news?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
+  });
+
+  test.each([
+    'x',
+    'W10',
+    'bnVsbA',
+    btoa('[1,"a"]'),
+    btoa('[1,"a","b",2]'),
+    btoa('[-1,"a","b"]'),
+    btoa('[9e99,"a","b"]'),
+  ])('a cursor that is none is refused: %s', async (cursor) => {
+    expect((await shop.admin('GET', `/news?cursor=${encodeURIComponent(cursor)}`)).status).toBe(400);
+  });
+});

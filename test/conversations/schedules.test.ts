@@ -550,6 +550,8 @@ describe('GET /admin/api/schedules', () => {
         created_at: expect.stringMatching(DATE),
         deleted_at: null,
         next_charge_at: null,
+        subscriptions_total: 0,
+        subscriptions_by_state: { active: 0, finished: 0, ended: 0 },
         subscriptions: [],
       },
     ]);
@@ -572,11 +574,65 @@ describe('GET /admin/api/schedules', () => {
     await shop.advanceClock(2 * DAY - 1800, merchant.mid);
     expect(await shown(merchant, schedule_id)).toMatchObject({
       next_charge_at: later(other.body.trans_date, 2 * DAY),
+      subscriptions_total: 2,
+      subscriptions_by_state: { active: 2, finished: 0, ended: 0 },
       subscriptions: [
-        { ...subscription(one), occurrences: 1, next_charge_at: later(one.body.trans_date, 3 * DAY) },
         subscription(other),
+        { ...subscription(one), occurrences: 1, next_charge_at: later(one.body.trans_date, 3 * DAY) },
       ],
     });
+  });
+
+  test('all subscriptions of a schedule, page by page and newest first, of one account or of all', async () => {
+    const [one, other] = [await shop.newMerchant(), await shop.newMerchant()];
+    const schedule_id = await created({}, one);
+    await created({ schedule_id }, other);
+    const ids: Record<string, string[]> = { [one.mid]: [], [other.mid]: [] };
+    for (const merchant of [one, other, one, one, other]) {
+      const { body } = await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
+      ids[merchant.mid]?.unshift(body.trans_id);
+    }
+    const pages = async (query: string): Promise<Answer['body'][][]> => {
+      const found: Answer['body'][][] = [];
+      for (let cursor = ''; found.length < 20; ) {
+        const path = `/schedules/${schedule_id.toUpperCase()}/subscriptions?limit=2&cursor=${cursor}${query}`;
+        const { status, body } = await shop.admin('GET', path);
+        expect(status).toBe(200);
+        found.push(body.items);
+        if (body.next_cursor === null) break;
+        cursor = body.next_cursor;
+      }
+      return found;
+    };
+    for (const { mid } of [one, other]) {
+      const found = await pages(`&mid=${mid}`);
+      expect(found.map((page) => page.length)).toEqual(mid === one.mid ? [2, 1] : [2]);
+      expect(found.flat().map((item) => item.first_payment_id)).toEqual(ids[mid]);
+      expect(new Set(found.flat().map((item) => item.mid))).toEqual(new Set([mid]));
+    }
+    const all = (await pages('')).flat();
+    expect(all.map((item) => item.subscription_id)).toEqual(
+      all
+        .map((item) => item.subscription_id)
+        .toSorted()
+        .reverse(),
+    );
+    expect(all.map((item) => item.first_payment_id).sort()).toEqual(Object.values(ids).flat().sort());
+  });
+
+  test('a schedule without subscriptions has an empty list; one that is not there is a 404', async () => {
+    const merchant = await shop.newMerchant();
+    const schedule_id = await created({}, merchant);
+    const read = (id: string, query = ''): Promise<Answer> =>
+      shop.admin('GET', `/schedules/${id}/subscriptions${query}`);
+    expect(answered(await read(schedule_id))).toEqual({ status: 200, body: { items: [], next_cursor: null } });
+    const unknown = { status: 404, body: { error_code: 101000, error_message: 'Schedule does not exist.' } };
+    expect(answered(await read(newId()))).toMatchObject(unknown);
+    expect(answered(await read('monthly'))).toMatchObject(unknown);
+    expect(answered(await read(schedule_id, `?mid=${shop.merchant.mid}`))).toMatchObject(unknown);
+    for (const query of ['cursor=x', 'limit=0', 'limit=501', 'mid=x', 'state=active']) {
+      expect((await read(schedule_id, `?${query}`)).status, query).toBe(400);
+    }
   });
 
   test('a schedule whose charges are all made has no next one', async () => {

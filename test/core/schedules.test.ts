@@ -773,7 +773,8 @@ describe('a provider in doubt', () => {
     });
     await account.pass(DAY + 60);
     const { subscriptions } = await account.shown();
-    expect(subscriptions.map(({ state }: Item) => state)).toEqual(['finished', 'active', 'finished']);
+    expect(subscriptions.map(({ state }: Item) => state)).toEqual(['active', 'finished', 'finished']);
+    expect(subscriptions[0].first_payment_id).toBe(poor.trans_id);
   });
 });
 

@@ -41,6 +41,7 @@ test('a status says whose fault it is: 400, but 401, 404 and 413 where HTTP has 
     noSuchAccount: 404,
     noSuchPayment: 404,
     noSuchCallback: 404,
+    noSuchSchedule: 404,
     unavailable: 503,
     internal: 500,
   });

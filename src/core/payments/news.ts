@@ -3,7 +3,7 @@ import type { News } from '../../connectors/connector.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { NewsRow } from '../../store/news.ts';
+import type { NewsCursor, NewsRow } from '../../store/news.ts';
 import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -25,8 +25,12 @@ export function readNews(
 }
 
 /** For the operator: news that wait for their payment, or that no payment was ever found for. */
-export const listNews = (gateway: Gateway, state: NewsRow['state'], most: number): Promise<NewsRow[]> =>
-  gateway.news.list(state, most);
+export const listNews = (
+  gateway: Gateway,
+  state: NewsRow['state'],
+  most: number,
+  before?: NewsCursor,
+): Promise<NewsRow[]> => gateway.news.list(state, most, before);
 
 /** Keeps news and applies them; once they are kept, nothing that goes wrong afterwards loses them. */
 export async function receiveNews(gateway: Gateway, connector: string, news: News): Promise<void> {

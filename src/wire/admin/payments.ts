@@ -131,11 +131,37 @@ export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
     const query = readQuery(request.query, {
       state: (text) => NEWS_STATES.find((state) => state === text),
       limit: pageSize,
+      cursor: readNewsCursor,
     });
-    const news = await listNews(gateway, query.state ?? 'unmatched', query.limit ?? LIMITS.adminPageSize);
-    return { items: news.map(newsView), next_cursor: null };
+    const size = query.limit ?? LIMITS.adminPageSize;
+    const news = await listNews(gateway, query.state ?? 'unmatched', size + 1, query.cursor);
+    return page(news, size, newsCursor, newsView);
   });
 }
+
+/** Ids of events are the provider's own texts, so the cursor is encoded. */
+const newsCursor = ({ receivedAt, connector, eventId }: NewsRow): string =>
+  Buffer.from(JSON.stringify([receivedAt, connector, eventId])).toString('base64url');
+
+function readNewsCursor(text: string) {
+  const [receivedAt, connector, eventId, ...rest] = listOf(Buffer.from(text, 'base64url').toString());
+  const isMoment = typeof receivedAt === 'number' && receivedAt >= 0 && receivedAt <= LATEST_MS;
+  const isText = (value: unknown): value is string => typeof value === 'string' && anyText(value) !== undefined;
+  if (!isMoment || !isText(connector) || !isText(eventId) || rest.length > 0) return undefined;
+  return { receivedAt, connector, eventId };
+}
+
+function listOf(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The year 9999; later ones are written in a form that the database does not read. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
 
 const NEWS_STATES = ['new', 'applied', 'unmatched'] as const;
 

@@ -1,7 +1,7 @@
 /** Admin calls on schedules: what they charge, how far they are, and when the next charge comes. */
 import type { FastifyInstance } from 'fastify';
-import type { Gateway, Schedule, Subscription } from '../../core/context.ts';
-import { listSchedules } from '../../core/schedules.ts';
+import type { Gateway, ListedSchedule, ListedSubscription, Schedule } from '../../core/context.ts';
+import { listSchedules, listSubscriptions } from '../../core/schedules.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -14,6 +14,19 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
     const schedules = await listSchedules(gateway, query.mid, size + 1, query.cursor);
     return page(schedules, size, ({ schedule }) => cursorOf(schedule), scheduleView);
   });
+
+  app.get<{ Params: { scheduleId: string } }>('/schedules/:scheduleId/subscriptions', async (request) => {
+    const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
+    const size = query.limit ?? LIMITS.adminPageSize;
+    const { scheduleId } = request.params;
+    const subscriptions = await listSubscriptions(gateway, scheduleId, query.mid, size + 1, query.cursor);
+    return page(
+      subscriptions,
+      size,
+      ({ subscriptionId }) => subscriptionId,
+      (subscription) => ({ mid: subscription.mid, ...subscriptionView(subscription) }),
+    );
+  });
 }
 
 /** Own ids tell no time, so the cursor names the time and both ids. */
@@ -25,8 +38,8 @@ function readCursor(text: string) {
   return isCursor ? { createdAt: Number(createdAt), scheduleId, mid } : undefined;
 }
 
-function scheduleView({ schedule, subscriptions }: { schedule: Schedule; subscriptions: Subscription[] }) {
-  const nextDates = subscriptions.flatMap(({ nextAt }) => (nextAt === null ? [] : nextAt));
+function scheduleView({ schedule, counts, next }: ListedSchedule) {
+  const [first] = next;
   return {
     schedule_id: schedule.scheduleId,
     mid: schedule.mid,
@@ -38,12 +51,14 @@ function scheduleView({ schedule, subscriptions }: { schedule: Schedule; subscri
     delays: schedule.delays,
     created_at: wireDate(schedule.createdAt),
     deleted_at: wireDateOrNull(schedule.deletedAt),
-    next_charge_at: schedule.deletedAt === null && nextDates.length > 0 ? wireDate(Math.min(...nextDates)) : null,
-    subscriptions: subscriptions.map(subscriptionView),
+    next_charge_at: schedule.deletedAt === null ? wireDateOrNull(first?.nextAt ?? null) : null,
+    subscriptions_total: counts.active + counts.finished + counts.ended,
+    subscriptions_by_state: { active: counts.active, finished: counts.finished, ended: counts.ended },
+    subscriptions: next.map(subscriptionView),
   };
 }
 
-const subscriptionView = (subscription: Subscription) => ({
+const subscriptionView = (subscription: ListedSubscription) => ({
   subscription_id: subscription.subscriptionId,
   first_payment_id: subscription.firstPaymentId,
   state: subscription.state,

@@ -7,6 +7,7 @@ export const common = refusals('invalidData', ...ALWAYS);
 export const ofAccount = refusals('invalidData', 'noSuchAccount', ...ALWAYS);
 export const ofPayment = refusals('invalidData', 'noSuchPayment', ...ALWAYS);
 export const ofCallback = refusals('invalidData', 'noSuchCallback', ...ALWAYS);
+export const ofSchedule = refusals('invalidData', 'noSuchSchedule', ...ALWAYS);
 export const ofOwner = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...ALWAYS);
 
 /** A call behind the admin token. */

@@ -4,7 +4,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import { call, common, inBook, mid, moment, ofAccount, ofPayment } from './operator-call.ts';
+import { call, common, inBook, mid, moment, ofAccount, ofPayment, ofSchedule } from './operator-call.ts';
 import {
   answers,
   choice,
@@ -111,7 +111,7 @@ const operation = object({
   finished_at: orNull(date),
 });
 
-const subscription = object({
+const subscription = {
   subscription_id: uuid,
   first_payment_id: uuid,
   state: described(choice(['active', 'finished', 'ended']), '`ended` before all its charges were made.'),
@@ -119,7 +119,7 @@ const subscription = object({
   declines: described(integer, 'How often the charge that is due now was declined.'),
   failed: described(integer, 'Occurrences that were given up.'),
   next_charge_at: orNull(date),
-});
+};
 
 const schedule = object({
   schedule_id: uuid,
@@ -133,7 +133,15 @@ const schedule = object({
   created_at: date,
   deleted_at: orNull(date),
   next_charge_at: orNull(date),
-  subscriptions: listOf(subscription),
+  subscriptions_total: described(integer, 'How many subscriptions the schedule has.'),
+  subscriptions_by_state: described(
+    object({ active: integer, finished: integer, ended: integer }),
+    'How many of them are in each state.',
+  ),
+  subscriptions: described(
+    listOf(object(subscription)),
+    `The first ${LIMITS.shownSubscriptionsMost} of them, those that are charged next first.`,
+  ),
 });
 
 const providerCall = object({
@@ -312,13 +320,26 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
       responses: { ...answers('A page of schedules.', pageOf(schedule, text)), ...common },
     }),
   },
+  '/admin/api/schedules/{schedule_id}/subscriptions': {
+    parameters: [inPath('schedule_id', uuid, 'The schedule.')],
+    get: call('payments', 'listSubscriptions', 'Lists all subscriptions of a schedule, newest first.', {
+      parameters: [
+        inQuery('mid', uuid, 'The account; without it, of every account that has a schedule of this id.'),
+        ...inBook(uuid),
+      ],
+      responses: {
+        ...answers('A page of subscriptions.', pageOf(object({ mid: uuid, ...subscription }))),
+        ...ofSchedule,
+      },
+    }),
+  },
   '/admin/api/news': {
     get: call('payments', 'listNews', 'Lists news of providers, newest first; those that no payment was found for.', {
       parameters: [
         inQuery('state', choice(['new', 'applied', 'unmatched']), 'News in this state; `unmatched` when not given.'),
-        inQuery('limit', { type: 'integer', minimum: 1, maximum: LIMITS.adminPageSizeMost }, 'How many.'),
+        ...inBook(text),
       ],
-      responses: { ...answers('The news.', pageOf(newsRow)), ...common },
+      responses: { ...answers('A page of news.', pageOf(newsRow, text)), ...common },
     }),
   },
   '/admin/api/clock': {

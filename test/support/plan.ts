@@ -1,0 +1,40 @@
+/** How PostgreSQL carries out a statement: which indexes it reads, and how much. */
+import type pg from 'pg';
+
+export interface PlanReading {
+  /** The indexes that were read, and `Seq Scan` where a whole table was. */
+  reads: string[];
+  /** Pages of tables and indexes. */
+  pages: number;
+  /** Rows that were read from tables. */
+  rows: number;
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: PlanNode[];
+}
+
+/** Runs the statement and tells what it read. */
+export async function readingOf(pool: pg.Pool, text: string, values: unknown[]): Promise<PlanReading> {
+  const { rows } = await pool.query(`explain (analyze, buffers, timing off, format json) ${text}`, values);
+  const top = rows[0]['QUERY PLAN'][0].Plan as PlanNode;
+  const reading: PlanReading = { reads: [], pages: top['Shared Hit Blocks'] + top['Shared Read Blocks'], rows: 0 };
+  const visit = (node: PlanNode): void => {
+    const index = node['Index Name'];
+    if (index !== undefined) reading.reads.push(index);
+    else if (node['Node Type'] === 'Seq Scan') reading.reads.push(node['Node Type']);
+    if (/^(Seq|Index|Index Only|Bitmap Heap) Scan$/.test(node['Node Type'])) {
+      reading.rows += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    }
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(top);
+  return reading;
+}
