@@ -35,6 +35,7 @@ const STATUSES: Readonly<Record<string, 'settled' | 'authorised' | 'accepted' | 
   redirect: 'redirected',
   declined: 'declined',
   rejected: 'declined',
+  voided: 'declined',
 };
 
 /** The final codes of a bank (ISO 20022); every other code leaves the payment open. */

@@ -156,11 +156,12 @@ describe('the words of a provider', () => {
     ['pending', 'accepted'],
     ['declined', 'declined'],
     ['rejected', 'declined'],
+    ['voided', 'declined'],
   ])('%s means %s', async (status, kind) => {
     expect(await outcomeOf({ status })).toMatchObject({ kind });
   });
 
-  test.each(['', 'SETTLED', 'settled ', 'voided', 'refunded', 'failed', 'constructor', '__proto__', 'toString'])(
+  test.each(['', 'SETTLED', 'settled ', 'refunded', 'failed', 'constructor', '__proto__', 'toString'])(
     '%j says nothing',
     async (status) => {
       expect(await outcomeOf({ status })).toEqual({ kind: 'unknown' });

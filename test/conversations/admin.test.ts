@@ -721,9 +721,17 @@ describe('one payment', () => {
           actor: 'provider',
           at: expect.stringMatching(DATE),
         },
-        { seq: 3, event: 'expired', from: 'PENDING', to: 'EXPIRED', actor: 'clock', at: expect.stringMatching(DATE) },
+        {
+          seq: 3,
+          event: 'requested expiry',
+          from: 'PENDING',
+          to: 'PENDING',
+          actor: 'clock',
+          at: expect.stringMatching(DATE),
+        },
+        { seq: 4, event: 'expired', from: 'PENDING', to: 'EXPIRED', actor: 'clock', at: expect.stringMatching(DATE) },
       ],
-      operations: [],
+      operations: [expect.objectContaining({ operation: 'expiry', state: 'done', amount: '10.00' })],
       provider_calls: [
         {
           verb: 'submit',
@@ -732,12 +740,13 @@ describe('one payment', () => {
           took_ms: expect.any(Number),
           at: expect.stringMatching(DATE),
         },
+        expect.objectContaining({ verb: 'expiry', connector: 'vcard', outcome: 'done' }),
       ],
       news: [],
       // Nobody has said where to send them.
       callbacks: [
         expect.objectContaining({ sequence: 2, type: 'sale', state: 'parked', tries: 0, url: null, log: [] }),
-        expect.objectContaining({ sequence: 3, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),
+        expect.objectContaining({ sequence: 4, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),
       ],
     });
   });

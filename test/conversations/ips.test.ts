@@ -159,7 +159,7 @@ describe('the code', () => {
     expect(shownAt(60)).toEqual({});
     await shop.advanceClock(61, merchant.mid);
     expect((await shop.status(body.trans_id, merchant)).body.status).toBe('PENDING');
-    await shop.advanceClock(86_400, merchant.mid);
+    await shop.advanceClock(80_000, merchant.mid);
     expect((await shop.status(body.trans_id, merchant)).body.status).toBe('PENDING');
     await bank(body.trans_id, 'ACSC');
     expect((await shop.status(body.trans_id, merchant)).body.status).toBe('SETTLED');

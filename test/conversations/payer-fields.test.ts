@@ -419,12 +419,14 @@ describe('a process that died right after it had kept what the payer filled in',
     return { id, url, merchant };
   }
 
-  test('the provider never heard of it: after it said so twice the payment is declined', async () => {
+  test('the provider never heard of it: once nothing can be on its way any more the payment is declined', async () => {
     const { id, url, merchant } = await leftBehind();
     expect((await show(url)).text).toContain('Waiting for your payment');
     await shop.advanceClock(30, merchant.mid);
     expect((await shop.inspect(id)).status).toBe('REDIRECT');
-    await shop.advanceClock(5, merchant.mid);
+    await shop.advanceClock(60, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('REDIRECT');
+    await shop.advanceClock(60, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The provider never received the payment.',

@@ -42,6 +42,7 @@ test('a status says whose fault it is: 400, but 401, 404 and 413 where HTTP has 
     noSuchPayment: 404,
     noSuchCallback: 404,
     noSuchSchedule: 404,
+    providerBusy: 503,
     unavailable: 503,
     internal: 500,
   });

@@ -110,14 +110,14 @@ test.each([
   ],
   [
     'an outcome of an operation that was not told',
-    `insert into operations (mid, operation_id, payment_id, verb, amount, state, asked, requested_at)
-     select mid, gen_random_uuid(), payment_id, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
+    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, asked, requested_at)
+     select mid, gen_random_uuid(), payment_id, connector, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'An outcome of an operation was not told',
   ],
   [
     'an outcome of a credit that was not told',
-    `insert into operations (mid, operation_id, payment_id, verb, amount, state, asked, requested_at)
-     select mid, gen_random_uuid(), payment_id, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
+    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, asked, requested_at)
+     select mid, gen_random_uuid(), payment_id, connector, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'An outcome of an operation was not told',
   ],
 ])('%s is found', async (_, damage, sentence) => {

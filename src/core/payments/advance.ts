@@ -259,9 +259,9 @@ async function note(
 export const nextPause = (pauses: readonly number[], asked: number): number =>
   pauses[Math.min(asked, pauses.length - 1)] as number;
 
-/** Whether an outcome should be known by now: its provider did not answer, or the payer's time is over. */
+/** Whether an outcome should be known by now: its provider did not answer, or time is over for payer or authorisation. */
 const isOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
-  payment.inDoubt || isOutOfTime(gateway, payment);
+  payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
 
 /** Notes that a provider was asked and the outcome is still to come; at last an operator has to look. */
 export function noteAsked(

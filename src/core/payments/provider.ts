@@ -209,7 +209,7 @@ export async function expireUnvoided(gateway: Gateway, payment: WholePayment, ac
       call,
       ...(isHeld && { attention: 'unresolved' }),
     });
-  }
+  } else await noteAsked(gateway, payment, call);
 }
 
 /** A request waits for the answer: asks the provider, and writes down only what changes something. */
