@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
-import type { CALLBACK_STATES } from '../rules/callbacks.ts';
+import { type CALLBACK_STATES, HOLDING_TRIES } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import { announce } from './changes.ts';
@@ -94,17 +94,18 @@ const COLUMNS = [
 ] as const satisfies (keyof CallbackRow)[];
 
 /**
- * Nothing earlier of the payment of a callback still waits. Written so that it is looked up for each row: as a join the
- * planner, who thinks that nothing ever waits, would read everything that does.
+ * No earlier callback of the payment holds this one back: an earlier one that waits does so through its first tries.
+ * Written so that it is looked up for each row: as a join the planner, who thinks that nothing ever waits, would read
+ * everything that does.
  */
 export const isNext = (callback: string): string => `(
   select b.seq from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
-    and b.seq < ${callback}.seq and b.state = 'waiting' limit 1
+    and b.seq < ${callback}.seq and b.state = 'waiting' and b.rung < ${HOLDING_TRIES} limit 1
 ) is null`;
 
 /**
  * Walks from endpoint to endpoint through the index and takes a few of each, so that a long backlog of one does not
- * hide the others. What is later in a payment is not taken while something earlier of it still waits.
+ * hide the others. What is later in a payment is not taken while something earlier of it holds it back.
  */
 const CLAIM = `
   with recursive endpoints as (
@@ -135,9 +136,10 @@ const CLAIM = `
 
 /**
  * A try changes a callback only as long as it is ours; when another process has taken it meanwhile, or somebody asked for
- * it anew, it is listed and no more. What comes after it in its payment waits as long as it does, so that nobody looks at
- * it in vain, and is due when it is done; done by another, it is none of our business. What may be on its way itself,
- * because somebody asked for an earlier one anew, is left to its lease.
+ * it anew, it is listed and no more. Later callbacks of the payment are not due before it while it holds them back, so that no
+ * claim looks at them in vain, and are due at once when it is done or fails for the last time that it holds them; after
+ * that they have their own ladders, and its tries leave them alone. A callback that another process finished is not our
+ * concern, and one that may be on its way itself, because an earlier one was resent, is left to its lease.
  */
 const RECORD = `
   with told as (
@@ -152,12 +154,14 @@ const RECORD = `
       due_at = case when c.due_at = i.taken_until then i.due_at else c.due_at end,
       finished_at = case when c.due_at = i.taken_until and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
+    returning c.mid, c.payment_id, c.seq, c.tries, c.rung, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
       c.state = i.state and c.due_at is not distinct from i.due_at as counts
   ), followed as (
-    update callbacks f set due_at = coalesce(r.due_at, r.at) from recorded r
+    update callbacks f set
+      due_at = case when r.due_at is null or r.rung = ${HOLDING_TRIES} then r.at else greatest(f.due_at, r.due_at) end
+    from recorded r
     where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq and f.state = 'waiting'
-      and (r.due_at is not null or r.finished_at = r.at)
+      and r.rung <= ${HOLDING_TRIES} and (r.due_at is not null or r.finished_at = r.at)
       -- Written so that the index of what is due is of no use: the planner would read everything that waits.
       and (coalesce(f.due_at, r.at) <= r.at or coalesce(f.due_at, r.at) > r.at + $12 * interval '1 ms')
   ), listed as (

@@ -410,14 +410,14 @@ describe('in the order of each payment', () => {
     }
   });
 
-  test('what is parked does not stand in the way of what comes after it', async () => {
+  test('what fails three times does not stand in the way of what comes after it, nor when it is parked', async () => {
     const told = await deliveries.tellingTo(answers(200));
     const { id, names } = await busyPayment(told);
     const [first = '', ...later] = names;
     told.receiver.behaviour = refuses(first);
     await told.pass(5 * DAY);
     expect((await told.callbacks(id)).map(({ state }) => state)).toEqual(['parked', 'delivered', 'delivered']);
-    expect(idsAt(told)).toEqual([...Array(14).fill(first), ...later]);
+    expect(idsAt(told)).toEqual([...Array(3).fill(first), ...later, ...Array(11).fill(first)]);
   });
 
   test('each is sent with the number of its event, so that a receiver can put them in order', async () => {
