@@ -1,8 +1,8 @@
 /** Callbacks and the tries to deliver them: taken when they are due, in order for each payment, and listed. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
-import { type CALLBACK_STATES, HOLDING_TRIES } from '../rules/callbacks.ts';
+import { CALLBACK_STATES, HOLDING_TRIES } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import { announce } from './changes.ts';
@@ -179,12 +179,16 @@ export interface CallbackStore {
   record(told: Told): Promise<boolean>;
   /** All callbacks of a payment, in their order, each with its tries. */
   of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackTry[] })[]>;
-  /** Newest payments first, and of each the newest callback first; `before` is the last one of the page before. */
+  /** Newest first; `before` is the last one of the page before. */
   list(filter: CallbackFilter, limit: number, before?: Omit<CallbackKey, 'mid'>): Promise<CallbackRow[]>;
   /** Tells the processes that deliver that there is something to deliver. */
   announce(): Promise<void>;
-  /** Lets callbacks be sent again from the beginning of the ladder, now; returns how many. */
-  resend(filter: CallbackFilter & { seq?: number | undefined }, now: (mid: string) => number): Promise<number>;
+  /** Lets callbacks of an account be sent again from the beginning of the ladder, now, in portions; returns how many. */
+  resend(
+    filter: CallbackFilter & { mid: string; seq?: number | undefined },
+    now: (mid: string) => number,
+    afterPortion?: () => void,
+  ): Promise<number>;
 }
 
 export function createCallbackStore({ deliveries, query }: Database): CallbackStore {
@@ -220,18 +224,6 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
     },
     { maxItems: LIMITS.batchItems, maxInFlight: 1, maxWaiting: LIMITS.batchWaiting, isItemFault },
   );
-
-  const filtered = (filter: CallbackFilter) => {
-    let rows = query.selectFrom('callbacks as c');
-    if (filter.mid !== undefined) rows = rows.where('c.mid', '=', filter.mid);
-    if (filter.paymentId !== undefined) rows = rows.where('c.paymentId', '=', filter.paymentId);
-    if (filter.state !== undefined) rows = rows.where('c.state', '=', filter.state);
-    // The index of what is due knows nothing of states, but it has all that wait and no others.
-    if (filter.state === 'waiting') rows = rows.where('c.dueAt', 'is not', null);
-    if (filter.from !== undefined) rows = rows.where('c.createdAt', '>=', sql<number>`${iso(filter.from)}`);
-    if (filter.to !== undefined) rows = rows.where('c.createdAt', '<', sql<number>`${iso(filter.to)}`);
-    return rows;
-  };
 
   return {
     async claimDue(now, { usualRoom, rooms, most, after = THE_FIRST }) {
@@ -275,7 +267,13 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       }
     },
     async of({ mid, paymentId }) {
-      const rows = (await filtered({ mid, paymentId }).select(COLUMNS).orderBy('seq').execute()) as CallbackRow[];
+      const rows = (await query
+        .selectFrom('callbacks')
+        .select(COLUMNS)
+        .where('mid', '=', mid)
+        .where('paymentId', '=', paymentId)
+        .orderBy('seq')
+        .execute()) as CallbackRow[];
       const tries = await query
         .selectFrom('callbackTries')
         .select(['seq', 'try', 'at', 'status', 'fault', 'tookMs'])
@@ -288,45 +286,105 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       return rows.map((row) => ({ ...row, log: (logs.get(row.seq) ?? []).map(({ seq: _seq, ...one }) => one) }));
     },
     async list(filter, limit, before) {
-      // Payments are numbered by time, so their index leads through the callbacks of all accounts, too.
-      let rows = filtered(filter)
-        .innerJoin('payments as p', (join) =>
-          join.onRef('p.mid', '=', 'c.mid').onRef('p.paymentId', '=', 'c.paymentId'),
-        )
-        .select(COLUMNS.map((name) => `c.${name}` as const))
-        .orderBy('p.paymentId', 'desc')
-        .orderBy('c.seq', 'desc')
-        .limit(limit);
-      if (before) {
-        // The same once more for the other index, whichever of the two leads.
-        rows = rows
-          .where(sql<boolean>`(c.payment_id, c.seq) < (${before.paymentId}::uuid, ${before.seq}::int)`)
-          .where('p.paymentId', '<=', before.paymentId);
-      }
-      return (await rows.execute()) as CallbackRow[];
+      const from =
+        before &&
+        sql`select c.created_at, c.payment_id, c.seq from callbacks c
+        where c.mid = ${ownerOf(before.paymentId)} and c.payment_id = ${before.paymentId} and c.seq = ${before.seq}`;
+      const { rows } = await sql<CallbackRow>`select ${sql.raw(columns('c', COLUMNS))}
+        from (${keys(filter, 'desc', limit, from)}) k join callbacks c using (mid, payment_id, seq)
+        order by k.created_at desc, k.payment_id desc, k.seq desc`.execute(query);
+      return rows;
     },
     announce: () => announce(query, 'callbacks'),
-    async resend({ seq, ...filter }, now) {
-      const mids = await filtered(filter).select('c.mid').distinct().execute();
+    async resend(filter, now, afterPortion = () => undefined) {
+      // A callback that is made from now on is not resent, so that the walk comes to an end.
+      const to = Math.min(filter.to ?? Number.POSITIVE_INFINITY, now(filter.mid) + 1);
       let resent = 0;
-      for (const { mid } of mids) {
-        let chosen = filtered({ ...filter, mid }).select(['c.paymentId', 'c.seq']);
-        if (seq !== undefined) chosen = chosen.where('c.seq', '=', seq);
-        const { numUpdatedRows } = await query
-          // Locked in the order in which tries are recorded, so that neither waits for the other.
-          .with('chosen', () => chosen.orderBy('c.paymentId').orderBy('c.seq').forUpdate())
-          .updateTable('callbacks as t')
-          .from('chosen')
-          .set({ state: 'waiting', reason: null, rung: 0, dueAt: iso(now(mid)), finishedAt: null })
-          .where('t.mid', '=', mid)
-          .whereRef('t.paymentId', '=', 'chosen.paymentId')
-          .whereRef('t.seq', '=', 'chosen.seq')
-          .executeTakeFirst();
-        resent += Number(numUpdatedRows);
+      for (let last: PortionRow | undefined, isDone = false; !isDone; ) {
+        const from = last && sql`select ${last.createdAt}::timestamptz, ${last.paymentId}::uuid, ${last.seq}::int`;
+        const portion = keys({ ...filter, to }, 'asc', RESEND_PORTION, from);
+        const { rows } = await resendPortion(portion, now(filter.mid)).execute(query);
+        for (const row of rows.filter(({ isResent }) => !isResent)) {
+          // It was locked. Alone it can be waited for: a statement that holds no other lock takes part in no deadlock.
+          await resendOne({ ...row, mid: filter.mid }, now(filter.mid)).execute(query);
+        }
+        resent += rows.length;
+        last = rows.at(-1);
+        isDone = rows.length < RESEND_PORTION;
+        afterPortion();
       }
       return resent;
     },
   };
 }
+
+/** The most callbacks that one statement resends. */
+const RESEND_PORTION = 1000;
+
+interface PortionRow extends Omit<CallbackKey, 'mid'> {
+  /** As text: the database knows it more exactly than we do. */
+  createdAt: string;
+  isResent: boolean;
+}
+
+/** The account of a payment that is known by its id alone. */
+const ownerOf = (paymentId: string) => sql`(select p.mid from payments p where p.payment_id = ${paymentId} limit 1)`;
+
+/**
+ * The keys of callbacks in the order of their creation, beyond the key that `from` selects, if any. The indexes lead
+ * through one state at a time, so each is read apart, as far as the limit at most, and then they are merged.
+ */
+function keys(
+  filter: CallbackFilter & { seq?: number | undefined },
+  order: 'asc' | 'desc',
+  limit: number,
+  from: RawBuilder<unknown> | undefined,
+): RawBuilder<unknown> {
+  const { mid, paymentId, seq, state } = filter;
+  const inOrder = sql.raw(['created_at', 'payment_id', 'seq'].map((name) => `${name} ${order}`).join(', '));
+  const beyond = sql.raw(order === 'asc' ? '>' : '<');
+  const conditions = [
+    ...(mid === undefined ? [] : [sql`c.mid = ${mid}`]),
+    ...(paymentId === undefined ? [] : [sql`c.payment_id = ${paymentId}`, sql`c.mid = ${ownerOf(paymentId)}`]),
+    ...(seq === undefined ? [] : [sql`c.seq = ${seq}`]),
+    ...(filter.from === undefined ? [] : [sql`c.created_at >= ${iso(filter.from)}`]),
+    ...(filter.to === undefined ? [] : [sql`c.created_at < ${iso(filter.to)}`]),
+    ...(from === undefined
+      ? []
+      : [
+          // The first line is for the index, which has the time only.
+          sql`c.created_at ${beyond}= (select f.created_at from start f)`,
+          sql`(c.created_at, c.payment_id, c.seq) ${beyond} (select f.created_at, f.payment_id, f.seq from start f)`,
+        ]),
+  ];
+  const ofState = (one: CallbackState) => sql`(
+    select c.mid, c.payment_id, c.seq, c.created_at from callbacks c
+    where ${sql.join([sql`c.state = ${one}`, ...conditions], sql` and `)} order by ${inOrder} limit ${limit}
+  )`;
+  const states = state === undefined ? CALLBACK_STATES : [state];
+  const start = from === undefined ? sql`` : sql`with start (created_at, payment_id, seq) as (${from})`;
+  return sql`${start} select * from (${sql.join(states.map(ofState), sql` union all `)}) k
+    order by ${inOrder} limit ${limit}`;
+}
+
+const anew = (now: number) => sql`state = 'waiting', reason = null, rung = 0, due_at = ${iso(now)}, finished_at = null`;
+
+/** Resends callbacks that no other statement has locked, and says of each whether it was. It never waits for a lock. */
+const resendPortion = (portion: RawBuilder<unknown>, now: number) => sql<PortionRow>`
+  with portion as materialized (${portion}),
+  free as materialized (
+    select c.mid, c.payment_id, c.seq from portion p join callbacks c using (mid, payment_id, seq)
+    for update of c skip locked
+  ), resent as (
+    update callbacks t set ${anew(now)} from free f
+    where t.mid = f.mid and t.payment_id = f.payment_id and t.seq = f.seq
+    returning t.mid, t.payment_id, t.seq
+  )
+  select p.payment_id as "paymentId", p.seq, p.created_at::text as "createdAt", r.seq is not null as "isResent"
+  from portion p left join resent r using (mid, payment_id, seq)
+  order by p.created_at, p.payment_id, p.seq`;
+
+const resendOne = ({ mid, paymentId, seq }: CallbackKey, now: number) => sql`
+  update callbacks set ${anew(now)} where mid = ${mid} and payment_id = ${paymentId} and seq = ${seq}`;
 
 const textOf = ({ mid, paymentId, seq }: CallbackKey): string => `${mid} ${paymentId} ${seq}`;
