@@ -1,6 +1,6 @@
 /** The states of a payment and the events that move it, as tables and as a diagram. */
 import { BRANDS } from '../../src/rules/brands.ts';
-import { RETRY_LADDER_MS } from '../../src/rules/callbacks.ts';
+import { HOLDING_TRIES, RETRY_LADDER_MS } from '../../src/rules/callbacks.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 import { code, duration, page, table } from './markdown.ts';
@@ -97,7 +97,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'A merchant’s server does not take a callback',
-      `it is sent again after ${pauses(RETRY_LADDER_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}`,
+      `it is sent again after ${pauses(RETRY_LADDER_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}; later callbacks of its payment pass it after ${HOLDING_TRIES} failed tries`,
     ],
     [
       'News come for a payment that nobody knows',

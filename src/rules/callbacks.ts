@@ -108,3 +108,6 @@ export const RETRY_JITTER = 0.2;
 
 /** A receiver that asks for a longer pause gets it, up to this. */
 export const RETRY_AFTER_MOST_MS = HOUR;
+
+/** A callback that fails holds the later ones of its payment back for this many tries; after them they pass it. */
+export const HOLDING_TRIES = 3;

@@ -99,7 +99,11 @@ export const SETTINGS = {
   ),
   brands: row<string[]>([], brands, 'The brands this account may use; empty means all of them.'),
   brand_aliases: row<Record<string, string>>({}, aliases, 'Other names under which this account may call a brand.'),
-  return_parameters: row(false, flag, 'Whether the payer returns with the payment in the query of the address.'),
+  return_parameters: row(
+    false,
+    flag,
+    'Whether the payer returns with the payment in the query of the address; a hash is there on the way to success_url of a payment that succeeded, and on no other.',
+  ),
   order_id_reuse: row(
     'after_failure',
     choice('after_failure', 'never'),

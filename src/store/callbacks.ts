@@ -2,20 +2,25 @@
 import { sql } from 'kysely';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
-import type { CALLBACK_STATES } from '../rules/callbacks.ts';
+import { HOLDING_TRIES } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
+import {
+  type CallbackFilter,
+  type CallbackKey,
+  type CallbackState,
+  keys,
+  ownerOf,
+  type PortionRow,
+  RESEND_PORTION,
+  resendOne,
+  resendPortion,
+} from './callback-keys.ts';
 import { announce } from './changes.ts';
 import { columns, compare, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
-export type CallbackState = (typeof CALLBACK_STATES)[number];
-
-export interface CallbackKey {
-  mid: string;
-  paymentId: string;
-  seq: number;
-}
+export type { CallbackFilter, CallbackKey, CallbackState } from './callback-keys.ts';
 
 export interface CallbackRow extends CallbackKey {
   type: string;
@@ -55,25 +60,29 @@ export interface Told extends Omit<CallbackTry, 'try'> {
 /** Whose callbacks are delivered together. */
 export type EndpointKey = Pick<CallbackRow, 'mid' | 'endpoint'>;
 
-/** How many callbacks are taken, and for whom. */
-export interface Claim {
-  /** For each endpoint, and for some of them another number. */
-  usualRoom: number;
-  rooms: readonly (EndpointKey & { room: number })[];
-  /** All in all; the walk begins behind an endpoint, so that those at the end have their turn, too. */
-  most: number;
-  after: EndpointKey | undefined;
+/** An endpoint that may have callbacks that are due. */
+export interface DueEndpoint extends EndpointKey {
+  /** How many are looked at beyond those that are taken: more than none after a look that found some held back. */
+  ahead: number;
 }
 
-const THE_FIRST: EndpointKey = { mid: '00000000-0000-0000-0000-000000000000', endpoint: '' };
+/** An endpoint for which callbacks are taken, and how many at most. */
+export type WantedEndpoint = DueEndpoint & { room: number };
 
-export interface CallbackFilter {
-  mid?: string | undefined;
-  paymentId?: string | undefined;
-  state?: CallbackState | undefined;
-  from?: number | undefined;
-  to?: number | undefined;
+export interface Claimed {
+  rows: CallbackRow[];
+  /** The endpoints that may have more. */
+  left: DueEndpoint[];
 }
+
+/** How far a sweep over what is due has come. */
+export interface DuePlace extends EndpointKey {
+  /** As text: the database knows it more exactly than we do. */
+  dueAt: string;
+}
+
+/** Where a sweep begins. */
+export const SWEEP_START: DuePlace = { dueAt: '-infinity', mid: '00000000-0000-0000-0000-000000000000', endpoint: '' };
 
 const COLUMNS = [
   'mid',
@@ -94,50 +103,108 @@ const COLUMNS = [
 ] as const satisfies (keyof CallbackRow)[];
 
 /**
- * Nothing earlier of the payment of a callback still waits. Written so that it is looked up for each row: as a join the
- * planner, who thinks that nothing ever waits, would read everything that does.
+ * The earliest callback of the payment that holds this one back: one that waits does so through its first tries.
+ * Written so that it is looked up for each row by the key of its payment: as a join, or by an index that has the state,
+ * the planner, who thinks that nothing ever waits, would read everything that does.
  */
-export const isNext = (callback: string): string => `(
-  select b.seq from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
-    and b.seq < ${callback}.seq and b.state = 'waiting' limit 1
-) is null`;
+const holder = (callback: string, column: string): string => `(
+  select b.${column} from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
+    and b.seq < ${callback}.seq and b.state::text = 'waiting' and b.rung < ${HOLDING_TRIES} order by b.seq limit 1
+)`;
+
+/** No earlier callback of the payment holds this one back. */
+export const isNext = (callback: string): string => `${holder(callback, 'seq')} is null`;
+
+/** How many callbacks a search looks at: the newest every time, and the next ones of a sweep. */
+const NEWEST = 250;
+const SWEPT = 1000;
+/** How many callbacks are looked at beyond those that are taken, where some were held back. */
+const AHEAD = 64;
+/** A callback that is held back is looked at again after this pause, or half its age, if its holder is not due before. */
+const HELD_PAUSE_MS = 1000;
 
 /**
- * Walks from endpoint to endpoint through the index and takes a few of each, so that a long backlog of one does not
- * hide the others. What is later in a payment is not taken while something earlier of it still waits.
+ * Finds endpoints that have something due, by a bounded number of rows. The newest rows are those that were just
+ * written. A sweep comes to all others, however long the backlog of one endpoint is: it looks at the next rows in order
+ * of `due_at`, beyond the place that the search before it has come to. Accounts with a clock of their own, which exist
+ * in the sandbox only, have rows that are due and stand elsewhere in that order: their endpoints are walked through.
+ */
+const FIND_DUE = `
+  with newest as (
+    select c.mid, c.endpoint from callbacks c where c.due_at <= $1::timestamptz order by c.due_at desc limit ${NEWEST}
+  ), swept as materialized (
+    select c.due_at, c.mid, c.endpoint from callbacks c
+    where c.due_at <= $1::timestamptz and (c.due_at, c.mid, c.endpoint) > ($2::timestamptz, $3::uuid, $4::text)
+    order by c.due_at, c.mid, c.endpoint limit $5
+  ), moved as (
+    select o.mid, w.endpoint from clock_offsets o cross join lateral (
+      with recursive walk as (
+        (select c.endpoint from callbacks c where c.mid = o.mid and c.due_at is not null order by c.endpoint limit 1)
+        union all
+        select (
+          select c.endpoint from callbacks c where c.mid = o.mid and c.due_at is not null and c.endpoint > w.endpoint
+          order by c.endpoint limit 1
+        ) from walk w where w.endpoint is not null
+      )
+      select walk.endpoint from walk
+    ) w
+    where (
+      select c.seq from callbacks c where c.mid = o.mid and c.endpoint = w.endpoint
+        and c.due_at <= $1::timestamptz + o.offset_ms * interval '1 ms' limit 1
+    ) is not null
+  )
+  select e.mid, e.endpoint, null as "dueAt" from (
+    select mid, endpoint from newest union select mid, endpoint from swept union select mid, endpoint from moved
+  ) e
+  union all
+  (select s.mid, s.endpoint, s.due_at::text from swept s order by s.due_at desc, s.mid desc, s.endpoint desc
+    limit case when (select count(*) from swept) < ${SWEPT} then 0 else 1 end)`;
+
+/**
+ * Takes what is due for some endpoints, the oldest first, and looks at a bounded number of rows: at `room + ahead` of each
+ * endpoint, and at `most` altogether. What an earlier callback of its payment holds back is put off, so that it does not
+ * hide others: until its holder is due, but a fresh one for a second only, because its holder may be done at this moment,
+ * and the statement that says so may not have seen it.
  */
 const CLAIM = `
-  with recursive endpoints as (
-    (select c.mid, c.endpoint from callbacks c
-      where c.due_at is not null and (c.mid, c.endpoint) > ($5::uuid, $6::text) order by c.mid, c.endpoint limit 1)
-    union all
-    select next.mid, next.endpoint from endpoints e cross join lateral (
-      select c.mid, c.endpoint from callbacks c
-      where c.due_at is not null and (c.mid, c.endpoint) > (e.mid, e.endpoint) order by c.mid, c.endpoint limit 1
-    ) next
-  ), taken as materialized (
-    select due.* from endpoints e
-    left join clock_offsets o on o.mid = e.mid
-    cross join lateral (
-      select d.mid, d.payment_id, d.seq, $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms' as now
-      from callbacks d
-      where d.mid = e.mid and d.endpoint = e.endpoint
-        and d.due_at <= $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms'
-        and ${isNext('d')}
-      order by d.due_at limit coalesce(($4::jsonb ->> (e.mid || ' ' || e.endpoint))::int, $3)
-      for update of d skip locked
-    ) due
+  with looked as materialized (
+    select e.place, e.room, e.now, d.* from (
+      select i.*, $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms' as now
+      from unnest($3::uuid[], $4::text[], $5::int[], $6::int[])
+        with ordinality as i(mid, endpoint, room, ahead, place)
+      left join clock_offsets o on o.mid = i.mid
+      order by i.place
+    ) e cross join lateral (
+      select c.mid, c.payment_id, c.seq, c.due_at, c.created_at, ${holder('c', 'due_at')} as held_until
+      from callbacks c where c.mid = e.mid and c.endpoint = e.endpoint and c.due_at <= e.now
+      order by c.due_at limit e.room + e.ahead for update of c skip locked
+    ) d
     limit $7
+  ), ranked as materialized (
+    select l.*, row_number() over (partition by l.place, l.held_until is null order by l.due_at) as turn from looked l
+  ), deferred as (
+    update callbacks t set is_taken = false, due_at = least(
+      case when r.held_until > r.now then r.held_until end,
+      r.now + greatest(${HELD_PAUSE_MS} * interval '1 ms', (r.now - r.created_at) / 2)
+    )
+    from ranked r where r.held_until is not null
+      and t.mid = r.mid and t.payment_id = r.payment_id and t.seq = r.seq
+  ), taken as (
+    update callbacks t set is_taken = true, due_at = r.now + $2 * interval '1 ms'
+    from ranked r where r.held_until is null and r.turn <= r.room
+      and t.mid = r.mid and t.payment_id = r.payment_id and t.seq = r.seq
+    returning r.place as taken_place, ${columns('t', COLUMNS)}
   )
-  update callbacks t set due_at = taken.now + $2 * interval '1 ms' from taken
-  where t.mid = taken.mid and t.payment_id = taken.payment_id and t.seq = taken.seq
-  returning ${columns('t', COLUMNS)}`;
+  select l.place::int, l.looked, l.held, t.* from (
+    select place, count(*)::int as looked, count(held_until)::int as held from looked group by place
+  ) l left join taken t on t.taken_place = l.place`;
 
 /**
  * A try changes a callback only as long as it is ours; when another process has taken it meanwhile, or somebody asked for
- * it anew, it is listed and no more. What comes after it in its payment waits as long as it does, so that nobody looks at
- * it in vain, and is due when it is done; done by another, it is none of our business. What may be on its way itself,
- * because somebody asked for an earlier one anew, is left to its lease.
+ * it anew, it is listed and no more. Later callbacks of the payment are not due before it while it holds them back, so that no
+ * claim looks at them in vain, and are due at once when it is done or fails for the last time that it holds them; after
+ * that they have their own ladders, and its tries leave them alone. A callback that another process finished is not our
+ * concern, and one that is on its way itself, because an earlier one was resent, is left to its lease.
  */
 const RECORD = `
   with told as (
@@ -150,16 +217,19 @@ const RECORD = `
       state = case when c.due_at = i.taken_until then i.state else c.state end,
       reason = case when c.due_at = i.taken_until then i.reason else c.reason end,
       due_at = case when c.due_at = i.taken_until then i.due_at else c.due_at end,
+      is_taken = c.is_taken and c.due_at is distinct from i.taken_until,
       finished_at = case when c.due_at = i.taken_until and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
+    returning c.mid, c.payment_id, c.seq, c.tries, c.rung, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
       c.state = i.state and c.due_at is not distinct from i.due_at as counts
   ), followed as (
-    update callbacks f set due_at = coalesce(r.due_at, r.at) from recorded r
-    where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq and f.state = 'waiting'
-      and (r.due_at is not null or r.finished_at = r.at)
-      -- Written so that the index of what is due is of no use: the planner would read everything that waits.
-      and (coalesce(f.due_at, r.at) <= r.at or coalesce(f.due_at, r.at) > r.at + $12 * interval '1 ms')
+    update callbacks f set is_taken = false,
+      due_at = case when r.due_at is null or r.rung = ${HOLDING_TRIES} then r.at else greatest(f.due_at, r.due_at) end
+    from recorded r
+    where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq
+      and r.rung <= ${HOLDING_TRIES} and (r.due_at is not null or r.finished_at = r.at)
+      -- Written so that no index of states or of what is due is of use: the planner would read everything that waits.
+      and f.state::text = 'waiting' and (not f.is_taken or coalesce(f.due_at, r.at) <= r.at)
   ), listed as (
     insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
     select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded
@@ -167,20 +237,26 @@ const RECORD = `
   select payment_id as "paymentId", seq from recorded where counts`;
 
 export interface CallbackStore {
-  /** Takes callbacks that are due, for as long as the lease lasts. */
-  claimDue(now: number, claim: Claim): Promise<CallbackRow[]>;
+  /** Finds endpoints that may have something due, and how far the sweep has come if there is more to sweep. */
+  findDue(now: number, sweep: DuePlace | undefined): Promise<{ found: DueEndpoint[]; sweep: DuePlace | undefined }>;
+  /** Takes callbacks that are due for these endpoints, for as long as the lease lasts. */
+  claimDue(now: number, wanted: readonly WantedEndpoint[], most: number): Promise<Claimed>;
   /** Gives back what was taken and not sent. */
   giveBack(callbacks: readonly CallbackRow[], now: (mid: string) => number): Promise<void>;
   /** Writes what became of a callback by one try. */
   record(told: Told): Promise<boolean>;
   /** All callbacks of a payment, in their order, each with its tries. */
   of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackTry[] })[]>;
-  /** Newest payments first, and of each the newest callback first; `before` is the last one of the page before. */
+  /** Newest first; `before` is the last one of the page before. */
   list(filter: CallbackFilter, limit: number, before?: Omit<CallbackKey, 'mid'>): Promise<CallbackRow[]>;
   /** Tells the processes that deliver that there is something to deliver. */
   announce(): Promise<void>;
-  /** Lets callbacks be sent again from the beginning of the ladder, now; returns how many. */
-  resend(filter: CallbackFilter & { seq?: number | undefined }, now: (mid: string) => number): Promise<number>;
+  /** Lets callbacks of an account be sent again from the beginning of the ladder, now, in portions; returns how many. */
+  resend(
+    filter: CallbackFilter & { mid: string; seq?: number | undefined },
+    now: (mid: string) => number,
+    afterPortion?: () => void,
+  ): Promise<number>;
 }
 
 export function createCallbackStore({ deliveries, query }: Database): CallbackStore {
@@ -205,7 +281,6 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
           texts(told, ({ fault }) => fault),
           plain(told, ({ tookMs }) => tookMs),
           moments(told, ({ takenUntil }) => takenUntil),
-          LIMITS.leaseMs,
         ],
       });
       const counted = new Set(rows.map(({ paymentId, seq }) => `${paymentId} ${seq}`));
@@ -217,40 +292,47 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
     { maxItems: LIMITS.batchItems, maxInFlight: 1, maxWaiting: LIMITS.batchWaiting, isItemFault },
   );
 
-  const filtered = (filter: CallbackFilter) => {
-    let rows = query.selectFrom('callbacks as c');
-    if (filter.mid !== undefined) rows = rows.where('c.mid', '=', filter.mid);
-    if (filter.paymentId !== undefined) rows = rows.where('c.paymentId', '=', filter.paymentId);
-    if (filter.state !== undefined) rows = rows.where('c.state', '=', filter.state);
-    // The index of what is due knows nothing of states, but it has all that wait and no others.
-    if (filter.state === 'waiting') rows = rows.where('c.dueAt', 'is not', null);
-    if (filter.from !== undefined) rows = rows.where('c.createdAt', '>=', sql<number>`${iso(filter.from)}`);
-    if (filter.to !== undefined) rows = rows.where('c.createdAt', '<', sql<number>`${iso(filter.to)}`);
-    return rows;
-  };
-
   return {
-    async claimDue(now, { usualRoom, rooms, most, after = THE_FIRST }) {
-      const { rows } = await deliveries.query<CallbackRow>({
+    async findDue(now, sweep) {
+      const { dueAt, mid, endpoint } = sweep ?? SWEEP_START;
+      const { rows } = await deliveries.query<EndpointKey & { dueAt: string | null }>({
+        name: 'find_due_callbacks',
+        text: FIND_DUE,
+        values: [iso(now), dueAt, mid, endpoint, sweep ? SWEPT : 0],
+      });
+      const found = rows.filter((row) => row.dueAt === null).map((row) => ({ ...row, ahead: 0 }));
+      return { found, sweep: rows.find((row): row is DuePlace => row.dueAt !== null) };
+    },
+    async claimDue(now, wanted, most) {
+      const { rows } = await deliveries.query<CallbackRow & { place: number; looked: number; held: number }>({
         name: 'claim_callbacks',
         text: CLAIM,
         values: [
           iso(now),
           LIMITS.leaseMs,
-          usualRoom,
-          JSON.stringify(Object.fromEntries(rooms.map(({ mid, endpoint, room }) => [`${mid} ${endpoint}`, room]))),
-          after.mid,
-          after.endpoint,
+          plain(wanted, ({ mid }) => mid),
+          texts(wanted, ({ endpoint }) => endpoint),
+          plain(wanted, ({ room }) => room),
+          plain(wanted, ({ ahead }) => ahead),
           most,
         ],
       });
-      return rows;
+      const byPlace = Map.groupBy(rows, ({ place }) => place);
+      const looked = [...byPlace.values()].reduce((sum, [one]) => sum + (one?.looked ?? 0), 0);
+      // Where the statement came to its limit, nothing is known of that endpoint and those after it.
+      const reached = looked < most ? wanted.length : Math.max(...byPlace.keys()) - 1;
+      const left = wanted.flatMap(({ mid, endpoint, room, ahead }, index) => {
+        const [one] = byPlace.get(index + 1) ?? [];
+        const isDone = index < reached && (one?.looked ?? 0) < room + ahead;
+        return isDone ? [] : [{ mid, endpoint, ahead: one?.held ? AHEAD : 0 }];
+      });
+      return { rows: rows.filter(({ paymentId }) => paymentId !== null), left };
     },
     async giveBack(taken, now) {
       const callbacks = taken.toSorted((a, b) => compare(textOf(a), textOf(b)));
       await deliveries.query({
         name: 'give_back_callbacks',
-        text: `update callbacks c set due_at = i.now
+        text: `update callbacks c set due_at = i.now, is_taken = false
           from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[])
             as i(mid, payment_id, seq, now, taken_until)
           where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.due_at = i.taken_until`,
@@ -271,7 +353,13 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       }
     },
     async of({ mid, paymentId }) {
-      const rows = (await filtered({ mid, paymentId }).select(COLUMNS).orderBy('seq').execute()) as CallbackRow[];
+      const rows = (await query
+        .selectFrom('callbacks')
+        .select(COLUMNS)
+        .where('mid', '=', mid)
+        .where('paymentId', '=', paymentId)
+        .orderBy('seq')
+        .execute()) as CallbackRow[];
       const tries = await query
         .selectFrom('callbackTries')
         .select(['seq', 'try', 'at', 'status', 'fault', 'tookMs'])
@@ -284,41 +372,32 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       return rows.map((row) => ({ ...row, log: (logs.get(row.seq) ?? []).map(({ seq: _seq, ...one }) => one) }));
     },
     async list(filter, limit, before) {
-      // Payments are numbered by time, so their index leads through the callbacks of all accounts, too.
-      let rows = filtered(filter)
-        .innerJoin('payments as p', (join) =>
-          join.onRef('p.mid', '=', 'c.mid').onRef('p.paymentId', '=', 'c.paymentId'),
-        )
-        .select(COLUMNS.map((name) => `c.${name}` as const))
-        .orderBy('p.paymentId', 'desc')
-        .orderBy('c.seq', 'desc')
-        .limit(limit);
-      if (before) {
-        // The same once more for the other index, whichever of the two leads.
-        rows = rows
-          .where(sql<boolean>`(c.payment_id, c.seq) < (${before.paymentId}::uuid, ${before.seq}::int)`)
-          .where('p.paymentId', '<=', before.paymentId);
-      }
-      return (await rows.execute()) as CallbackRow[];
+      const from =
+        before &&
+        sql`select c.created_at, c.payment_id, c.seq from callbacks c
+        where c.mid = ${ownerOf(before.paymentId)} and c.payment_id = ${before.paymentId} and c.seq = ${before.seq}`;
+      const { rows } = await sql<CallbackRow>`select ${sql.raw(columns('c', COLUMNS))}
+        from (${keys(filter, 'desc', limit, from)}) k join callbacks c using (mid, payment_id, seq)
+        order by k.created_at desc, k.payment_id desc, k.seq desc`.execute(query);
+      return rows;
     },
     announce: () => announce(query, 'callbacks'),
-    async resend({ seq, ...filter }, now) {
-      const mids = await filtered(filter).select('c.mid').distinct().execute();
+    async resend(filter, now, afterPortion = () => undefined) {
+      // A callback that is made from now on is not resent, so that the walk comes to an end.
+      const to = Math.min(filter.to ?? Number.POSITIVE_INFINITY, now(filter.mid) + 1);
       let resent = 0;
-      for (const { mid } of mids) {
-        let chosen = filtered({ ...filter, mid }).select(['c.paymentId', 'c.seq']);
-        if (seq !== undefined) chosen = chosen.where('c.seq', '=', seq);
-        const { numUpdatedRows } = await query
-          // Locked in the order in which tries are recorded, so that neither waits for the other.
-          .with('chosen', () => chosen.orderBy('c.paymentId').orderBy('c.seq').forUpdate())
-          .updateTable('callbacks as t')
-          .from('chosen')
-          .set({ state: 'waiting', reason: null, rung: 0, dueAt: iso(now(mid)), finishedAt: null })
-          .where('t.mid', '=', mid)
-          .whereRef('t.paymentId', '=', 'chosen.paymentId')
-          .whereRef('t.seq', '=', 'chosen.seq')
-          .executeTakeFirst();
-        resent += Number(numUpdatedRows);
+      for (let last: PortionRow | undefined, isDone = false; !isDone; ) {
+        const from = last && sql`select ${last.createdAt}::timestamptz, ${last.paymentId}::uuid, ${last.seq}::int`;
+        const portion = keys({ ...filter, to }, 'asc', RESEND_PORTION, from);
+        const { rows } = await resendPortion(portion, now(filter.mid)).execute(query);
+        for (const row of rows.filter(({ isResent }) => !isResent)) {
+          // It was locked. Alone it can be waited for: a statement that holds no other lock takes part in no deadlock.
+          await resendOne({ ...row, mid: filter.mid }, now(filter.mid)).execute(query);
+        }
+        resent += rows.length;
+        last = rows.at(-1);
+        isDone = rows.length < RESEND_PORTION;
+        afterPortion();
       }
       return resent;
     },

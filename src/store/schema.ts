@@ -43,6 +43,7 @@ export interface Schema {
     dueAt: ColumnType<number, string, string> | null;
     createdAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
+    isTaken: Generated<boolean>;
   };
   cardTries: {
     mid: string;

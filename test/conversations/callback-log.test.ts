@@ -175,11 +175,27 @@ describe('lists', () => {
     await deliveries.drain();
   });
 
-  test('newest payments first, and of each the newest callback first', async () => {
+  test('newest callbacks first', async () => {
     const { items, next_cursor } = await list({ mid: one.merchant.mid });
     expect(next_cursor).toBeNull();
     expect(items.map(({ payment_id }: Json) => payment_id)).toEqual(payments.toReversed().flatMap((id) => [id, id]));
     expect(items.map(({ type }: Json) => type)).toEqual(payments.flatMap(() => ['refund', 'sale']));
+  });
+
+  test('a new callback of an old payment comes first, and does not disturb pages that were begun', async () => {
+    const merchant = await deliveries.tellingTo(answers(200));
+    const { mid } = merchant.merchant;
+    const [old = '', young = ''] = [await merchant.sale(), await merchant.sale()];
+    const first = await list({ mid, limit: 1 });
+    expect(first.items).toMatchObject([{ payment_id: young, type: 'sale' }]);
+    await merchant.operate('CREDITVOID', old, { amount: '1.00' });
+    const typesOf = ({ items }: Json): string[][] => items.map(({ payment_id, type }: Json) => [payment_id, type]);
+    expect(typesOf(await list({ mid, limit: 5, cursor: first.next_cursor }))).toEqual([[old, 'sale']]);
+    expect(typesOf(await list({ mid }))).toEqual([
+      [old, 'refund'],
+      [young, 'sale'],
+      [old, 'sale'],
+    ]);
   });
 
   test.each([1, 2, 3, 5])('pages of %i have everything once, in the same order', async (limit) => {

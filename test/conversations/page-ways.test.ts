@@ -14,7 +14,7 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Merchant, openShop } from '../support/gateway.ts';
+import { type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { readable, withoutScript } from '../support/pages.ts';
 
 const shop = openShop({ outside: true });
@@ -127,12 +127,76 @@ describe('each end has its address', () => {
     expect(waysOut(page)).toEqual([CANCEL_URL]);
     expect(page.text).toContain('>Cancel and go back</a>');
   });
+});
 
-  test('Cancel brings the payment along, where the account wants it', async () => {
+describe('the payment in the query of the way back, where the account wants it', () => {
+  /** The only way out of a page that leads to the shop, and what is in its query. */
+  function wayOf(page: Shown): [string, Record<string, string>] {
+    const [address = '', ...others] = waysOut(page).filter((way) => way.startsWith('https://shop.example/'));
+    expect(others).toEqual([]);
+    const { origin, pathname, searchParams } = new URL(address.replaceAll('&amp;', '&'));
+    return [`${origin}${pathname}`, Object.fromEntries(searchParams)];
+  }
+
+  /** A session whose account has return_parameters on. */
+  async function opened(fields: Body = {}) {
     const merchant = await shop.newMerchant({ return_parameters: true });
-    const { url, id } = await checkout.open({ methods: ['vcard'] }, merchant);
-    const [address = ''] = waysOut(await show(url));
-    expect(new URL(address.replaceAll('&amp;', '&')).searchParams.get('payment_id')).toBe(id);
+    const number = newOrderId();
+    const order = { number, amount: '10.50', description: 'Two teapots' };
+    const session = await checkout.open({ ...ALL, methods: ['vcard'], ...fields, order }, merchant);
+    const named = { payment_id: session.id, trans_id: session.id, order_id: number };
+    const hash = sign(merchant.password, session.id, number, '10.50', 'USD', 'Two teapots');
+    return { ...session, merchant, named, hash };
+  }
+  const DOCUMENT = { 'parameters[document_number]': '45678912' };
+
+  test.each([{}, { auth: 'Y' }])('success_url of a payment that succeeded %j has the hash', async (fields) => {
+    const { url, named, hash } = await opened(fields);
+    await fill(url, VCARD.success);
+    expect(wayOf(await show(url))).toEqual([SUCCESS_URL, { ...named, hash }]);
+  });
+
+  test('cancelling has no hash', async () => {
+    const { url, named } = await opened();
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test('a decline has no hash', async () => {
+    const { url, named } = await opened();
+    await fill(url, VCARD.decline);
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test('a payment that was voided has no hash', async () => {
+    const { url, id, merchant, named } = await opened({ auth: 'Y' });
+    await fill(url, VCARD.success);
+    await checkout.send('payment/void', { payment_id: id }, merchant);
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test.each<[string, Body, string]>([
+    ['expiry_url', {}, EXPIRY_URL],
+    ['cancel_url', { expiry_url: undefined }, CANCEL_URL],
+    ['success_url, for want of another', { expiry_url: undefined, cancel_url: undefined }, SUCCESS_URL],
+  ])('a session that is over leads to %s without hash', async (_, fields, expected) => {
+    const { url, merchant, named } = await opened({ session_expiry: 1, ...fields });
+    await fill(url, VCARD.decline);
+    await shop.advanceClock(60, merchant.mid);
+    expect(wayOf(await show(url))).toEqual([expected, named]);
+  });
+
+  test('error_url of an outcome that is not known has no hash', async () => {
+    const { url, merchant, named } = await opened({ methods: ['doc-a'] });
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
+    await fill(url, DOCUMENT);
+    expect(wayOf(await show(url))).toEqual([ERROR_URL, named]);
+  });
+
+  test('a payment that is left open at the provider has no hash', async () => {
+    const { url, named } = await opened({ methods: ['doc-a'] });
+    const { location } = await fill(url, DOCUMENT);
+    const back = await show((await decide(location, 'leave')).location);
+    expect(wayOf(await show(new URL(back.location, url).href))).toEqual([CANCEL_URL, named]);
   });
 });
 

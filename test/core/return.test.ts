@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Account, WholePayment } from '../../src/core/context.ts';
 import {
+  cancelAddress,
   challengeTarget,
   endingOf,
   isWebAddress,
@@ -92,6 +93,42 @@ describe('the address is sent as browsers read it, in signs that a header can ho
     const parameters = { ...account({ return_parameters: true }), passwords: () => ['secret'] };
     const paid = payment({ paymentId: '1', orderId: '2', amountText: '1.00', currency: 'EUR' }, { returnUrl });
     expect(returnAddress(gateway, paid, parameters)).toMatch(sent);
+  });
+});
+
+describe('the hash among the parameters of the payment', () => {
+  const parameters = { ...account({ return_parameters: true }), passwords: () => ['secret'] };
+  const names = { paymentId: '1', orderId: '2', amountText: '1.00', currency: 'EUR' };
+  const all = { ...SESSION, cancelUrl: 'https://shop.example/c', expiryUrl: 'https://shop.example/e' };
+  const hasHash = (address: string | undefined): boolean => new URL(address ?? '').searchParams.has('hash');
+
+  test.each<[string, object, boolean]>([
+    ['settled', { state: 'SETTLED' }, true],
+    ['reserved', { state: 'PENDING', authorised: 1n }, true],
+    ['pending', { state: 'PENDING' }, false],
+    ['unknown', { state: 'PENDING', inDoubt: true }, false],
+    ['at the bank', { state: '3DS' }, false],
+    ['declined', { state: 'DECLINED', declineReason: 'No.' }, false],
+    ['out of time', { state: 'DECLINED', declineReason: 'The payer did not finish in time.' }, false],
+    ['lost', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, false],
+    ['voided', { state: 'VOID' }, false],
+    ['refunded', { state: 'REFUND' }, false],
+  ])('of a session, %s: %s', (_, fields, expected) => {
+    const whole = payment({ ...names, ...fields }, { session: all });
+    expect(hasHash(returnAddress(gateway, whole, parameters))).toBe(expected);
+    expect(hasHash(cancelAddress(gateway, whole, parameters))).toBe(false);
+    // The same when success_url is the only address there is.
+    const alone = payment({ ...names, ...fields }, { session: SESSION });
+    const address = returnAddress(gateway, alone, parameters);
+    if (address !== undefined) expect(hasHash(address)).toBe(expected);
+  });
+
+  test.each([false, true])('of a sale of a merchant’s own page, after the bank %s: never', (isAfterChallenge) => {
+    const urls = { returnUrl: 'https://shop.example/r', termUrl3ds: 'https://shop.example/t' };
+    for (const fields of [{ state: 'SETTLED' }, { state: 'DECLINED' }, { state: '3DS' }]) {
+      const whole = payment({ ...names, ...fields }, urls);
+      expect(hasHash(returnAddress(gateway, whole, parameters, { isAfterChallenge }))).toBe(false);
+    }
   });
 });
 

@@ -4,7 +4,16 @@ import { FAULT_WORDS } from '../../connectors/receiver.ts';
 import { signatureOf } from '../../lib/signature.ts';
 import { RETRY_AFTER_MOST_MS, RETRY_JITTER, RETRY_LADDER_MS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CallbackKey, CallbackRow, EndpointKey, Told } from '../../store/callbacks.ts';
+import {
+  type CallbackKey,
+  type CallbackRow,
+  type DueEndpoint,
+  type DuePlace,
+  type EndpointKey,
+  SWEEP_START,
+  type Told,
+  type WantedEndpoint,
+} from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import { catchUp } from '../catch-up.ts';
 import type { Deliverer, Gateway } from '../context.ts';
@@ -25,6 +34,10 @@ const AHEAD = 4;
 /** What was taken longer ago than this is left to its lease: another process may have it soon. */
 const FRESH_MS = LIMITS.leaseMs / 3;
 const TOGETHER_MS = 5;
+/** A sweep over everything that is due begins this often at most, unless one is asked for. */
+const SWEEP_EVERY_MS = 1000;
+/** For how many endpoints one statement takes callbacks. */
+const WANTED_MOST = 512;
 /** When we stop, receivers get this long to answer what they were sent. */
 const STOP_MS = 3000;
 /** Over all endpoints of this process; those that fail have a lane of their own, so that the others find room. */
@@ -40,20 +53,25 @@ const laneOf = ({ window }: Endpoint): Lane => (window === 1 ? 'failing' : 'soun
 const hasAnswered = ({ window }: Endpoint): boolean => window > WINDOW_FIRST;
 
 const keyOf = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
-const further = (a: CallbackRow, b: CallbackRow): CallbackRow => (keyOf(a) > keyOf(b) ? a : b);
 
 /** The name under which a receiver can tell that it has seen a callback before. */
 export const callbackId = ({ paymentId, seq }: Omit<CallbackKey, 'mid'>): string => `${paymentId}-${seq}`;
 
 export function createDeliverer(gateway: Gateway): Deliverer {
   const endpoints = new Map<string, Endpoint>();
+  /** The endpoints that may have something due; who was asked for last comes last. */
+  const backlog = new Map<string, DueEndpoint>();
+  const sending: Record<Lane, number> = { sound: 0, failing: 0 };
+  let queued = 0;
   let isOn = false;
   let isStopped = false;
-  const sending: Record<Lane, number> = { sound: 0, failing: 0 };
   let isTaking = false;
   let isAskedAgain = false;
   let isAnnounced = false;
-  const after: Record<Lane, EndpointKey | undefined> = { sound: undefined, failing: undefined };
+  /** How far the sweep over everything that is due has come; nothing when none is under way. */
+  let sweep: DuePlace | undefined;
+  let isSweepAsked = false;
+  let sweptAt = Number.NEGATIVE_INFINITY;
   let idlers: (() => void)[] = [];
 
   const endpointOf = (row: CallbackRow): Endpoint => {
@@ -65,8 +83,13 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     return known;
   };
 
-  const taken = (): number =>
-    [...endpoints.values()].reduce((sum, { queue }) => sum + queue.length, sending.sound + sending.failing);
+  /** Remembers that an endpoint may have something due, unless that is known. */
+  const remember = ({ mid, endpoint }: EndpointKey, ahead = 0): void => {
+    const key = keyOf({ mid, endpoint });
+    if (!backlog.has(key)) backlog.set(key, { mid, endpoint, ahead });
+  };
+
+  const taken = (): number => queued + sending.sound + sending.failing;
 
   /** How many are taken for an endpoint: one that answers well gets its next ones beforehand. */
   function roomOf(endpoint: Endpoint, isBusy: boolean): number {
@@ -83,15 +106,17 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     }
     isTaking = true;
     try {
-      do {
+      for (let isLooking = true, isMore = true; isMore; ) {
         isAskedAgain = false;
-        await claim('sound');
-        await claim('failing');
+        if (isLooking) await look();
+        const isFound = [await claim('sound'), await claim('failing')].includes(true);
         for (const endpoint of endpoints.values()) sendNext(endpoint);
         await giveBack([...endpoints.values()].filter((endpoint) => laneOf(endpoint) === 'failing'));
+        isLooking = isAskedAgain || isSweepAsked || sweep !== undefined;
+        isMore = !isStopped && (isLooking || isFound);
         // A look costs the database more than a row does: what is asked for meanwhile is taken together.
-        if (isAskedAgain) await pause(TOGETHER_MS);
-      } while (isAskedAgain);
+        if (isMore) await pause(TOGETHER_MS);
+      }
     } catch (error) {
       gateway.log.warn({ err: error }, 'callbacks could not be taken');
     } finally {
@@ -100,34 +125,59 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     }
   }
 
-  /** Those that fail have a walk of their own, which takes no more than can be sent at once. */
-  async function claim(lane: Lane): Promise<void> {
-    const known = [...endpoints.values()];
+  /** Looks for endpoints that have something due: among the newest each time, and among all of them by and by. */
+  async function look(): Promise<void> {
+    if (isStopped) return;
+    if (isSweepAsked) sweep = SWEEP_START;
+    else if (performance.now() - sweptAt >= SWEEP_EVERY_MS) sweep ??= SWEEP_START;
+    isSweepAsked = false;
+    const isSweeping = sweep !== undefined;
+    const searched = await gateway.callbacks.findDue(gateway.clock.now(), sweep);
+    for (const found of searched.found) remember(found);
+    sweep = searched.sweep;
+    if (isSweeping && sweep === undefined) sweptAt = performance.now();
+  }
+
+  /** Takes callbacks for endpoints of a lane that have room; true when there were any. Those that fail have few at a time. */
+  async function claim(lane: Lane): Promise<boolean> {
     const isBusy = taken() >= BUSY;
-    const [most, usualRoom] =
-      lane === 'failing'
-        ? [SENDING_MOST.failing - sending.failing, 0]
-        : [(isBusy ? TAKEN_MOST : BUSY) - taken(), isBusy ? 1 : WINDOW_FIRST * AHEAD];
-    const isForNobody = lane === 'failing' && !known.some((endpoint) => laneOf(endpoint) === lane);
-    if (isStopped || isForNobody || most <= 0) return;
-    const rooms = known.map((endpoint) => ({
-      mid: endpoint.mid,
-      endpoint: endpoint.endpoint,
-      room: laneOf(endpoint) === lane ? roomOf(endpoint, isBusy) : 0,
-    }));
-    const rows = await gateway.callbacks.claimDue(gateway.clock.now(), { usualRoom, rooms, most, after: after[lane] });
-    // A walk that was cut short goes on behind the last endpoint that it came to.
-    isAskedAgain ||= after[lane] !== undefined || rows.length === most;
-    after[lane] = rows.length === most ? rows.reduce(further) : undefined;
-    await catchUp(gateway, rows);
-    const takenAt = performance.now();
-    for (const row of rows) endpointOf(row).queue.push({ row, takenAt });
+    const most = lane === 'failing' ? SENDING_MOST.failing - sending.failing : (isBusy ? TAKEN_MOST : BUSY) - taken();
+    if (isStopped || most <= 0) return false;
+    const wanted = wantedOf(lane, isBusy);
+    if (wanted.length === 0) return false;
+    for (const one of wanted) backlog.delete(keyOf(one));
+    try {
+      const { rows, left } = await gateway.callbacks.claimDue(gateway.clock.now(), wanted, most);
+      for (const one of left) remember(one, one.ahead);
+      await catchUp(gateway, rows);
+      const takenAt = performance.now();
+      for (const row of rows) endpointOf(row).queue.push({ row, takenAt });
+      queued += rows.length;
+    } catch (error) {
+      for (const one of wanted) remember(one);
+      throw error;
+    }
+    return true;
+  }
+
+  function wantedOf(lane: Lane, isBusy: boolean): WantedEndpoint[] {
+    const wanted: WantedEndpoint[] = [];
+    for (const [key, due] of backlog) {
+      const known = endpoints.get(key);
+      if ((known ? laneOf(known) : 'sound') !== lane) continue;
+      const room = known ? roomOf(known, isBusy) : isBusy ? 1 : WINDOW_FIRST * AHEAD;
+      if (room > 0) wanted.push({ ...due, room });
+      if (wanted.length === WANTED_MOST) break;
+    }
+    return wanted;
   }
 
   /** Gives back what is taken and not sent; so nothing waits here for those that fail, and takes the others' room. */
   async function giveBack(of: readonly Endpoint[]): Promise<void> {
     const unsent = of.flatMap(({ queue }) => queue.splice(0).map(({ row }) => row));
+    queued -= unsent.length;
     if (unsent.length > 0) await gateway.callbacks.giveBack(unsent, gateway.clock.now);
+    for (const row of unsent) remember(row);
   }
 
   function sendNext(endpoint: Endpoint): void {
@@ -135,6 +185,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     while (endpoint.sending < endpoint.window && sending[lane] < SENDING_MOST[lane]) {
       const next = endpoint.queue.shift();
       if (!next) break;
+      queued--;
       if (performance.now() - next.takenAt > FRESH_MS) continue;
       endpoint.sending++;
       sending[lane]++;
@@ -144,6 +195,8 @@ export function createDeliverer(gateway: Gateway): Deliverer {
         endpoint.window = isDelivered
           ? Math.min(WINDOW_MOST, endpoint.window + 1)
           : Math.max(1, Math.floor(endpoint.window / 2));
+        // The next of its payment may be due now.
+        remember(endpoint);
         sendNext(endpoint);
         if (endpoint.queue.length < endpoint.window) void take();
       });
@@ -185,6 +238,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
       if (isOn) void take();
     },
     async drain() {
+      isSweepAsked = true;
       await take();
       await idle();
     },

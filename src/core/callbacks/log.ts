@@ -20,7 +20,7 @@ const shown = async <Row extends CallbackRow>(gateway: Gateway, callback: Row) =
   goesTo: callback.url ?? (await findAccount(gateway, callback.mid))?.settings.callback_url ?? '',
 });
 
-/** Newest payments first, and of each the newest callback first. */
+/** Newest first. */
 export async function listCallbacks(
   gateway: Gateway,
   filter: CallbackFilter,
@@ -67,13 +67,15 @@ export async function resendCallbacks(gateway: Gateway, filter: CallbackFilter):
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
   const payment = paymentId === undefined ? undefined : await gateway.payments.findAnywhere(paymentId);
   if (paymentId !== undefined && (!payment || payment.mid !== (mid ?? payment.mid))) throw new Refusal('noSuchPayment');
-  return resend(gateway, { ...filter, mid: mid ?? payment?.mid });
+  const owner = mid ?? payment?.mid;
+  if (owner === undefined) throw new Refusal('noSuchAccount');
+  return resend(gateway, { ...filter, mid: owner });
 }
 
-async function resend(gateway: Gateway, filter: CallbackFilter & { seq?: number }): Promise<number> {
-  const resent = await gateway.callbacks.resend(filter, gateway.clock.now);
+async function resend(gateway: Gateway, filter: CallbackFilter & { mid: string; seq?: number }): Promise<number> {
+  // Delivery begins with the first portion and does not wait for the last.
+  const resent = await gateway.callbacks.resend(filter, gateway.clock.now, () => gateway.deliverer.wake());
   gateway.log.info({ mid: filter.mid, payment_id: filter.paymentId, resent }, 'callbacks resent');
-  gateway.deliverer.wake();
   return resent;
 }
 

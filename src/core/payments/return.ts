@@ -47,10 +47,15 @@ export function returnAddress(
   { isAfterChallenge = false }: WayBack = {},
 ): string | undefined {
   const { session, returnUrl, termUrl3ds } = payment.details;
-  const address = session
-    ? addressOf(session, ADDRESSES[endingOf(gateway, payment)])
-    : ((isAfterChallenge ? termUrl3ds : undefined) ?? returnUrl);
-  return withParameters(gateway, payment, account, address);
+  if (!session) {
+    const address = (isAfterChallenge ? termUrl3ds : undefined) ?? returnUrl;
+    return withParameters(gateway, payment, account, address, { isSigned: false });
+  }
+  const ending = endingOf(gateway, payment);
+  // The hash equals that of a callback: on another address, the payer could present it at success_url unpaid.
+  return withParameters(gateway, payment, account, addressOf(session, ADDRESSES[ending]), {
+    isSigned: ending === 'paid',
+  });
 }
 
 /** The merchant's address for a payer who does not want to pay. */
@@ -58,7 +63,8 @@ export const cancelAddress = (
   gateway: Pick<Gateway, 'environment'>,
   payment: WholePayment,
   account: Account,
-): string | undefined => withParameters(gateway, payment, account, payment.details.session?.cancelUrl);
+): string | undefined =>
+  withParameters(gateway, payment, account, payment.details.session?.cancelUrl, { isSigned: false });
 
 const addressOf = (session: SessionTerms, names: readonly AddressName[]): string | undefined =>
   names.map((name) => session[name]).find((address) => address !== undefined);
@@ -68,18 +74,23 @@ function withParameters(
   payment: WholePayment,
   account: Account,
   returnUrl: string | undefined,
+  { isSigned }: { isSigned: boolean },
 ): string | undefined {
   if (returnUrl === undefined || !isWebAddress(gateway, returnUrl)) return undefined;
   // As browsers read it: what was looked at is what is sent, and a header holds no other letters than these.
   const url = new URL(returnUrl);
   if (!account.settings.return_parameters) return url.href;
-  const { paymentId, orderId, amountText, currency } = payment;
-  const signed = [paymentId, orderId, amountText, currency, payment.details.description];
-  const hash = wireHash(signed, account.passwords()[0] as string);
-  const added = new URLSearchParams({ payment_id: paymentId, trans_id: paymentId, order_id: orderId, hash });
+  const { paymentId, orderId } = payment;
+  const added = new URLSearchParams({ payment_id: paymentId, trans_id: paymentId, order_id: orderId });
+  if (isSigned) added.set('hash', successHash(payment, account));
   // The merchant's own query stays as it was written.
   url.search += url.search === '' ? added : `&${added}`;
   return url.href;
+}
+
+function successHash({ paymentId, orderId, amountText, currency, details }: WholePayment, account: Account): string {
+  const signed = [paymentId, orderId, amountText, currency, details.description];
+  return wireHash(signed, account.passwords()[0] as string);
 }
 
 /** Whether a payer may be sent there: https, or plain http on the developer's own machine in the sandbox. */

@@ -100,7 +100,7 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
     }),
   },
   '/admin/api/callbacks': {
-    get: call('callbacks', 'listCallbacks', 'Lists callbacks: newest payments first, and of each the newest first.', {
+    get: call('callbacks', 'listCallbacks', 'Lists callbacks, newest first.', {
       parameters: [
         inQuery('mid', uuid, 'Callbacks of this account.'),
         inQuery('payment_id', uuid, 'Callbacks of this payment.'),

@@ -1,0 +1,163 @@
+/** What it costs to find and to take callbacks that are due: a bounded number of rows, however many wait or are due. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDeliverer } from '../../src/core/callbacks/deliver.ts';
+import {
+  type CallbackRow,
+  type CallbackStore,
+  createCallbackStore,
+  type DueEndpoint,
+  type DuePlace,
+  SWEEP_START,
+} from '../../src/store/callbacks.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { deliveriesAt, idOf } from '../support/delivery-shop.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { noting, readingOf, type Statement } from '../support/plans.ts';
+import { answers } from '../support/receivers.ts';
+
+/** How the connection for deliveries plans its statements. */
+const AS_DELIVERIES =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
+const MANY = 50_000;
+/** The most rows that one statement may read, scans for updates included. */
+const ROWS_MOST = 5000;
+
+let shop: TestGateway;
+let store: CallbackStore;
+let statements: Statement[];
+let close: () => Promise<void>;
+let deliveries: ReturnType<typeof deliveriesAt>;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  deliveries = deliveriesAt(shop);
+  const opened = openDatabase(shop.connection, () => undefined);
+  const noted = noting(opened, shop.connection);
+  store = createCallbackStore(noted.database);
+  statements = noted.statements;
+  close = async () => {
+    await noted.close();
+    await opened.close();
+  };
+});
+afterAll(async () => {
+  await close();
+  await shop.close();
+  await deliveries.close();
+});
+beforeEach(async () => {
+  await shop.rows('truncate callbacks');
+  statements.length = 0;
+});
+
+/** Makes callbacks that wait, of payments that exist nowhere else; `n` counts them. */
+async function insert(count: number, columns: { mid?: string; endpoint?: string; due: string; rung?: number }) {
+  const { mid = 'gen_random_uuid()', endpoint = `''`, due, rung = 0 } = columns;
+  await shop.rows(`insert into callbacks
+      (mid, payment_id, seq, type, body, is_json, endpoint, state, rung, due_at, created_at)
+    select ${mid}, gen_random_uuid(), 2, 'sale', 'a=b', false, ${endpoint}, 'waiting', ${rung}, ${due}, now()
+    from generate_series(1, ${count}) n`);
+  await shop.rows('analyze callbacks');
+}
+
+/** How the statements that were noted read the callbacks, when they are run once more. */
+async function expectFewRows(): Promise<void> {
+  expect(statements.length).toBeGreaterThan(0);
+  for (const statement of new Map(statements.map((one) => [one.text, one])).values()) {
+    const { rows, scans } = await readingOf(shop.connection, statement, 'callbacks', AS_DELIVERIES);
+    expect(rows, `${statement.text}\n${scans.join(', ')}`).toBeLessThanOrEqual(ROWS_MOST);
+    expect(scans.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
+  }
+}
+
+/** Everything that is found by one sweep, and in how many looks. */
+async function sweep(now: number): Promise<{ found: Map<string, DueEndpoint>; looks: number }> {
+  const found = new Map<string, DueEndpoint>();
+  let looks = 0;
+  for (let place: DuePlace | undefined = SWEEP_START; place !== undefined; looks++) {
+    const searched = await store.findDue(now, place);
+    for (const one of searched.found) found.set(`${one.mid} ${one.endpoint}`, one);
+    place = searched.sweep;
+  }
+  return { found, looks };
+}
+
+test.each(['accounts', 'endpoints of one account'])(
+  `${MANY} %s that wait for a later try are not looked at, when callbacks are taken and when tries are recorded`,
+  async (kind) => {
+    const told = await deliveries.tellingTo(answers(200));
+    const own = kind === 'accounts' ? {} : { mid: `'${told.merchant.mid}'::uuid`, endpoint: 'n::text' };
+    await insert(MANY, { ...own, due: `now() + n * interval '1 s' + interval '1 hour'`, rung: 8 });
+    const id = await told.sale();
+    await createDeliverer({ ...shop.gateway, callbacks: store }).drain();
+    expect(told.receiver.received.map(idOf)).toEqual([`${id}-2`]);
+    expect(new Set(statements.map(({ text }) => text)).size).toBe(3);
+    await expectFewRows();
+  },
+  120_000,
+);
+
+test(`of ${MANY} endpoints that have something due each, a look reads a part, and a sweep finds all`, async () => {
+  await insert(MANY, { due: `now() - interval '1 s'` });
+  const { found, looks } = await sweep(Date.now());
+  expect([found.size, looks]).toEqual([MANY, MANY / 1000 + 1]);
+  const wanted = [...found.values()].slice(0, 512).map((one) => ({ ...one, room: 16 }));
+  const { rows, left } = await store.claimDue(Date.now(), wanted, 512);
+  expect(rows).toHaveLength(512);
+  expect(left.length).toBeLessThanOrEqual(1);
+  await expectFewRows();
+}, 120_000);
+
+test(`a backlog of ${MANY} of one endpoint hides nobody, and is taken in its order`, async () => {
+  const mid = '0199ffff-0000-7000-8000-000000000002';
+  await insert(MANY, { mid: `'${mid}'::uuid`, due: `now() - interval '1 s' - n * interval '1 ms'` });
+  await insert(1, { due: `now() - interval '20 s'` });
+  await insert(1, { due: 'now()' });
+  const first = await store.findDue(Date.now(), undefined);
+  expect(first.found).toHaveLength(2);
+  expect((await sweep(Date.now())).found.size).toBe(3);
+  const wanted = [{ mid, endpoint: '', ahead: 0, room: 64 }];
+  const taken: CallbackRow[] = [];
+  for (let claims = 0; claims < 3; claims++) {
+    const { rows, left } = await store.claimDue(Date.now(), wanted, 4096);
+    expect([rows.length, left.length]).toEqual([64, 1]);
+    taken.push(...rows);
+  }
+  expect(new Set(taken.map(({ paymentId }) => paymentId)).size).toBe(192);
+  const oldest = await shop.rows(`select count(*)::int as left from callbacks
+    where mid = '${mid}' and not is_taken and due_at < (select due_at from callbacks where mid = '${mid}' and not is_taken
+      order by due_at limit 1)`);
+  expect(oldest).toEqual([{ left: 0 }]);
+  await expectFewRows();
+}, 120_000);
+
+test('callbacks that are held back are put off, so that they do not hide the others of their endpoint', async () => {
+  const mid = '0199ffff-0000-7000-8000-000000000003';
+  const HELD = 5000;
+  // An earlier callback of each payment has failed once and waits for its next try.
+  await insert(HELD, { mid: `'${mid}'::uuid`, due: `now() + interval '5 minutes'`, rung: 1 });
+  await shop.rows(`insert into callbacks
+      (mid, payment_id, seq, type, body, is_json, endpoint, state, rung, due_at, created_at)
+    select mid, payment_id, 4, type, body, is_json, endpoint, state, 0, now() - interval '1 s', created_at
+    from callbacks where mid = '${mid}'`);
+  await insert(1, { mid: `'${mid}'::uuid`, due: 'now()' });
+  const now = Date.now() + 1;
+  const taken: CallbackRow[] = [];
+  let left: DueEndpoint[] = [{ mid, endpoint: '', ahead: 0 }];
+  let claims = 0;
+  for (; left.length > 0; claims++) {
+    const claimed = await store.claimDue(
+      now,
+      left.map((one) => ({ ...one, room: 1 })),
+      4096,
+    );
+    taken.push(...claimed.rows);
+    left = claimed.left;
+  }
+  expect(taken).toHaveLength(1);
+  expect(taken[0]).toMatchObject({ seq: 2, rung: 0 });
+  expect(claims).toBeLessThan(HELD / 50);
+  const [row] = await shop.rows(`select count(*)::int as due from callbacks where mid = '${mid}'
+    and due_at <= '${new Date(now).toISOString()}'`);
+  expect(row).toEqual({ due: 0 });
+  await expectFewRows();
+}, 120_000);

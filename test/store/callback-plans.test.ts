@@ -1,0 +1,137 @@
+/** How many rows the statements on callbacks read: a number that does not grow with the table. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CallbackFilter, type CallbackStore, createCallbackStore } from '../../src/store/callbacks.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { noting, readingOf, type Statement } from '../support/plans.ts';
+
+const MERCHANTS = 50;
+const CALLBACKS = 100_000;
+const START = Date.parse('2026-03-01T00:00:00Z');
+const SECOND = 1000;
+/** The most rows that one statement resends, written a second time by hand. */
+const PORTION = 1000;
+
+let shop: TestGateway;
+let store: CallbackStore;
+let statements: Statement[];
+let close: () => Promise<void>;
+let payment: string;
+
+const merchant = (number: number): string => `0199ffff-0000-7000-8000-${String(number).padStart(12, '0')}`;
+/** The merchant whose callbacks are older than all others. */
+const OLD = merchant(999);
+/** The merchant whose callbacks were all parked. */
+const PARKED = merchant(998);
+/** A merchant without callbacks. */
+const NEW = merchant(997);
+
+beforeAll(async () => {
+  shop = await startTestGateway();
+  const opened = openDatabase(shop.connection, () => undefined);
+  const noted = noting(opened, shop.connection);
+  store = createCallbackStore(noted.database);
+  statements = noted.statements;
+  close = async () => {
+    await noted.close();
+    await opened.close();
+  };
+  payment = (await shop.sale()).body.trans_id;
+  const insert = (mid: string, state: string, count: number, second: string) =>
+    shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, due_at, created_at)
+      select ${mid}::uuid, gen_random_uuid(), 2, 'sale', 'a=b', false, '', s.state::callback_state,
+        case when s.state = 'waiting' then timestamptz '2026-03-01Z' end,
+        timestamptz '2026-03-01Z' + ${second} * interval '1 second'
+      from (select n, ${state} as state from generate_series(1, ${count}) n) s`);
+  const some = `('0199ffff-0000-7000-8000-' || lpad((n % ${MERCHANTS})::text, 12, '0'))`;
+  const mixed = `case when n % 100 = 0 then 'parked' when n % 100 < 3 then 'waiting' else 'delivered' end`;
+  await insert(some, mixed, CALLBACKS, 'n');
+  await insert(`'${OLD}'`, `'delivered'`, 500, '-n');
+  await insert(`'${PARKED}'`, `'parked'`, 5000, '(n * 20)');
+  await shop.rows('analyze callbacks');
+});
+afterAll(async () => {
+  await close();
+  await shop.close();
+});
+
+/** Runs it, and says how its statements read the callbacks. */
+async function readingBy(run: () => Promise<unknown>) {
+  statements.length = 0;
+  await run();
+  expect(statements.length).toBeGreaterThan(0);
+  const readings = await Promise.all(statements.map((one) => readingOf(shop.connection, one, 'callbacks')));
+  return { rows: readings.map(({ rows }) => rows), scans: readings.flatMap(({ scans }) => scans) };
+}
+
+describe('a page of the list', () => {
+  const LIMIT = 51;
+  const at = (second: number): number => START + second * SECOND;
+  const middle = { from: at(40_000), to: at(60_000) };
+  const FILTERS: [string, CallbackFilter][] = [
+    ['nothing', {}],
+    ['an account', { mid: merchant(7) }],
+    ['an account whose callbacks are all old', { mid: OLD }],
+    ['an account that has none', { mid: NEW }],
+    ['a time', middle],
+    ['the beginning', { to: at(100) }],
+    ['the time since', { from: at(99_990) }],
+    ['a time when nothing happened', { from: at(200_000) }],
+    ['an account and a time', { mid: merchant(7), ...middle }],
+    ...(['waiting', 'delivered', 'parked'] as const).flatMap((state): [string, CallbackFilter][] => [
+      [state, { state }],
+      [`${state} of an account`, { state, mid: merchant(8) }],
+      [`${state} of an account that has no such`, { state, mid: state === 'parked' ? OLD : PARKED }],
+      [`${state} of a time`, { state, ...middle }],
+      [`${state} of an account and a time`, { state, mid: merchant(8), ...middle }],
+    ]),
+  ];
+
+  test.each(FILTERS)('by %s reads a few rows, by an index', async (_, filter) => {
+    const { rows, scans } = await readingBy(() => store.list(filter, LIMIT));
+    // Each of three states as far as the page, and the page itself.
+    expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(4 * LIMIT + 10);
+    expect(scans.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
+  });
+
+  test('so does the next page', async () => {
+    const { mid } = shop.merchant;
+    const [own] = await store.list({ paymentId: payment }, 1);
+    expect(own).toMatchObject({ mid, paymentId: payment });
+    for (const filter of [{}, { mid }, { state: 'delivered' as const }, middle]) {
+      const { rows, scans } = await readingBy(() => store.list(filter, LIMIT, own));
+      expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(4 * LIMIT + 10);
+      expect(scans.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
+    }
+  });
+
+  test.each<CallbackFilter>([{}, { state: 'waiting' }, { state: 'delivered' }, middle])(
+    'by a payment, and %j: its rows only',
+    async (filter) => {
+      const { rows, scans } = await readingBy(() => store.list({ ...filter, paymentId: payment }, LIMIT));
+      expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(10);
+    },
+  );
+
+  test('has the newest first, whatever the filter', async () => {
+    for (const [, filter] of FILTERS) {
+      const times = (await store.list(filter, LIMIT)).map(({ createdAt }) => createdAt);
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+    }
+    const newest = await store.list({ mid: merchant(7) }, 3);
+    expect(newest.map(({ createdAt }) => (createdAt - START) / SECOND)).toEqual([99_957, 99_907, 99_857]);
+  });
+});
+
+test('a resend of an account touches a portion in each statement, and every callback in one of them', async () => {
+  const { rows, scans } = await readingBy(async () => {
+    let portions = 0;
+    const count = await store.resend({ mid: PARKED, state: 'parked' }, Date.now, () => portions++);
+    expect([count, portions]).toEqual([5000, 6]);
+  });
+  expect(rows).toHaveLength(6);
+  expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(5 * PORTION);
+  expect(scans.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
+  const left = await shop.rows(`select state, count(*)::int from callbacks where mid = '${PARKED}' group by state`);
+  expect(left).toEqual([{ state: 'waiting', count: 5000 }]);
+});

@@ -1,0 +1,90 @@
+/** Which rows a statement really reads: runs what the store runs once more, under EXPLAIN ANALYZE, and undoes it. */
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+// @ts-expect-error The package has no types for it: how it writes a value on the wire.
+import { prepareValue } from 'pg/lib/utils.js';
+import type { Connection, Database } from '../../src/store/database.ts';
+import type { Schema } from '../../src/store/schema.ts';
+
+export interface Statement {
+  text: string;
+  values: readonly unknown[];
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+export interface Reading {
+  /** Rows of the table that were looked at, also those that a filter removed. */
+  rows: number;
+  /** How: `Index Scan callbacks_due`, `Seq Scan`. */
+  scans: string[];
+}
+
+/** The same database, which notes the statements that go through it. */
+export function noting(database: Database, connection: Connection) {
+  const statements: Statement[] = [];
+  const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
+  const query = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
+    log: ({ query: { sql, parameters } }) => void statements.push({ text: sql, values: parameters }),
+  });
+  const deliveries = {
+    ...database.deliveries,
+    query: (statement: { name: string; text: string; values: unknown[] }) => {
+      statements.push({ text: statement.text, values: statement.values });
+      return database.deliveries.query(statement);
+    },
+  } as Database['deliveries'];
+  return { database: { ...database, query, deliveries }, statements, close: () => query.destroy() };
+}
+
+const literal = (value: unknown): string => {
+  const text = prepareValue(value);
+  return text === null || text === undefined ? 'null' : pg.escapeLiteral(String(text));
+};
+
+/** Runs a statement in a transaction that is rolled back, and says how it read a table. */
+export async function readingOf(
+  connection: Connection,
+  { text, values }: Statement,
+  table: string,
+  options = '',
+): Promise<Reading> {
+  const client = new pg.Client({ ...connection, options: `-c timezone=UTC ${options}` });
+  await client.connect();
+  try {
+    await client.query('begin');
+    // Prepared, so that it gets the plan that the settings of the connection ask for.
+    await client.query(`prepare probe as ${text}`);
+    const arguments_ = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
+    const { rows } = await client.query(`explain (analyze, format json) execute probe${arguments_}`);
+    await client.query('rollback');
+    return reading(rows[0]['QUERY PLAN'][0].Plan, table);
+  } finally {
+    await client.end();
+  }
+}
+
+function reading(plan: PlanNode, table: string): Reading {
+  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
+  const scans = nodes(plan).filter(
+    (node) => node['Relation Name'] === table && node['Node Type'].endsWith('Scan') && node['Actual Loops'] > 0,
+  );
+  const seen = (node: PlanNode): number =>
+    (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) *
+    node['Actual Loops'];
+  return {
+    rows: scans.reduce((sum, node) => sum + seen(node), 0),
+    scans: scans.map((node) => [node['Node Type'], node['Index Name']].filter(Boolean).join(' ')),
+  };
+}
