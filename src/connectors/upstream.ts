@@ -2,6 +2,7 @@
 import { Pool } from 'undici';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
+import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { REASONS } from '../rules/reasons.ts';
 import type {
@@ -138,8 +139,10 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
 
   /** The answer of a call; nothing when the provider has no such thing. Anything else is a line that is dead. */
   const call = async (method: 'GET' | 'POST', path: string, body?: Json): Promise<Json | undefined> => {
-    const request = body === undefined ? {} : { body: JSON.stringify(body) };
-    const { statusCode, body: answer } = await pool.request({ method, path: prefix + path, headers, ...request });
+    const request = { method, path: prefix + path, headers };
+    const { statusCode, body: answer } = await (body === undefined
+      ? pool.request(request)
+      : withJsonBytes(body, (bytes) => pool.request({ ...request, body: bytes })));
     if (statusCode !== 200) {
       await answer.dump();
       if (statusCode === 404) return undefined;

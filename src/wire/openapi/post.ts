@@ -226,6 +226,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
           'refundTooMuch',
           'unknownRoute',
           'bodyTooLarge',
+          'tooManyRequests',
           'internal',
           'unavailable',
         ),
