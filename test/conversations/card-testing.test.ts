@@ -309,7 +309,10 @@ describe('an account', () => {
 describe('an account that set no limits', () => {
   test('may test as many declined cards as it likes in the sandbox', async () => {
     const merchant = await shop.newMerchant();
-    expect(await tries(await open(merchant), times(25, DECLINED))).toEqual(times(25, 303));
+    // One page takes at most 20 presses a second, whatever the settings.
+    for (let sessions = 0; sessions < 2; sessions++) {
+      expect(await tries(await open(merchant), times(13, DECLINED))).toEqual(times(13, 303));
+    }
     expect((await tryOnce(merchant, GOOD)).location).toBe(SUCCESS_URL);
   });
 
