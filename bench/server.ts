@@ -95,6 +95,7 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
   const app = createApp(gateway, {
     isTrustedProxy: () => false,
     takesRequests: true,
+    requestsPerAddress: 0,
     adminTokenDigest: hash('sha256', adminToken, 'buffer'),
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -1,5 +1,6 @@
 /** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
 import { timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -20,6 +21,7 @@ import { envelope, refusalOf } from './wire/envelope.ts';
 import { healthFace } from './wire/health.ts';
 import { inboundFace } from './wire/inbound/index.ts';
 import { openApiFace } from './wire/openapi.ts';
+import { createRequestLimits } from './wire/request-limits.ts';
 import { s2sFace } from './wire/s2s/index.ts';
 import { sandboxFace } from './wire/sandbox/index.ts';
 import { receiverFace } from './wire/sandbox/receiver.ts';
@@ -53,6 +55,8 @@ export interface AppOptions {
   adminTokenDigest: Buffer;
   /** A process that only does what is due answers for its health and nothing else. */
   takesRequests: boolean;
+  /** How many API requests of one address are answered in a second; 0, and nothing, mean any number. */
+  requestsPerAddress?: number;
 }
 
 const SWEEP_MS = 50;
@@ -60,12 +64,28 @@ const SWEEP_MS = 50;
 /** A body that nobody reads and that may be long ends with its connection. */
 function leaveUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
   const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LIMITS.bodyBytes;
-  if (isLong) reply.header('connection', 'close');
+  if (isLong) closeUnread(reply);
+}
+
+/**
+ * Closes the connection after the answer. What the sender still sends is not read; the connection stays half open for a
+ * moment all the same, because closing it while data arrive would reset it, and the sender would lose the answer.
+ */
+function closeUnread(reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  const { socket } = reply.raw;
+  if (socket) socket.destroySoon = () => endGently(socket);
+}
+
+function endGently(socket: Socket, text?: string): void {
+  if (text === undefined) socket.end();
+  else socket.end(text);
+  setTimeout(() => socket.destroy(), LIMITS.lingerMs).unref();
 }
 
 export function createApp(
   gateway: Gateway,
-  { isTrustedProxy, adminTokenDigest, takesRequests }: AppOptions,
+  { isTrustedProxy, adminTokenDigest, takesRequests, requestsPerAddress = 0 }: AppOptions,
 ): FastifyInstance {
   const app = Fastify({
     loggerInstance: gateway.log as FastifyBaseLogger,
@@ -135,6 +155,9 @@ export function createApp(
     if (http === 500) gateway.log.error({ err: error, request_id: request.id }, 'request failed');
     else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request turned away');
     request.outcome = `error ${code}`;
+    if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
+    // The framework closes the connection when a body could not be read; the answer shall arrive all the same.
+    if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
     reply.code(http).send(envelope(refusal.error, refusal.problems));
   });
 
@@ -153,8 +176,9 @@ export function createApp(
 
   app.register(async (face) => healthFace(face, gateway));
   if (!takesRequests) return app;
-  app.register(async (face) => s2sFace(face, gateway, addressOf));
-  app.register(async (face) => checkoutFace(face, gateway, addressOf), { prefix: '/api/v1' });
+  const limits = createRequestLimits(gateway, requestsPerAddress);
+  app.register(async (face) => s2sFace(face, gateway, addressOf, limits));
+  app.register(async (face) => checkoutFace(face, gateway, addressOf, limits), { prefix: '/api/v1' });
   app.register(async (face) => openApiFace(face, gateway));
   app.register(async (face) => inboundFace(face, gateway));
   app.register(async (face) => payFace(face, gateway, (request) => addressOf(request as FastifyRequest)));
@@ -175,10 +199,11 @@ function requestIds(): () => string {
 }
 
 /** What is not HTTP at all still gets the envelope. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
   const body = JSON.stringify(envelope('invalidData', [{ field: 'body', sentence: 'The request is not valid HTTP.' }]));
-  socket.end(
+  endGently(
+    socket,
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

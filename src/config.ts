@@ -160,6 +160,12 @@ export const VARIABLES = {
     'Whether this process answers requests, does what is due, or both.',
   ),
   workers: variable('TURNPIKE_WORKERS', '1', wholeNumber(1, 64), 'How many HTTP processes to run on this machine.'),
+  requestsPerAddress: variable(
+    'TURNPIKE_REQUESTS_PER_ADDRESS',
+    '1000',
+    wholeNumber(0, 100_000),
+    'How many API requests of one address each process answers in a second; three seconds’ worth may come at once, and an IPv6 address counts with its /64. 0 means any number. Requests from loopback are not counted.',
+  ),
   logLevel: variable(
     'LOG_LEVEL',
     'info',

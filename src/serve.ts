@@ -112,6 +112,7 @@ async function runNode(
     isTrustedProxy: trustedProxies(config),
     adminTokenDigest,
     takesRequests: role !== 'work',
+    requestsPerAddress: config.requestsPerAddress,
   });
   const stop = async (): Promise<void> => {
     await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainMs).unref())]);

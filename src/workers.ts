@@ -27,6 +27,9 @@ export async function runWorkers(
   handover: Omit<Handover, 'isFirst'>,
   log: Logger,
 ): Promise<{ port: number; stop(): Promise<void> }> {
+  // Workers accept connections themselves. In the other mode the supervisor accepts and hands each one over by message,
+  // and a connection that is on its way to a worker that was killed would stay open without an answer.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   const aggregator = new AggregatorRegistry();
   let stopping = false;
 

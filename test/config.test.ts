@@ -38,6 +38,7 @@ test('with nothing set these are the values', () => {
     sandboxUrl: '',
     role: 'all',
     workers: 1,
+    requestsPerAddress: 1000,
     logLevel: 'info',
   });
 });
@@ -196,6 +197,15 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       ['64', 64],
     ],
     bad: ['0', '65', '-2', '1.5', 'auto'],
+  },
+  TURNPIKE_REQUESTS_PER_ADDRESS: {
+    key: 'requestsPerAddress',
+    good: [
+      ['0', 0],
+      ['1000', 1000],
+      ['100000', 100_000],
+    ],
+    bad: ['-1', '100001', '1.5', 'none'],
   },
   LOG_LEVEL: {
     key: 'logLevel',

@@ -573,6 +573,46 @@ describe('two workers', () => {
     expect(workersOf(gateway.pid)).toContain(survivor);
   });
 
+  test('a worker that is killed under load leaves no request without an answer', { timeout: 120_000 }, async () => {
+    const outcomes = { answered: 0, broken: 0, hanging: 0 };
+    let isOver = false;
+    const seen = new Set<string>();
+    /** Opens one connection after the other; each is answered or breaks long before the time limit. */
+    const knock = async (): Promise<void> => {
+      while (!isOver) {
+        const outcome = await new Promise<keyof typeof outcomes>((resolve) => {
+          const sent = request(`${gateway.url}/health/live`, { agent: false, timeout: 10_000 }, (response) => {
+            seen.add(String(response.headers['x-request-id']).split('-')[0] as string);
+            response.resume().once('end', () => resolve('answered'));
+            response.once('error', () => resolve('broken'));
+          });
+          sent.once('error', () => resolve('broken'));
+          sent.once('timeout', () => {
+            resolve('hanging');
+            sent.destroy();
+          });
+          sent.end();
+        });
+        outcomes[outcome]++;
+      }
+    };
+    const load = Promise.all(Array.from({ length: 16 }, knock));
+    for (let kills = 0; kills < 3; kills++) {
+      await eventually(() => expect(workersOf(gateway.pid)).toHaveLength(2));
+      // Both have to answer: with no worker left the port would be closed, and another one picked later.
+      seen.clear();
+      await eventually(() => expect(seen.size).toBe(2));
+      const victim = workersOf(gateway.pid)[kills % 2] as number;
+      process.kill(victim, 'SIGKILL');
+      await eventually(() => expect(workersOf(gateway.pid)).not.toContain(victim));
+    }
+    isOver = true;
+    await load;
+    expect(outcomes).toMatchObject({ hanging: 0 });
+    expect(outcomes.answered).toBeGreaterThan(100);
+    await eventually(async () => expect((await answering()).size).toBe(2));
+  });
+
   test('SIGTERM stops all of them, after the requests that are under way', async () => {
     const pids = workersOf(gateway.pid);
     expect(pids).toHaveLength(2);

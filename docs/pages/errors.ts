@@ -6,10 +6,12 @@ import { code, page, table } from './markdown.ts';
 /** When each error is given, for people. */
 const WHEN: Record<ErrorName, string> = {
   unknownRoute: 'The path does not exist, or `action` is not one of the actions in [requests](requests.md).',
-  bodyTooLarge: `The body is larger than ${LIMITS.bodyBytes / 1024} KiB, not counting the long fields of some brands.`,
+  bodyTooLarge: `The body is larger than ${LIMITS.bodyBytes / 1024} KiB, not counting the long fields of some brands; or \`action\`, \`client_key\` and \`brand\` of a sale with a long field do not stand in its first ${LIMITS.bodyBytes / 1024} KiB.`,
   unauthorised: 'An admin or sandbox call came without the admin token, or with a wrong one.',
   wrongSignature: 'News of a provider came without its signature, with a wrong one, or too late.',
   wrongEnvironment: 'A live key was sent to a sandbox, or a test key to production.',
+  tooManyRequests:
+    'The account or the address sends more requests per second than its limit. `Retry-After` says after how many seconds to go on. The limit of the address is checked before the body is read.',
   addressNotAllowed: 'The account has an `ip_allowlist` and the request came from another address.',
   notUuid: 'A field that has to be a UUID is not one.',
   invalidData: 'The body cannot be read, the key is unknown, or fields are missing or malformed; `errors` names each.',
@@ -42,7 +44,7 @@ const WHEN: Record<ErrorName, string> = {
   providerBusy:
     'So many payments wait for the provider that another one would not be sent in time. Nothing was written or charged.',
   unavailable:
-    'The database cannot take the request at the moment. Ask for the status of the order; if it is unknown, send the request again.',
+    'The database cannot take the request at the moment, or too many large bodies are being sent at once. Ask for the status of the order; if it is unknown, send the request again.',
   internal: 'A fault of the gateway. Ask for the status of the order; if it is unknown, send the request again.',
 };
 

@@ -58,8 +58,10 @@ The field ${code('brand')} of a sale names the way to pay. Each brand adds its o
 they are in [Brands](brands.md).
 
 A body has at most ${LIMITS.bodyBytes / 1024} KiB, ${LIMITS.formFields} fields and ${LIMITS.formDepth} levels of
-brackets in a name. The long fields of brands (${[...LONG_FIELDS].map(code).join(', ')}) come on top of that. A field
-is sent once. A required field that is empty counts as missing. Fields that are not listed are ignored, but
+brackets in a name. The long fields of brands (${[...LONG_FIELDS].map(code).join(', ')}) come on top of that; the
+fields ${code('action')}, ${code('client_key')} and ${code('brand')} of such a sale come first, within the first
+${LIMITS.bodyBytes / 1024} KiB, and the whole body has at most ${LIMITS.bodyBytesMost / 1024 / 1024} MiB. A field is
+sent once. A required field that is empty counts as missing. Fields that are not listed are ignored, but
 ${code('custom_data[…]')} of a sale is kept with the payment.
 
 What the actions do, and how they are answered, is in the merchant guide: [sales](merchant-guide.md#the-answer-to-a-sale),

@@ -18,7 +18,8 @@ nothing is changed.`,
       ['Setting', 'Default', 'Expects', 'Means'],
       SETTING_NAMES.map((name) => {
         const row = SETTINGS[name];
-        return [code(name), json(row.default), row.expects, row.about];
+        const inSandbox = 'sandboxDefault' in row ? `, ${json(row.sandboxDefault)} in the sandbox` : '';
+        return [code(name), json(row.default) + inSandbox, row.expects, row.about];
       }),
     ),
   );

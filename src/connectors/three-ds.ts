@@ -1,6 +1,7 @@
 /** The 3DS directory: asks the card's bank whether the payer is who they say (EMV 3-D Secure 2, browser channel). */
 import { Pool } from 'undici';
 import { isObject, isText } from '../lib/json.ts';
+import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Authentication } from './connector.ts';
 import { newsReader, type ProviderAccess } from './upstream.ts';
@@ -109,9 +110,10 @@ export function createThreeDs(
   const read = newsReader(newsSecret, 'threeDSServerTransID');
   return {
     async authenticate(request) {
-      const body = JSON.stringify(areq(request));
       const signal = AbortSignal.timeout(patienceMs);
-      const { statusCode, body: answer } = await pool.request({ method: 'POST', path, headers, body, signal });
+      const { statusCode, body: answer } = await withJsonBytes(areq(request), (body) =>
+        pool.request({ method: 'POST', path, headers, body, signal }),
+      );
       if (statusCode === 404) {
         await answer.dump();
         return { kind: 'notEnrolled' };

@@ -3,6 +3,7 @@ import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { Deadline } from '../lib/deadline.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
+import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { REASONS } from '../rules/reasons.ts';
 import {
@@ -177,15 +178,18 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
     deadline: Deadline,
     body?: Json,
   ): Promise<Json | undefined> => {
-    const request: Dispatcher.RequestOptions & FencedRequest = {
-      method,
-      path: prefix + path,
-      headers,
-      signal: deadline.signal,
-      deadline,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+    const request = (bytes?: Buffer): Promise<Dispatcher.ResponseData> => {
+      const { signal } = deadline;
+      const options: Dispatcher.RequestOptions & FencedRequest = {
+        method,
+        path: prefix + path,
+        headers,
+        signal,
+        deadline,
+      };
+      return dispatcher.request(bytes ? { ...options, body: bytes } : options);
     };
-    const { statusCode, body: answer } = await dispatcher.request(request).catch((error) => {
+    const { statusCode, body: answer } = await (body ? withJsonBytes(body, request) : request()).catch((error) => {
       throw deadline.hasBegun ? error : new NotSent(`The provider could not be reached (${error.message}).`);
     });
     if (statusCode !== 200) {

@@ -28,7 +28,7 @@ const bound = (column: string, mid: string): string => boundTo('accounts', colum
 
 function open(gateway: Gateway, row: AccountRow): Account {
   const { mid } = row;
-  const settings = completeSettings(row.settings);
+  const settings = completeSettings(row.settings, gateway.environment);
   /** One, or two while it is replaced; opened when somebody needs them, so that a damaged one harms nothing else. */
   const secrets = (name: AccountSecret, sealed: Buffer, previous: Buffer | null, until: number | null) => {
     const opened: Secret[] = [];

@@ -1,5 +1,5 @@
 /** What the gateway counts, for Prometheus. */
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StateName } from '../rules/states.ts';
 
 export interface Metrics {
@@ -13,6 +13,10 @@ export interface Metrics {
   /** What became of a callback by a try, and how long after its event. */
   delivered(state: string, ageMs: number): void;
   cardRefused(limit: string): void;
+  /** A request was refused because its account or its address sent too many. */
+  requestLimited(limit: 'account' | 'address'): void;
+  /** Says where the bytes reserved for large bodies are read. */
+  observeLargeBodies(read: () => number): void;
 }
 
 export function createMetrics(): Metrics {
@@ -51,6 +55,21 @@ export function createMetrics(): Metrics {
     help: 'Cards that were not taken because of a limit.',
     labelNames: ['limit'],
     registers,
+  });
+  const requestsLimited = new Counter({
+    name: 'turnpike_requests_limited_total',
+    help: 'Requests that were refused because their account or their address sent too many.',
+    labelNames: ['limit'],
+    registers,
+  });
+  let largeBodyBytes = (): number => 0;
+  new Gauge({
+    name: 'turnpike_large_body_bytes',
+    help: 'Bytes reserved for request bodies larger than usual.',
+    registers,
+    collect() {
+      this.set(largeBodyBytes());
+    },
   });
   const callbacks = new Counter({
     name: 'turnpike_callback_tries_total',
@@ -92,6 +111,12 @@ export function createMetrics(): Metrics {
     },
     cardRefused(limit) {
       cardsRefused.labels(limit).inc();
+    },
+    requestLimited(limit) {
+      requestsLimited.labels(limit).inc();
+    },
+    observeLargeBodies(read) {
+      largeBodyBytes = read;
     },
   };
 }

@@ -102,6 +102,9 @@ export function clientAddress(
   return client;
 }
 
+/** Whether an address is one of the machine itself. */
+export const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
+
 /** Whether the host of a web address is the machine itself. */
 export const isLoopbackHost = (hostname: string): boolean =>
   /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

@@ -34,8 +34,12 @@ class Reader {
     this.#limits = limits;
   }
 
+  /** Counts the next field; false when the form has too many, and then the rest of the body is not read. */
+  begin(): boolean {
+    return ++this.#fields <= this.#limits.fields;
+  }
+
   add(name: string, value: string): void {
-    if (++this.#fields > this.#limits.fields) return;
     if (value.includes('\0') || name.includes('\0')) this.refuse(name, 'This value is not valid.');
     if (name.includes('[')) this.#checkNesting(name);
     const before = this.values.size;
@@ -52,19 +56,17 @@ class Reader {
 
   #checkNesting(name: string): void {
     if (!NAME.test(name)) this.refuse(name, 'This name is not valid.');
-    if (name.split('[').length - 1 > this.#limits.depth) {
+    if (levelsOf(name, this.#limits.depth + 1) > this.#limits.depth) {
       this.refuse(name, `This value is nested too deep. It should have ${this.#limits.depth} levels or less.`);
     }
   }
 
   addFile(name: string): void {
-    this.#fields++;
     this.refuse(name, 'This value should be a text, not a file.');
   }
 
-  /** Names a problem; beyond the most fields nothing more is named, or the answer would outgrow the request. */
   refuse(name: string, sentence: string): void {
-    if (this.#fields <= this.#limits.fields) this.problems.push({ field: shown(name), sentence });
+    this.problems.push({ field: shown(name), sentence });
   }
 
   finish(): Form {
@@ -76,33 +78,61 @@ class Reader {
   }
 }
 
-const decode = (text: string): string => decodeURIComponent(text.includes('+') ? text.replaceAll('+', ' ') : text);
+/** Counts the opening brackets of a name, up to a bound: a hostile name may consist of nothing else. */
+function levelsOf(name: string, most: number): number {
+  let levels = 0;
+  for (let at = name.indexOf('['); at !== -1 && levels < most; at = name.indexOf('[', at + 1)) levels++;
+  return levels;
+}
+
+const LONG_TEXT = 4096;
+const PLUS = 43;
+const SPACE = 32;
+
+/** Plus signs stand for spaces. Each match of `replaceAll` costs, so a long text is gone through by its bytes. */
+function withSpaces(text: string): string {
+  if (text.length < LONG_TEXT) return text.replaceAll('+', ' ');
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
+  return bytes.toString();
+}
+
+const decode = (text: string): string => decodeURIComponent(text.includes('+') ? withSpaces(text) : text);
 
 const isPlain = (text: string): boolean => !text.includes('%') && !text.includes('+');
 
-/** Reads `application/x-www-form-urlencoded`. */
+const AMPERSAND = 38;
+
+/** Reads `application/x-www-form-urlencoded`, up to the most fields that a form may have. */
 export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
   const text = body.toString('utf8');
   const plain = isPlain(text);
   let start = 0;
+  let equals = -1;
   while (start < text.length) {
+    if (text.charCodeAt(start) === AMPERSAND) {
+      start++;
+      continue;
+    }
+    if (!form.begin()) break;
     let end = text.indexOf('&', start);
     if (end === -1) end = text.length;
-    if (end > start) {
-      const equals = text.indexOf('=', start);
-      const hasValue = equals !== -1 && equals < end;
-      const name = text.slice(start, hasValue ? equals : end);
-      const value = hasValue ? text.slice(equals + 1, end) : '';
-      if (plain) form.add(name, value);
-      else addDecoded(form, name, value);
-    }
+    // Searched again only behind the last one found, so that the text is scanned once in total.
+    if (equals < start) equals = text.indexOf('=', start);
+    if (equals === -1) equals = text.length;
+    const hasValue = equals < end;
+    const name = text.slice(start, hasValue ? equals : end);
+    const value = hasValue ? text.slice(equals + 1, end) : '';
+    if (plain) form.add(name, value);
+    else addDecoded(form, name, value);
     start = end + 1;
   }
   return form.finish();
 }
 
+/** Adds a pair that may be percent-encoded. A broken one costs an exception, which the most fields of a form bound. */
 function addDecoded(form: Reader, name: string, value: string): void {
   let readable = 'body';
   try {
@@ -116,21 +146,29 @@ function addDecoded(form: Reader, name: string, value: string): void {
 }
 
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
-const PART = /^[ \t]*\r\n((?:[^\r\n]+\r\n)+)\r\n([\s\S]*)$/;
+const LINE_END = /[ \t]*\r\n/y;
+const BARE_LINE_BREAK = /\r(?!\n)|(?<!\r)\n/;
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(;.*)$/im;
 const PARAMETER = /;[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/y;
 
-/** Reads `multipart/form-data`; file parts are refused, every field of ours is a text. */
+/** Reads `multipart/form-data`, up to the most fields; file parts are refused, every field of ours is a text. */
 export function readMultipart(body: Buffer, contentType: string, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
   const [, quoted, bare] = BOUNDARY.exec(contentType) ?? [];
   const boundary = quoted ?? bare;
-  // What stands before the first boundary and after the last one is not part of the form.
-  const [, ...parts] = boundary === undefined ? [] : `\r\n${body.toString('utf8')}`.split(`\r\n--${boundary}`);
-  for (const part of parts) {
-    if (part.startsWith('--')) return form.finish();
-    if (!addPart(form, part)) break;
+  if (boundary !== undefined) {
+    const delimiter = `\r\n--${boundary}`;
+    const text = `\r\n${body.toString('utf8')}`;
+    // What stands before the first boundary and after the last one is not part of the form.
+    let at = text.indexOf(delimiter);
+    while (at !== -1) {
+      const start = at + delimiter.length;
+      if (text.startsWith('--', start)) return form.finish();
+      if (!form.begin()) return form.finish();
+      at = text.indexOf(delimiter, start);
+      if (!addPart(form, text.slice(start, at === -1 ? text.length : at))) break;
+    }
   }
   form.refuse('body', 'The body is not valid multipart/form-data.');
   return form.finish();
@@ -138,12 +176,18 @@ export function readMultipart(body: Buffer, contentType: string, limits: FormLim
 
 /** Adds one part, or says that it is none. */
 function addPart(form: Reader, part: string): boolean {
-  const [, headers = '', value = ''] = PART.exec(part) ?? [];
-  const parameters = readParameters(DISPOSITION.exec(headers)?.[1] ?? '');
+  LINE_END.lastIndex = 0;
+  if (!LINE_END.test(part)) return false;
+  const start = LINE_END.lastIndex;
+  const end = part.indexOf('\r\n\r\n', start);
+  // A part without headers has its empty line at once.
+  if (end === -1 || part.startsWith('\r\n', start)) return false;
+  const headers = part.slice(start, end);
+  const parameters = BARE_LINE_BREAK.test(headers) ? undefined : readParameters(DISPOSITION.exec(headers)?.[1] ?? '');
   const name = parameters?.get('name');
   if (name === undefined) return false;
   if (parameters?.has('filename')) form.addFile(name);
-  else form.add(name, value);
+  else form.add(name, part.slice(end + 4));
   return true;
 }
 

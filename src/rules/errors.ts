@@ -6,6 +6,7 @@ export const ERRORS = {
   unauthorised: { code: 100000, message: 'The admin token is missing or wrong.', http: 401 },
   wrongSignature: { code: 100000, message: 'The signature is missing or wrong.', http: 401 },
   wrongEnvironment: { code: 220002, message: 'Use merchant test key.', http: 400 },
+  tooManyRequests: { code: 100000, message: 'Too many requests.', http: 429 },
   addressNotAllowed: { code: 100000, message: 'Request from this ip is not allowed.', http: 400 },
   notUuid: { code: 100000, message: 'This is not a valid UUID.', http: 400 },
   invalidData: { code: 100000, message: 'Request data is invalid.', http: 400 },
@@ -73,11 +74,14 @@ export interface Problem {
 export class Refusal extends Error {
   readonly error: ErrorName;
   readonly problems: readonly Problem[];
+  /** After how many seconds the same request may be sent again, where that is known. */
+  readonly retryAfter: number | undefined;
 
-  constructor(error: ErrorName, problems: readonly Problem[] = []) {
+  constructor(error: ErrorName, problems: readonly Problem[] = [], retryAfter?: number) {
     super(ERRORS[error].message);
     this.error = error;
     this.problems = problems;
+    this.retryAfter = retryAfter;
   }
 }
 

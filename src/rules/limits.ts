@@ -11,11 +11,21 @@ export const LIMITS = {
   attachmentLength: 4 * 1024 * 1024,
   /** Nothing larger is read at all; percent-encoding makes a body larger than what it says. */
   bodyBytesMost: 6 * 1024 * 1024,
+  /** All bodies larger than `bodyBytes` that one process holds at the same time. */
+  largeBodiesBytes: 48 * 1024 * 1024,
+  /** A sender that found no room for a large body may try again after this time. */
+  largeBodyRetryMs: 5 * SECOND,
   formFields: 200,
   formDepth: 3,
   nameLength: 255,
   /** A request has to be there by then, head and body. */
   requestMs: MINUTE,
+  /** A connection that is closed before its request was read stays half open this long, so that the answer arrives. */
+  lingerMs: 2 * SECOND,
+  /** A sender that was silent may send as many requests at once as its limit allows in this time. */
+  rateBurstMs: 3 * SECOND,
+  /** The most accounts and the most addresses whose requests one process counts separately. */
+  rateNamesMost: 50_000,
   orderIdLength: 255,
   descriptionLength: 1024,
   descriptorLength: 22,

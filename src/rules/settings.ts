@@ -14,16 +14,24 @@ export const isAccountName = (name: unknown): name is string => isText(name, ACC
 interface Row<Value> {
   /** What the account has when nobody set anything. */
   default: Value;
+  /** The default in the sandbox, where it is another one. */
+  sandboxDefault?: Value;
   /** Says what was expected when a value is not acceptable, or nothing. */
   check: (value: unknown, reach: CallbackReach) => string | undefined;
   expects: string;
   about: string;
 }
 
-const row = <Value>(value: Value, kind: Pick<Row<Value>, 'check' | 'expects'>, about: string): Row<Value> => ({
+const row = <Value>(
+  value: Value,
+  kind: Pick<Row<Value>, 'check' | 'expects'>,
+  about: string,
+  traits: Pick<Row<Value>, 'sandboxDefault'> = {},
+): Row<Value> => ({
   default: value,
   ...kind,
   about,
+  ...traits,
 });
 
 const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
@@ -85,6 +93,9 @@ const origins = kind('a list of https origins such as https://shop.example, or h
   }),
 );
 
+/** Limits against card testing would stop a merchant’s own tests, so a sandbox account has them only when they are set. */
+const UNLIMITED_IN_SANDBOX = { sandboxDefault: 0 };
+
 export const SETTINGS = {
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
   callback_url: row('', callbackUrl, 'Where the outcomes of payments are sent.'),
@@ -110,16 +121,28 @@ export const SETTINGS = {
     'Whether an order may be tried again when all its payments have failed.',
   ),
   authorisation_days: row(7, days, 'After how many days an authorisation that was not captured expires.'),
-  card_tries_per_session: row(10, count, 'How many cards may be tried in one session; 0 means any number.'),
+  requests_per_second: row(
+    500,
+    count,
+    'How many API requests of this account each process answers in a second; three seconds’ worth may come at once; 0 means any number.',
+  ),
+  card_tries_per_session: row(
+    10,
+    count,
+    'How many cards may be tried in one session; 0 means any number.',
+    UNLIMITED_IN_SANDBOX,
+  ),
   card_failures_per_address: row(
     20,
     count,
     'How many cards that bring no payment one address of a payer may try in ten minutes; 0 means any number.',
+    UNLIMITED_IN_SANDBOX,
   ),
   card_failures_per_account: row(
     100,
     count,
     'After how many declined cards in ten minutes no more are taken, if four of five were declined; 0 means never.',
+    UNLIMITED_IN_SANDBOX,
   ),
   descriptor: row('', text(22), 'The text on the payer’s statement; empty means the name of the account.'),
   'branding.name': row('', text(100), 'The name that the payment page shows; empty means the name of the account.'),
@@ -153,10 +176,21 @@ export type Settings = { readonly [Name in SettingName]: (typeof SETTINGS)[Name]
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].default]));
+const defaultsIn = (environment: 'sandbox' | 'production'): Record<string, unknown> =>
+  Object.fromEntries(
+    SETTING_NAMES.map((name) => {
+      const row: Row<unknown> = SETTINGS[name];
+      return [name, (environment === 'sandbox' ? row.sandboxDefault : undefined) ?? row.default];
+    }),
+  );
 
-/** The settings of an account from the ones that somebody set. */
-export const completeSettings = (set: Record<string, unknown>): Settings => ({ ...DEFAULTS, ...set }) as Settings;
+const DEFAULTS = { sandbox: defaultsIn('sandbox'), production: defaultsIn('production') } as const;
+
+/** The settings of an account from the ones that somebody set, with the defaults of its environment. */
+export const completeSettings = (
+  set: Record<string, unknown>,
+  environment: 'sandbox' | 'production' = 'production',
+): Settings => ({ ...DEFAULTS[environment], ...set }) as Settings;
 
 /** Reads a setting by its name, for rules that only know the name. */
 export const settingsReader =

@@ -1,6 +1,6 @@
 /** The admin API: accounts and their settings, the list of payments, one payment with its story, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_SETTINGS } from '../support/expected.ts';
+import { SANDBOX_SETTINGS } from '../support/expected.ts';
 import {
   ADMIN_TOKEN,
   newOrderId,
@@ -107,7 +107,7 @@ describe('making an account', () => {
       merchant_key: expect.stringMatching(/^test_[0-9a-f]{32}$/),
       password: expect.stringMatching(/^[0-9a-f]{32,}$/),
       callback_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32,}=*$/),
-      settings: DEFAULT_SETTINGS,
+      settings: SANDBOX_SETTINGS,
       created_at: expect.stringMatching(DATE),
     });
     expect(new Set([body.client_key, body.merchant_key, `test_${body.password}`]).size).toBe(3);
@@ -290,7 +290,7 @@ describe('changing an account', () => {
     const merchant = await shop.newMerchant();
     const { status, body } = await shop.admin('PATCH', `/accounts/${merchant.mid}`, change);
     expect(status).toBe(200);
-    expect(body.settings).toEqual({ ...DEFAULT_SETTINGS, ...expected });
+    expect(body.settings).toEqual({ ...SANDBOX_SETTINGS, ...expected });
     expect((await shop.admin('GET', `/accounts/${merchant.mid}`)).body).toEqual(body);
   });
 
@@ -311,7 +311,7 @@ describe('changing an account', () => {
   test('the name alone, and the keys stay', async () => {
     const { mid, client_key, merchant_key } = await shop.newMerchant();
     const { body } = await shop.admin('PATCH', `/accounts/${mid}`, { name: 'Renamed' });
-    expect(body).toMatchObject({ mid, name: 'Renamed', client_key, merchant_key, settings: DEFAULT_SETTINGS });
+    expect(body).toMatchObject({ mid, name: 'Renamed', client_key, merchant_key, settings: SANDBOX_SETTINGS });
   });
 
   const ADDRESS = 'This value should be an http or https address without a password in it, or empty.';
@@ -426,7 +426,7 @@ describe('hostile bodies', () => {
   ])('%s: 400', async (_, body, entry) => {
     const { mid } = await shop.newMerchant();
     expect(await raw('PATCH', `/accounts/${mid}`, body)).toEqual({ status: 400, body: invalid(entry) });
-    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings).toEqual(DEFAULT_SETTINGS);
+    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings).toEqual(SANDBOX_SETTINGS);
     expect(({} as Record<string, unknown>).x).toBe(undefined);
   });
   test('more than 64 KiB: 413', async () => {

@@ -12,7 +12,7 @@ import {
   show,
   VCARD,
 } from '../support/checkout.ts';
-import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
+import { type Fields, type Merchant, openShop, startTestGateway } from '../support/gateway.ts';
 
 const shop = openShop({ outside: true, trustedProxies: ['127.0.0.1'] });
 const checkout = checkoutOf(shop);
@@ -52,7 +52,7 @@ const cardsKept = async ({ mid }: Merchant): Promise<unknown> =>
 
 describe('a session', () => {
   test('takes ten cards; the eleventh is not looked at, not kept and not submitted', async () => {
-    const merchant = await shop.newMerchant();
+    const merchant = await shop.newMerchant({ card_tries_per_session: 10 });
     const session = await open(merchant);
     const before = await refusals('session');
     expect(await tries(session, times(10, DECLINED))).toEqual(times(10, 303));
@@ -162,7 +162,7 @@ describe('a session', () => {
 
 describe('an address', () => {
   test('tries twenty cards in vain, in whatever sessions, and has to wait then; nobody else has to', async () => {
-    const merchant = await shop.newMerchant();
+    const merchant = await shop.newMerchant({ card_failures_per_address: 20 });
     const before = await refusals('address');
     for (let sessions = 0; sessions < 2; sessions++) {
       expect(await tries(await open(merchant), times(10, DECLINED))).toEqual(times(10, 303));
@@ -303,6 +303,27 @@ describe('an account', () => {
   test('has no limit when it sets 0', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_account: 0 });
     expect(await inTurn(merchant, times(6, DECLINED))).toEqual(times(6, 303));
+  });
+});
+
+describe('an account that set no limits', () => {
+  test('may test as many declined cards as it likes in the sandbox', async () => {
+    const merchant = await shop.newMerchant();
+    // One page takes at most 20 presses a second, whatever the settings.
+    for (let sessions = 0; sessions < 2; sessions++) {
+      expect(await tries(await open(merchant), times(13, DECLINED))).toEqual(times(13, 303));
+    }
+    expect((await tryOnce(merchant, GOOD)).location).toBe(SUCCESS_URL);
+  });
+
+  test('has the defaults in production', async () => {
+    const live = await startTestGateway({ environment: 'production', outside: true, trustedProxies: ['127.0.0.1'] });
+    try {
+      const session = await checkoutOf(live).open({ methods: ['card'] }, live.merchant);
+      expect(await tries(session, times(11, DECLINED))).toEqual([...times(10, 303), 429]);
+    } finally {
+      await live.close();
+    }
   });
 });
 

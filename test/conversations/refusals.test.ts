@@ -102,9 +102,16 @@ describe('bodies that cannot be read: 100000', () => {
     });
   });
   test('more than 64 KiB: 413 with the envelope', async () => {
+    const error_message =
+      'body: Only a sale with a long field may be larger than 64 KiB, and its action, client_key and brand should stand in the first 64 KiB.';
     expect(await raw(`action=SALE&order_description=${'x'.repeat(1024 * 1024)}`)).toEqual({
       status: 413,
-      body: { result: 'ERROR', error_code: 100000, error_message: 'Request body is too large.', errors: [] },
+      body: {
+        result: 'ERROR',
+        error_code: 100000,
+        error_message: 'Request body is too large.',
+        errors: [{ error_code: 100000, error_message }],
+      },
     });
   });
   test.each([

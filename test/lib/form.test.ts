@@ -1,6 +1,6 @@
 /** Forms are read strictly: what was sent arrives under its name, and what is broken is named. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { entriesBelow, type Form, readMultipart, readUrlEncoded } from '../../src/lib/form.ts';
 
 const LIMITS = { fields: 10, depth: 3 };
@@ -20,6 +20,7 @@ describe('a url-encoded form', () => {
       ],
     ],
     ['plus is a space in values', 'a=b+c', [['a', 'b c']]],
+    ['plus is a space in long values', `a=${'ž+%C5%BE+'.repeat(1000)}`, [['a', 'ž ž '.repeat(1000)]]],
     ['plus is a space in names', 'a+b=c', [['a b', 'c']]],
     ['an escaped plus is a plus', 'a%2Bb=c%2bd', [['a+b', 'c+d']]],
     ['escapes in names and values', 'a%5Bb%5D=%26%3D%25', [['a[b]', '&=%']]],
@@ -136,6 +137,23 @@ describe('a url-encoded form', () => {
       field: 'body',
       sentence: 'The form has too many fields. It should have 10 or less.',
     });
+  });
+
+  test('nothing behind the most fields is decoded', () => {
+    const decode = vi.spyOn(globalThis, 'decodeURIComponent');
+    try {
+      const form = read('%=%&'.repeat(100_000));
+      expect(form.problems).toHaveLength(LIMITS.fields * 2);
+      expect(form.problems.at(-1)?.sentence).toBe('The form has too many fields. It should have 10 or less.');
+      expect(decode).toHaveBeenCalledTimes(LIMITS.fields);
+    } finally {
+      decode.mockRestore();
+    }
+  });
+
+  test('a pair behind the last field that is allowed counts, empty pairs do not', () => {
+    expect(read(`${'&'.repeat(1000)}a=1${'&'.repeat(1000)}`).problems).toEqual([]);
+    expect(read(`${Array.from({ length: 10 }, (_, at) => `f${at}=1`).join('&')}&&&`).problems).toEqual([]);
   });
 
   test('entries of a list are numbered and none replaces another', () => {
@@ -274,6 +292,47 @@ describe('a multipart form', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('the parts behind the most fields are not read', () => {
+    const slice = vi.spyOn(String.prototype, 'slice');
+    const split = vi.spyOn(String.prototype, 'split');
+    try {
+      const form = readMultipart(Buffer.from(part('a', '1').repeat(50_000)), TYPE, LIMITS);
+      expect(form.problems.at(-1)?.sentence).toBe('The form has too many fields. It should have 10 or less.');
+      expect(slice.mock.calls.length).toBeLessThan(100);
+      expect(split).not.toHaveBeenCalled();
+    } finally {
+      slice.mockRestore();
+      split.mockRestore();
+    }
+  });
+
+  // What is quadratic, or costs an exception per pair, exceeds the time limit of a test by far.
+  test.each([
+    '%=%&',
+    '%&',
+    '&',
+    '=',
+    'a&',
+    '[',
+    'a[b',
+    'p[]=&',
+    '+',
+    '\r\n--B',
+    '\r\n--B\r\n',
+    'a\r\n',
+    part('a', '1'),
+    part('a', '1', '; filename="x"'),
+  ])('6 MiB of %j are read with bounded effort', (worst) => {
+    const most = { fields: 200, depth: 3 };
+    const body = Buffer.from(worst.repeat(Math.ceil((6 * 1024 * 1024) / worst.length)));
+    const head = Buffer.from('--B\r\ncontent-disposition: form-data; name="a"\r\n');
+    for (let times = 0; times < 3; times++) {
+      readUrlEncoded(body, most);
+      readMultipart(body, TYPE, most);
+      readMultipart(Buffer.concat([head, body]), TYPE, most);
+    }
   });
 
   test('64 KiB of the worst text are read in no time', () => {

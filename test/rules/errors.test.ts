@@ -31,13 +31,14 @@ test.each(KNOWN)('%s is %i %s with status %i', (name, code, message, http) => {
   expect(ERRORS[name]).toEqual({ code, message, http });
 });
 
-test('a status says whose fault it is: 400, but 401, 404 and 413 where HTTP has a word, and ours are 500 and 503', () => {
+test('a status says whose fault it is: 400, but 401, 404, 413 and 429 where HTTP has a word, and ours are 500 and 503', () => {
   const statuses = Object.entries(ERRORS).map(([name, { http }]) => [name, http]);
   expect(Object.fromEntries(statuses.filter(([, http]) => http !== 400))).toEqual({
     unknownRoute: 404,
     bodyTooLarge: 413,
     unauthorised: 401,
     wrongSignature: 401,
+    tooManyRequests: 429,
     noSuchAccount: 404,
     noSuchPayment: 404,
     noSuchCallback: 404,

@@ -8,7 +8,7 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from '../../src/rules/settings.ts';
-import { DEFAULT_SETTINGS } from '../support/expected.ts';
+import { DEFAULT_SETTINGS, SANDBOX_SETTINGS } from '../support/expected.ts';
 
 const FLAG: [unknown[], unknown[]] = [
   [true, false],
@@ -102,6 +102,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     [1, 7, 365],
     [0, 366, -1, 1.5, '7', Number.NaN, null, true, [7]],
   ],
+  requests_per_second: COUNT,
   card_tries_per_session: COUNT,
   card_failures_per_address: COUNT,
   card_failures_per_account: COUNT,
@@ -238,6 +239,12 @@ describe('reading settings', () => {
 describe('the settings of an account', () => {
   test('are these when nobody set anything, dotted ones shown as objects', () => {
     expect(nestSettings(completeSettings({}))).toEqual(DEFAULT_SETTINGS);
+  });
+
+  test('do not limit card tries in the sandbox unless somebody set it', () => {
+    expect(nestSettings(completeSettings({}, 'production'))).toEqual(DEFAULT_SETTINGS);
+    expect(nestSettings(completeSettings({}, 'sandbox'))).toEqual(SANDBOX_SETTINGS);
+    expect(completeSettings({ card_tries_per_session: 3 }, 'sandbox').card_tries_per_session).toBe(3);
   });
 
   test('are what somebody set, with defaults for the rest', () => {

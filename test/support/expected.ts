@@ -52,7 +52,7 @@ export const EVENTS: PaymentEvent[] = [
   'chargedBack',
 ];
 
-/** The settings of an account that nobody touched, as the admin API shows them. */
+/** The settings of an account that nobody touched, as the admin API of a production gateway shows them. */
 export const DEFAULT_SETTINGS = {
   refunds_allowed: true,
   callback_url: '',
@@ -66,6 +66,7 @@ export const DEFAULT_SETTINGS = {
   return_parameters: false,
   order_id_reuse: 'after_failure',
   authorisation_days: 7,
+  requests_per_second: 500,
   card_tries_per_session: 10,
   card_failures_per_address: 20,
   card_failures_per_account: 100,
@@ -77,4 +78,12 @@ export const DEFAULT_SETTINGS = {
     success: ['success@example.com', 'success@gmail.com'],
     decline: ['decline@example.com', 'fail@gmail.com'],
   },
+};
+
+/** In the sandbox the limits against card testing hold only where they are set. */
+export const SANDBOX_SETTINGS = {
+  ...DEFAULT_SETTINGS,
+  card_tries_per_session: 0,
+  card_failures_per_address: 0,
+  card_failures_per_account: 0,
 };

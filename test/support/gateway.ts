@@ -100,6 +100,7 @@ export interface TestOptions {
   masterKey?: string;
   environment?: 'sandbox' | 'production';
   trustedProxies?: string[];
+  requestsPerAddress?: number;
   logLevel?: string;
   /** Providers in place of the real ones: they stand for the world outside. */
   connectors?: Record<string, Connector>;
@@ -144,6 +145,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const app = createApp(gateway, {
     isTrustedProxy: addressList(options.trustedProxies ?? []),
     takesRequests: true,
+    ...(options.requestsPerAddress !== undefined && { requestsPerAddress: options.requestsPerAddress }),
     adminTokenDigest: createHash('sha256').update(ADMIN_TOKEN).digest(),
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -6,12 +6,13 @@ import { settledSoon } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
 import { openForPayer, type PayerView, returnOfPayer, withoutSpentCards } from '../../core/payments/payer.ts';
 import { cancelAddress, endingOf, returnAddress, returnTarget, type WayBack } from '../../core/payments/return.ts';
-import { readUrlEncoded } from '../../lib/form.ts';
+import type { Form as SentForm } from '../../lib/form.ts';
 import { createPace } from '../../lib/pace.ts';
 import { CARD, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { commonHeaders, document, type Frame, type Page, pageHeaders } from '../layout.ts';
 import { speechFor } from '../speech.ts';
+import { readForm } from './body.ts';
 import { browserOf, cardOf, isForeign } from './brought.ts';
 import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
@@ -41,7 +42,6 @@ const methodOf = (methods: readonly Method[], label: string | undefined): Method
   methods.length === 1 ? methods[0] : methods.find((method) => method.label === label);
 
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
-const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
 /** Cards have a form of their own. */
 const formPage = (shown: Shown, form: Form): Page =>
@@ -53,7 +53,7 @@ export function payFace(
   addressOf: (request: FastifyRequest<Linked>) => string,
 ): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  app.addContentTypeParser('*', readForm);
   app.addHook('onRequest', (request, reply, done) => {
     request.action = 'page';
     reply.headers(pageHeaders(gateway));
@@ -177,7 +177,7 @@ export function payFace(
     if (isForeign(request.headers, gateway.publicUrl)) {
       return show(reply.code(403), shown, foreignPage(shown.speech, shown.path));
     }
-    const { values: answers } = readUrlEncoded((request.body as Buffer | undefined) ?? Buffer.alloc(0), FORM_LIMITS);
+    const answers = (request.body as SentForm | undefined)?.values ?? NO_ANSWERS;
     const method = methodOf(methods, answers.get('method'));
     if (!method) return reply.redirect(shown.path, 303);
     const browser = browserOf(request.headers, addressOf(request));

@@ -5,6 +5,7 @@ import { moveClock } from '../../core/clock.ts';
 import type { Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { objectBody, readQuery, uuidText } from './input.ts';
 
 /** Dates are written with four digits for the year. */
@@ -30,9 +31,8 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
     if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MOST_SECONDS)) {
       throw invalidField('advance_seconds', `This value should be a number from 0 to ${MOST_SECONDS}.`);
     }
-    const mid = given === undefined || given === null ? undefined : uuidText(String(given));
-    if (mid === undefined && given !== undefined && given !== null)
-      throw invalidField('mid', 'This is not a valid UUID.');
+    const mid = typeof given === 'string' ? uuidText(given) : undefined;
+    if (mid === undefined && given !== undefined && given !== null) throw invalidField('mid', SENTENCES.notUuid);
     const byMs = Math.round(seconds * 1000);
     if (gateway.clock.offset(await existing(mid)) + byMs > MOST_SECONDS * 1000) {
       throw invalidField('advance_seconds', `The clock should not run more than ${MOST_SECONDS} seconds ahead.`);

@@ -58,6 +58,12 @@ export function moment(text: string): number | undefined {
 const EARLIEST = Date.parse('0001-01-01T00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** A moment in milliseconds since 1970, as cursors write it: one that the database knows. */
+export function milliseconds(text: string): number | undefined {
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return ms <= LATEST ? ms : undefined;
+}
+
 /** One page of a list: a row more than was asked for was read, to know whether there is a next page. */
 export function page<Row, Item>(
   rows: Row[],

@@ -5,7 +5,7 @@ import { listSchedules, listSubscriptions } from '../../core/schedules.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { page, pageSize, readQuery, uuidText } from './input.ts';
+import { milliseconds, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/schedules', async (request) => {
@@ -33,9 +33,9 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
 const cursorOf = ({ createdAt, scheduleId, mid }: Schedule): string => `${createdAt}.${scheduleId}.${mid}`;
 
 function readCursor(text: string) {
-  const [createdAt = '', scheduleId = '', mid = ''] = text.split('.');
-  const isCursor = /^\d{1,15}$/.test(createdAt) && isUuid(scheduleId) && isUuid(mid);
-  return isCursor ? { createdAt: Number(createdAt), scheduleId, mid } : undefined;
+  const [time = '', scheduleId = '', mid = ''] = text.split('.');
+  const createdAt = milliseconds(time);
+  return createdAt !== undefined && isUuid(scheduleId) && isUuid(mid) ? { createdAt, scheduleId, mid } : undefined;
 }
 
 function scheduleView({ schedule, counts, next }: ListedSchedule) {

@@ -8,6 +8,7 @@ import { invalidField, type Problem, type Refusal } from '../../rules/errors.ts'
 import { SENTENCES } from '../../rules/fields.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
+import type { RequestLimits } from '../request-limits.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
 import { type CheckoutBody, checkoutBody } from './body.ts';
 import { sessionProblems } from './session.ts';
@@ -23,7 +24,13 @@ export function checkoutFace(
   app: FastifyInstance,
   gateway: Gateway,
   addressOf: (request: FastifyRequest) => string,
+  limits: RequestLimits,
 ): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.action = 'checkout';
+    limits.countAddress(addressOf(request));
+    done();
+  });
   app.removeAllContentTypeParsers();
   const readJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
@@ -45,8 +52,9 @@ export function checkoutFace(
         body,
         keyField: 'merchant_key',
         address: addressOf(request),
-        onAccount: ({ mid }) => {
-          request.mid = mid;
+        onAccount: (account) => {
+          request.mid = account.mid;
+          limits.countAccount(account);
         },
         accountFields: (account) => ({ fields: [], problems: MORE_PROBLEMS[path]?.(body, account) ?? [] }),
       });

@@ -227,6 +227,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
           'refundTooMuch',
           'unknownRoute',
           'bodyTooLarge',
+          'tooManyRequests',
           'internal',
           'unavailable',
         ),

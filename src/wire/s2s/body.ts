@@ -17,7 +17,11 @@ function bodyOf(form: Form): S2sBody {
       if (!nested) {
         nested = new Set();
         for (const field of form.values.keys()) {
-          for (let at = field.indexOf('['); at !== -1; at = field.indexOf('[', at + 1)) nested.add(field.slice(0, at));
+          // A name that is nested deeper has its problem already, and may consist of brackets.
+          let levels = 0;
+          for (let at = field.indexOf('['); at !== -1 && levels++ < LIMITS.formDepth; at = field.indexOf('[', at + 1)) {
+            nested.add(field.slice(0, at));
+          }
         }
       }
       return nested.has(name);

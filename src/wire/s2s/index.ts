@@ -1,6 +1,7 @@
 /** The face of `/post`: reads a form, lets it through the gates, performs its action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
+import { createBudget } from '../../lib/budget.ts';
 import { endOfTurn } from '../../lib/turn.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
@@ -8,23 +9,43 @@ import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
+import type { RequestLimits } from '../request-limits.ts';
 import { S2S_ACTIONS } from './actions.ts';
 import type { Answer } from './answers.ts';
 import { readBody, type S2sBody } from './body.ts';
+import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';
 
 const EMPTY = Buffer.alloc(0);
 
-export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (request: FastifyRequest) => string): void {
+export function s2sFace(
+  app: FastifyInstance,
+  gateway: Gateway,
+  addressOf: (request: FastifyRequest) => string,
+  limits: RequestLimits,
+): void {
+  const budget = createBudget(LIMITS.largeBodiesBytes);
+  gateway.metrics.observeLargeBodies(() => budget.held);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  const mayBeLarge = announcesLongField.bind(undefined, gateway);
+  app.addContentTypeParser('*', createBodyReader({ budget, mayBeLarge }));
   app.addHook('onRequest', (request, _reply, done) => {
     request.action = 'unknown';
+    limits.countAddress(addressOf(request));
     done();
   });
 
-  app.post('/post', { bodyLimit: LIMITS.bodyBytesMost }, async (request): Promise<Answer> => {
+  app.post('/post', async (request): Promise<Answer> => {
+    const sent = request.body as Buffer | LargeBody | undefined;
+    if (!(sent instanceof LargeBody)) return answer(request, sent ?? EMPTY);
+    try {
+      return await answer(request, sent.bytes);
+    } finally {
+      sent.release();
+    }
+  });
+
+  const answer = async (request: FastifyRequest, bytes: Buffer): Promise<Answer> => {
     await endOfTurn();
-    const bytes = (request.body as Buffer | undefined) ?? EMPTY;
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
     const name = actionOf(body);
@@ -38,8 +59,9 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
       body,
       keyField: 'client_key',
       address: addressOf(request),
-      onAccount: ({ mid }) => {
-        request.mid = mid;
+      onAccount: (account) => {
+        request.mid = account.mid;
+        limits.countAccount(account);
       },
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
@@ -49,7 +71,7 @@ export function s2sFace(app: FastifyInstance, gateway: Gateway, addressOf: (requ
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id as string | undefined;
     return answer;
-  });
+  };
 }
 
 /** Only the fields that may be long make a body larger than usual. */

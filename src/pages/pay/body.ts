@@ -1,0 +1,45 @@
+/** Reads the form that a payer sends, and overwrites its bytes at once: they may carry a card. */
+import type { IncomingMessage } from 'node:http';
+import { type Form, readUrlEncoded } from '../../lib/form.ts';
+import { LIMITS } from '../../rules/limits.ts';
+
+const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
+
+/** The form in these bytes, which are zeros afterwards. */
+export function takeForm(chunks: readonly Buffer[]): Form {
+  const bytes = Buffer.concat(chunks);
+  try {
+    return readUrlEncoded(bytes, FORM_LIMITS);
+  } finally {
+    for (const chunk of [bytes, ...chunks]) chunk.fill(0);
+  }
+}
+
+/** A content type parser: reads a body of the usual size from its stream. */
+export function readForm(
+  _request: unknown,
+  stream: IncomingMessage,
+  done: (error: Error | null, form?: Form) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stop = (): void => void stream.off('data', onData).off('end', onEnd).off('error', onError);
+  const fail = (error: Error, statusCode: number): void => {
+    stop();
+    for (const chunk of chunks) chunk.fill(0);
+    done(Object.assign(error, { statusCode }));
+  };
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length <= LIMITS.bodyBytes) return;
+    stream.pause();
+    fail(new Error('The form is too large.'), 413);
+  };
+  const onEnd = (): void => {
+    stop();
+    done(null, takeForm(chunks));
+  };
+  const onError = (error: Error): void => fail(error, 400);
+  stream.on('data', onData).on('end', onEnd).on('error', onError);
+}

@@ -1,0 +1,34 @@
+/** The limits on how many API requests an account and an address may send per second, counted in this process. */
+import type { Account, Gateway } from '../core/context.ts';
+import { isLoopback, networkOf } from '../lib/address.ts';
+import { createRateLimit, type RateLimit } from '../lib/rate-limit.ts';
+import { Refusal } from '../rules/errors.ts';
+import { LIMITS } from '../rules/limits.ts';
+
+export interface RequestLimits {
+  /** Counts a request before its body is read. */
+  countAddress(address: string): void;
+  /** Counts a request as soon as its key is known. */
+  countAccount(account: Account): void;
+}
+
+/** Each throws a refusal when the request is one too many. */
+export function createRequestLimits({ metrics }: Gateway, perAddress: number): RequestLimits {
+  const addresses = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
+  const accounts = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
+  const count = (limit: 'account' | 'address', rate: RateLimit, name: string, perSecond: number): void => {
+    const waitMs = rate(name, perSecond);
+    if (waitMs === undefined) return;
+    metrics.requestLimited(limit);
+    throw new Refusal('tooManyRequests', [], Math.ceil(waitMs / 1000));
+  };
+  return {
+    countAddress(address) {
+      // Programs of the same machine share one address, and so does everything behind a proxy that is not trusted yet.
+      if (perAddress > 0 && !isLoopback(address)) count('address', addresses, networkOf(address), perAddress);
+    },
+    countAccount({ mid, settings }) {
+      if (settings.requests_per_second > 0) count('account', accounts, mid, settings.requests_per_second);
+    },
+  };
+}

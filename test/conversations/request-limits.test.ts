@@ -1,0 +1,127 @@
+/** Too many requests of one account or one address are refused with 429, and other senders do not notice. */
+import { describe, expect, test } from 'vitest';
+import { checkoutOf } from '../support/checkout.ts';
+import { type Answer, type Merchant, openShop, saleFields, sign } from '../support/gateway.ts';
+
+const shop = openShop({ trustedProxies: ['127.0.0.1'], requestsPerAddress: 2 });
+const checkout = checkoutOf(shop);
+
+const REFUSAL = { result: 'ERROR', error_code: 100000, error_message: 'Too many requests.', errors: [] };
+const limited = async (limit: string): Promise<number> => {
+  const text = await (await fetch(`${shop.url}/metrics`)).text();
+  return Number(new RegExp(`^turnpike_requests_limited_total{limit="${limit}"} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+};
+const statusOf = ({ client_key, password }: Merchant, from?: string): Promise<Answer> => {
+  const trans_id = '01990000-0000-7000-8000-000000000000';
+  const fields = { action: 'GET_TRANS_STATUS', client_key, trans_id, hash: sign(password, trans_id) };
+  return shop.post(fields, from === undefined ? {} : { 'x-forwarded-for': from });
+};
+/** Sends requests at once until some are refused, and returns the answers; the sender needs less time than the burst. */
+const flood = (send: () => Promise<Answer>, times = 40): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: times }, send));
+const refusedAmong = (answers: Answer[]): Answer[] => answers.filter(({ status }) => status === 429);
+
+function expectRefusals(answers: Answer[]): void {
+  const refused = refusedAmong(answers);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(answers.length);
+  for (const { body, headers } of refused) {
+    expect(body).toEqual(REFUSAL);
+    expect(headers.get('retry-after')).toMatch(/^[1-9]$/);
+  }
+}
+
+describe('an account', () => {
+  test('that sends more than its limit is refused, status reads included; others are not', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 2 });
+    const before = await limited('account');
+    const answers = await flood(() => statusOf(merchant));
+    expectRefusals(answers);
+    expect(await limited('account')).toBe(before + refusedAmong(answers).length);
+    expect((await statusOf(shop.merchant)).status).toBe(400);
+  });
+
+  test('has one limit for both protocols', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 1 });
+    const started = performance.now();
+    const [ofPost, ofCheckout] = await Promise.all([
+      flood(() => statusOf(merchant)),
+      flood(() => checkout.send('payment/status', { order_id: 'any' }, merchant)),
+    ]);
+    const answers = [...ofPost, ...ofCheckout];
+    expectRefusals(answers);
+    const passed = answers.length - refusedAmong(answers).length;
+    expect(passed).toBeLessThanOrEqual(3 + (performance.now() - started) / 1000);
+  });
+
+  test('has no limit when it is 0, and the limit that is set counts at once', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 0 });
+    expect(refusedAmong(await flood(() => statusOf(merchant), 100))).toEqual([]);
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { requests_per_second: 1 });
+    expectRefusals(await flood(() => statusOf(merchant)));
+  });
+
+  test('is refused behind the check of the key, and before every later check', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 1, ip_allowlist: ['203.0.113.7'] });
+    const good = saleFields(merchant);
+    const answers = await flood(() => shop.post({ ...good, hash: 'wrong', brand: '' }));
+    expectRefusals(answers);
+    expect(new Set(answers.map(({ body }) => body.error_message))).toEqual(
+      new Set(['Too many requests.', 'Request from this ip is not allowed.']),
+    );
+    const earlier = await flood(() => shop.post({ ...good, action: 'NOPE' }));
+    expect(new Set(earlier.map(({ status }) => status))).toEqual(new Set([404]));
+  });
+
+  test('may go on after the time that it was told', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 5 });
+    const refused = refusedAmong(await flood(() => statusOf(merchant), 100));
+    const seconds = Number(refused.at(-1)?.headers.get('retry-after'));
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    expect((await statusOf(merchant)).status).toBe(400);
+  });
+});
+
+describe('an address', () => {
+  test('that sends more than its limit is refused, and other addresses are not', async () => {
+    const before = await limited('address');
+    const answers = await flood(() => statusOf(shop.merchant, '198.51.100.1'));
+    expectRefusals(answers);
+    expect(await limited('address')).toBe(before + refusedAmong(answers).length);
+    expect((await statusOf(shop.merchant, '198.51.100.2')).status).toBe(400);
+  });
+
+  test('of IPv6 counts with its /64', async () => {
+    let host = 0;
+    expectRefusals(await flood(() => statusOf(shop.merchant, `2001:db8:1:1::${(++host).toString(16)}`)));
+    expect((await statusOf(shop.merchant, '2001:db8:1:2::1')).status).toBe(400);
+  });
+
+  test('is refused before the body is looked at', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.3' };
+    const answers = await flood(() => shop.post({ action: 'NOPE' }, headers));
+    expectRefusals(answers);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404, 429]));
+  });
+
+  test('is refused by Checkout, too', async () => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.5' };
+    const answers = await flood(async () => {
+      const response = await fetch(`${shop.url}/api/v1/session`, { method: 'POST', headers, body: '{}' });
+      return { status: response.status, body: await response.json(), headers: response.headers };
+    });
+    expectRefusals(answers);
+  });
+
+  test('of the machine itself has no limit', async () => {
+    expect(refusedAmong(await flood(() => statusOf(shop.merchant), 100))).toEqual([]);
+  });
+
+  test('may read pages, health and the admin API all the same', async () => {
+    await flood(() => statusOf(shop.merchant, '198.51.100.4'));
+    const headers = { 'x-forwarded-for': '198.51.100.4' };
+    for (const path of ['/health/live', '/openapi.json', '/pay/none', '/admin/api/accounts']) {
+      expect((await fetch(shop.url + path, { headers })).status, path).not.toBe(429);
+    }
+  });
+});
