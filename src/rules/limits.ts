@@ -107,8 +107,9 @@ export const LIMITS = {
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,
 
-  /** Group commit: items in one statement, statements in flight, items waiting before we refuse. */
+  /** Group commit: items and bytes in one statement, statements in flight, items waiting before we refuse. */
   batchItems: 256,
+  batchBytes: 4 * 1024 * 1024,
   batchesInFlight: 2,
   batchWaiting: 20_000,
 

@@ -1,7 +1,7 @@
 /** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { batch } from '../lib/batch.ts';
+import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -224,10 +224,23 @@ const DEADLOCK = '40P01';
 const DEADLOCK_TRIES = 5;
 
 /** Everybody locks rows in the same order, so that two processes hardly ever wait for each other. */
-const byOrder = (a: WholePayment, b: WholePayment): number =>
+const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
   compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
-const byPayment = ({ before: a }: Move, { before: b }: Move): number =>
+const byPayment = ({ move: { before: a } }: Moving, { move: { before: b } }: Moving): number =>
   compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
+
+/** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
+interface Opening {
+  payment: WholePayment;
+  details: string;
+}
+interface Moving {
+  move: Move;
+  nextStep: string | null;
+}
+
+const weigh = (item: Opening | Moving): number =>
+  'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
 
 export interface BatchLimits {
   items: number;
@@ -239,13 +252,18 @@ export function createPaymentStore(
   onBatch: (statement: string, size: number) => void,
   limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
 ): PaymentStore {
-  const batched = <Item, Result>(name: string, run: (items: Item[]) => Promise<Result[]>) =>
+  const batched = <Item, Result>(
+    name: string,
+    run: (items: Item[]) => Promise<Result[]>,
+    options: Partial<BatchOptions<Item, Result>> = {},
+  ) =>
     batch(run, {
       maxItems: limits.items,
       maxInFlight: limits.inFlight,
       maxWaiting: LIMITS.batchWaiting,
       isItemFault,
       onBatch: (size) => onBatch(name, size),
+      ...options,
     });
 
   const run = async <Row extends pg.QueryResultRow>(
@@ -266,9 +284,11 @@ export function createPaymentStore(
     }
   };
 
-  const write = batched<WholePayment | Move, boolean>('write', async (items) => {
-    const opens = items.filter((item) => 'details' in item).sort(byOrder);
-    const moves = items.filter((item) => 'before' in item).sort(byPayment);
+  const runWrite = async (items: (Opening | Moving)[]): Promise<boolean[]> => {
+    const openings = items.filter((item) => 'payment' in item).sort(byOrder);
+    const opens = openings.map(({ payment }) => payment);
+    const movings = items.filter((item) => 'move' in item).sort(byPayment);
+    const moves = movings.map(({ move }) => move);
     const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
     const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
       plain(opens, (p) => p.mid),
@@ -287,7 +307,7 @@ export function createPaymentStore(
       plain(opens, (p) => p.fingerprint),
       texts(opens, (p) => p.descriptor),
       plain(opens, (p) => p.scheduleId),
-      texts(opens, (p) => JSON.stringify(p.details)),
+      texts(openings, ({ details }) => details),
       moments(opens, (p) => p.createdAt),
       moments(opens, (p) => p.payerUntil),
       plain(moves, (m) => m.before.mid),
@@ -308,7 +328,7 @@ export function createPaymentStore(
       texts(moves, (m) => m.after.declineReason),
       texts(moves, (m) => m.after.recurringToken),
       texts(moves, (m) => m.after.providerReference),
-      texts(moves, (m) => (m.after.nextStep ? JSON.stringify(m.after.nextStep) : null)),
+      texts(movings, ({ nextStep }) => nextStep),
       plain(moves, (m) => m.after.attention),
       plain(moves, (m) => m.after.reserved),
       plain(moves, (m) => m.after.busy),
@@ -336,8 +356,9 @@ export function createPaymentStore(
       if (ordinal === 0) opened.add(paymentId);
       else moved.add(moves[ordinal - 1] as Move);
     }
-    return items.map((item) => ('before' in item ? moved.has(item) : opened.has(item.paymentId)));
-  });
+    return items.map((item) => ('move' in item ? moved.has(item.move) : opened.has(item.payment.paymentId)));
+  };
+  const write = batched('write', runWrite, { maxBytes: LIMITS.batchBytes, weigh });
 
   /** Rows come back in any order; each belongs to the item that its ordinal counts. */
   const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {
@@ -376,8 +397,11 @@ export function createPaymentStore(
   );
 
   return {
-    open: (payment) => write(payment),
-    move: (move) => write(move),
+    open: (payment) => write({ payment, details: JSON.stringify(payment.details) }),
+    move(move) {
+      const { nextStep } = move.after;
+      return write({ move, nextStep: nextStep && JSON.stringify(nextStep) });
+    },
     async collect(before, after) {
       const { rowCount } = await pool.query(COLLECT, [
         JSON.stringify(after.details),
