@@ -10,7 +10,10 @@ export const faultOf = (error: unknown): string =>
 /** Bad data or a broken constraint: the statement changed nothing, and one item may be to blame. */
 export const isItemFault = (error: unknown): boolean => /^2[23]...$/.test(codeOf(error));
 
-/** No connection, shutting down, out of room, read-only: the request may be sent again later. */
+/** A lock was not free in time: the statement changed nothing. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
+
+/** No connection, shutting down, out of room, read-only, a lock that stays: the request may be sent again later. */
 export const isOutage = (error: unknown): boolean =>
-  /^(08...|53...|57...|25006|E[A-Z]+)$/.test(codeOf(error)) ||
+  /^(08...|53...|57...|25006|55P03|E[A-Z]+)$/.test(codeOf(error)) ||
   (error instanceof Error && /timeout|terminated|Connection|ended|after calling end/i.test(error.message));

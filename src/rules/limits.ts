@@ -112,6 +112,10 @@ export const LIMITS = {
   batchBytes: 4 * 1024 * 1024,
   batchesInFlight: 2,
   batchWaiting: 20_000,
+  /** How long a batched write waits for a locked row; then its items are written one by one, each waiting longer. */
+  lockMs: 500,
+  isolatedLockMs: 5 * SECOND,
+  isolatedConnections: 8,
 
   /** On a stop signal, running requests get this long to finish. */
   drainMs: 25 * SECOND,

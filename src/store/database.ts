@@ -3,6 +3,7 @@ import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf } from '../lib/faults.ts';
 import { StartRefusal } from '../lib/refusal.ts';
+import { LIMITS } from '../rules/limits.ts';
 import { type Lane, openLane } from './lane.ts';
 import type { Schema } from './schema.ts';
 
@@ -17,6 +18,8 @@ export interface Database {
   reads: Lane;
   /** The same for what is delivered: it does not stand in the way of the other two. */
   deliveries: Lane;
+  /** For batched statements that have to wait for a lock: several connections, so that nothing waits behind them. */
+  isolated: Lane;
   close(): Promise<void>;
 }
 
@@ -63,23 +66,26 @@ export function openDatabase(
     return pool;
   };
   const hotOptions = `${INDEX_ONLY} -c statement_timeout=10000`;
-  const openHot = (): Lane =>
-    hotConnections === undefined ? openLane(config(hotOptions), onFault) : openPool(hotConnections, hotOptions);
+  const openHot = (options = hotOptions): Lane =>
+    hotConnections === undefined ? openLane(config(options), onFault) : openPool(hotConnections, options);
   const pool = openPool(10, '-c statement_timeout=30000');
-  const writes = openHot();
+  // A pipelined connection runs its statements one after another, so none of them may wait long for a lock.
+  const writes = openHot(`${hotOptions} -c lock_timeout=${LIMITS.lockMs}`);
   const reads = openHot();
   const deliveries = openHot();
+  const isolated = openPool(LIMITS.isolatedConnections, `${hotOptions} -c lock_timeout=${LIMITS.isolatedLockMs}`);
   return {
     pool,
     writes,
     reads,
     deliveries,
+    isolated,
     query: new Kysely<Schema>({
       dialect: new PostgresDialect({ pool }),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     }),
     async close() {
-      await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end()]);
+      await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end(), isolated.end()]);
     },
   };
 }

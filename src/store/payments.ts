@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { type BatchOptions, batch } from '../lib/batch.ts';
-import { isItemFault } from '../lib/faults.ts';
+import { isItemFault, isLockTimeout } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
@@ -242,13 +242,17 @@ interface Moving {
 const weigh = (item: Opening | Moving): number =>
   'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
 
+/** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
+const lockedBy = (item: Opening | Moving): string =>
+  'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.move.before.paymentId;
+
 export interface BatchLimits {
   items: number;
   inFlight: number;
 }
 
 export function createPaymentStore(
-  { writes, reads, pool, query }: Database,
+  { writes, reads, isolated, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
   limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
 ): PaymentStore {
@@ -284,13 +288,13 @@ export function createPaymentStore(
     }
   };
 
-  const runWrite = async (items: (Opening | Moving)[]): Promise<boolean[]> => {
+  const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<boolean[]> => {
     const openings = items.filter((item) => 'payment' in item).sort(byOrder);
     const opens = openings.map(({ payment }) => payment);
     const movings = items.filter((item) => 'move' in item).sort(byPayment);
     const moves = movings.map(({ move }) => move);
     const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
-    const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
+    const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(lane, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),
@@ -358,7 +362,16 @@ export function createPaymentStore(
     }
     return items.map((item) => ('move' in item ? moved.has(item.move) : opened.has(item.payment.paymentId)));
   };
-  const write = batched('write', runWrite, { maxBytes: LIMITS.batchBytes, weigh });
+  const write = batched<Opening | Moving, boolean>('write', (items) => runWrite(writes, items), {
+    maxBytes: LIMITS.batchBytes,
+    weigh,
+    // A locked row delays its own payment alone.
+    isolation: {
+      isNeeded: isLockTimeout,
+      keyOf: lockedBy,
+      run: async (item) => (await runWrite(isolated, [item]))[0] as boolean,
+    },
+  });
 
   /** Rows come back in any order; each belongs to the item that its ordinal counts. */
   const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {
