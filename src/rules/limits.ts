@@ -112,10 +112,26 @@ export const LIMITS = {
   batchBytes: 4 * 1024 * 1024,
   batchesInFlight: 2,
   batchWaiting: 20_000,
+  /** An item that could not be sent to the database by then is refused. */
+  batchWaitMs: 5 * SECOND,
   /** How long a batched write waits for a locked row; then its items are written one by one, each waiting longer. */
   lockMs: 500,
   isolatedLockMs: 5 * SECOND,
   isolatedConnections: 8,
+
+  /** A connection to the database has to be there by then. */
+  databaseConnectMs: 5 * SECOND,
+  /** PostgreSQL cancels a statement after this time: of the hot path, and of everything else. */
+  hotStatementMs: 10 * SECOND,
+  statementMs: 30 * SECOND,
+  /** An answer that comes even later does not come at all: the connection counts as dead and is closed. */
+  answerGraceMs: 2 * SECOND,
+  /** How long closing a connection waits for the other side. */
+  databaseCloseMs: 2 * SECOND,
+  /** TCP asks an idle connection for a sign of life after this time. */
+  databaseKeepAliveMs: 10 * SECOND,
+  /** How long a request waits for the account that it belongs to. */
+  accountReadMs: 5 * SECOND,
 
   /** On a stop signal, running requests get this long to finish. */
   drainMs: 25 * SECOND,

@@ -265,6 +265,7 @@ export function createPaymentStore(
       maxItems: limits.items,
       maxInFlight: limits.inFlight,
       maxWaiting: LIMITS.batchWaiting,
+      maxWaitMs: LIMITS.batchWaitMs,
       isItemFault,
       onBatch: (size) => onBatch(name, size),
       ...options,
