@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { type BatchOptions, batch } from '../lib/batch.ts';
-import { isItemFault, isLockTimeout } from '../lib/faults.ts';
+import { isItemFault, isLockTimeout, Outage } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
@@ -85,9 +85,16 @@ const SELECTED = columns('p', [...COLUMNS, 'details']);
 /** Why a callback is parked that nobody can be sent. */
 const NO_ADDRESS = 'No callback_url is set.';
 
+/** In place of the ordinal: the statement came too late to open payments. */
+const TOO_LATE = -1;
+
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
-  with opening as (
+  with clock as (
+    -- A statement that reaches the server after its sender stopped waiting opens nothing. The real time counts: the
+    -- time of the transaction stands still while a statement waits.
+    select clock_timestamp() >= $58::timestamptz as too_late
+  ), opening as (
     select * from unnest(
       $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::protocol[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
@@ -107,7 +114,7 @@ const WRITE = `
       -- The own order of a credit is no payment's. The offset keeps it a look into the index for each order: a plan
       -- that was made while there were no credits would join all of them later.
       select from credits c where c.mid = i.mid and c.order_id = i.order_id and c.part = '' and i.attempt = 1 offset 0
-    )
+    ) and not (select too_late from clock)
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
   ), moving as (
@@ -159,7 +166,9 @@ const WRITE = `
   )
   select payment_id as "paymentId", 0 as ordinal from opened
   union all
-  select payment_id, ordinal::int from moved`;
+  select payment_id, ordinal::int from moved
+  union all
+  select null, ${TOO_LATE} from clock where too_late and cardinality($1) > 0`;
 
 const find = (names: readonly string[]): string => `
   select i.ordinal::int, ${columns('p', names)}
@@ -239,6 +248,9 @@ interface Moving {
   nextStep: string | null;
 }
 
+/** Whether it was written; an opening may also have come too late. */
+type Written = boolean | typeof TOO_LATE;
+
 const weigh = (item: Opening | Moving): number =>
   'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
 
@@ -251,10 +263,12 @@ export interface BatchLimits {
   inFlight: number;
 }
 
+/** `now` is the clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
 export function createPaymentStore(
   { writes, reads, isolated, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
   limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
+  now: () => number = Date.now,
 ): PaymentStore {
   const batched = <Item, Result>(
     name: string,
@@ -289,7 +303,7 @@ export function createPaymentStore(
     }
   };
 
-  const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<boolean[]> => {
+  const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<Written[]> => {
     const openings = items.filter((item) => 'payment' in item).sort(byOrder);
     const opens = openings.map(({ payment }) => payment);
     const movings = items.filter((item) => 'move' in item).sort(byPayment);
@@ -353,24 +367,29 @@ export function createPaymentStore(
       moments(operations, (o) => o.dueAt),
       moments(operations, (o) => o.requestedAt),
       moments(operations, (o) => o.finishedAt),
+      iso(now() + LIMITS.hotStatementMs),
     ]);
+    let isTooLate = false;
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
     const moved = new Set<Move>();
     for (const { paymentId, ordinal } of rows) {
-      if (ordinal === 0) opened.add(paymentId);
+      if (ordinal === TOO_LATE) isTooLate = true;
+      else if (ordinal === 0) opened.add(paymentId);
       else moved.add(moves[ordinal - 1] as Move);
     }
-    return items.map((item) => ('move' in item ? moved.has(item.move) : opened.has(item.payment.paymentId)));
+    return items.map((item) =>
+      'move' in item ? moved.has(item.move) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
+    );
   };
-  const write = batched<Opening | Moving, boolean>('write', (items) => runWrite(writes, items), {
+  const write = batched<Opening | Moving, Written>('write', (items) => runWrite(writes, items), {
     maxBytes: LIMITS.batchBytes,
     weigh,
     // A locked row delays its own payment alone.
     isolation: {
       isNeeded: isLockTimeout,
       keyOf: lockedBy,
-      run: async (item) => (await runWrite(isolated, [item]))[0] as boolean,
+      run: async (item) => (await runWrite(isolated, [item]))[0] as Written,
     },
   });
 
@@ -411,10 +430,14 @@ export function createPaymentStore(
   );
 
   return {
-    open: (payment) => write({ payment, details: JSON.stringify(payment.details) }),
-    move(move) {
+    async open(payment) {
+      const written = await write({ payment, details: JSON.stringify(payment.details) });
+      if (written === TOO_LATE) throw new Outage('The database came to the payment too late to open it.');
+      return written;
+    },
+    async move(move) {
       const { nextStep } = move.after;
-      return write({ move, nextStep: nextStep && JSON.stringify(nextStep) });
+      return (await write({ move, nextStep: nextStep && JSON.stringify(nextStep) })) === true;
     },
     async collect(before, after) {
       const { rowCount } = await pool.query(COLLECT, [

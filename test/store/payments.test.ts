@@ -1,5 +1,6 @@
-/** How payment writes travel: how much goes into one statement. */
+/** How payment writes travel: how much goes into one statement, and until when a payment may be opened. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Outage } from '../../src/lib/faults.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createPaymentStore } from '../../src/store/payments.ts';
@@ -43,4 +44,33 @@ test('payments with large attachments are written, and no statement with several
     const payment = payments[index] as (typeof payments)[number];
     expect((await store.find(payment))?.details).toEqual(payment.details);
   }
+});
+
+test('an opening that comes too late is an outage and leaves nothing behind; a move beside it happens', async () => {
+  const inTime = createPaymentStore(database, () => undefined);
+  const payment = preparedPayment(shop);
+  expect(await inTime.open(payment)).toBe(true);
+  const sizes: number[] = [];
+  const late = createPaymentStore(
+    database,
+    (_, size) => sizes.push(size),
+    undefined,
+    () => Date.now() - LIMITS.hotStatementMs - 1000,
+  );
+  const refused = preparedPayment(shop);
+  const [opening, moving] = await Promise.allSettled([
+    late.open(refused),
+    late.move({
+      before: payment,
+      after: { ...payment, state: 'DECLINED', historyLength: 2, dueAt: null, declineReason: 'Declined.' },
+      event: 'declined',
+      actor: 'provider',
+      call: undefined,
+    }),
+  ]);
+  expect(sizes).toEqual([2]);
+  expect(opening).toMatchObject({ status: 'rejected', reason: expect.any(Outage) });
+  expect(moving).toEqual({ status: 'fulfilled', value: true });
+  expect(await inTime.findByOrder(refused)).toBeUndefined();
+  expect(await inTime.open(refused)).toBe(true);
 });
