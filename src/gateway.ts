@@ -23,9 +23,10 @@ import { type Connection, checkDatabase, openDatabase } from './store/database.t
 import { createInstallationStore } from './store/installation.ts';
 import { createNewsStore } from './store/news.ts';
 import { createOperationStore } from './store/operations.ts';
-import { type BatchLimits, createPaymentStore } from './store/payments.ts';
+import { createPaymentStore, type PaymentStoreOptions } from './store/payments.ts';
 import { createReceivedStore } from './store/received.ts';
 import { createScheduleStore } from './store/schedules.ts';
+import { createWriteProbe } from './store/write-probe.ts';
 
 export interface GatewayOptions {
   connection: Connection;
@@ -37,7 +38,7 @@ export interface GatewayOptions {
   /** The private addresses that callbacks may reach; without any, loopback in the sandbox and none in production. */
   callbackAllow?: readonly string[];
   /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
-  batchLimits?: BatchLimits;
+  batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
 }
 
@@ -46,6 +47,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const { connection, environment, log } = options;
   const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
   const database = openDatabase(connection, onFault, options.hotConnections);
+  const probe = createWriteProbe(database);
   const metrics = createMetrics();
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
@@ -67,7 +69,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     },
     publicUrl: '',
     inboundUrl: '',
-    payments: createPaymentStore(database, metrics.batch, options.batchLimits),
+    payments: createPaymentStore(database, metrics.batch, { ...options.batchLimits, onWrite: probe.report }),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
     cards: createCardStore(database),
@@ -77,7 +79,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     cardTries: createCardTryStore(database),
     news: createNewsStore(database),
     accounts: createAccountStore(database),
-    installation: createInstallationStore(database),
+    installation: createInstallationStore(database, probe),
     remembered: {
       accounts: new Map(),
       generation: 0,

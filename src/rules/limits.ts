@@ -130,6 +130,9 @@ export const LIMITS = {
   databaseCloseMs: 2 * SECOND,
   /** TCP asks an idle connection for a sign of life after this time. */
   databaseKeepAliveMs: 10 * SECOND,
+  /** Readiness is proved within this time, and what came of it counts this long. */
+  probeMs: 2 * SECOND,
+  probeKeptMs: SECOND,
   /** How long a request waits for the account that it belongs to. */
   accountReadMs: 5 * SECOND,
 

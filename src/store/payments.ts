@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { type BatchOptions, batch } from '../lib/batch.ts';
-import { isItemFault, isLockTimeout, Outage } from '../lib/faults.ts';
+import { isItemFault, isLockTimeout, isOutage, Outage } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
@@ -10,6 +10,7 @@ import { claimStatement, columns, compare, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
+import type { WriteProbe } from './write-probe.ts';
 
 export type * from './payment.ts';
 
@@ -258,26 +259,31 @@ const weigh = (item: Opening | Moving): number =>
 const lockedBy = (item: Opening | Moving): string =>
   'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.move.before.paymentId;
 
-export interface BatchLimits {
-  items: number;
-  inFlight: number;
+export interface PaymentStoreOptions {
+  /** Items in one statement, and statements in flight. */
+  items?: number;
+  inFlight?: number;
+  /** The clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
+  now?: () => number;
+  /** Hears whether payments were written, or could not be because of an outage. */
+  onWrite?: WriteProbe['report'];
 }
 
-/** `now` is the clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
 export function createPaymentStore(
   { writes, reads, isolated, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
-  limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
-  now: () => number = Date.now,
+  options: PaymentStoreOptions = {},
 ): PaymentStore {
+  const { items = LIMITS.batchItems, inFlight = LIMITS.batchesInFlight } = options;
+  const { now = Date.now, onWrite = () => undefined } = options;
   const batched = <Item, Result>(
     name: string,
     run: (items: Item[]) => Promise<Result[]>,
     options: Partial<BatchOptions<Item, Result>> = {},
   ) =>
     batch(run, {
-      maxItems: limits.items,
-      maxInFlight: limits.inFlight,
+      maxItems: items,
+      maxInFlight: inFlight,
       maxWaiting: LIMITS.batchWaiting,
       maxWaitMs: LIMITS.batchWaitMs,
       isItemFault,
@@ -382,7 +388,17 @@ export function createPaymentStore(
       'move' in item ? moved.has(item.move) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
     );
   };
-  const write = batched<Opening | Moving, Written>('write', (items) => runWrite(writes, items), {
+  const runBatch = async (items: (Opening | Moving)[]): Promise<Written[]> => {
+    try {
+      const written = await runWrite(writes, items);
+      onWrite('written');
+      return written;
+    } catch (error) {
+      if (isOutage(error) && !isLockTimeout(error)) onWrite('outage');
+      throw error;
+    }
+  };
+  const write = batched<Opening | Moving, Written>('write', runBatch, {
     maxBytes: LIMITS.batchBytes,
     weigh,
     // A locked row delays its own payment alone.

@@ -22,12 +22,17 @@ test('sales on frozen connections are refused with 503 in time, and then sales w
   expect((await shop.sale()).status).toBe(200);
   const { trans_id } = (await shop.sale()).body;
   expect((await shop.status(trans_id)).status).toBe(200);
+  const ready = () => fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeMs) });
+  expect((await ready()).status).toBe(200);
   proxy.freeze();
+  // What was proved a moment ago counts for that moment.
+  await vi.waitFor(async () => expect((await ready()).status).toBe(503), 4 * LIMITS.probeMs);
   const statuses = await Promise.all(
     [shop.sale(), shop.sale(), shop.status(trans_id)].map(async (a) => (await a).status),
   );
   expect(statuses).toEqual([503, 503, 503]);
   await vi.waitFor(async () => expect((await shop.sale()).status).toBe(200), { timeout: PATIENCE_MS, interval: 100 });
+  expect((await ready()).status).toBe(200);
   await vi.waitFor(async () => expect((await shop.status(trans_id)).status).toBe(200), {
     timeout: PATIENCE_MS,
     interval: 100,

@@ -1,5 +1,6 @@
 /** PostgreSQL hangs and comes back: requests get 503 meanwhile, and none of them takes effect afterwards. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { LIMITS } from '../../src/rules/limits.ts';
 import { type PausableServer, startPausableServer } from '../support/faulty-database.ts';
 import { newOrderId, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -27,8 +28,11 @@ test('a sale that was refused while PostgreSQL hung is not made later, and a rep
   const orders = Array.from({ length: 5 }, newOrderId);
   server.pause();
   try {
+    // Readiness is proved on the connection that payments use, and says so long before they are given up.
+    const ready = fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeMs) });
     const answers = await Promise.all(orders.map((order_id) => shop.sale({ order_id })));
     expect(answers.map(({ status }) => status)).toEqual(orders.map(() => 503));
+    expect((await ready).status).toBe(503);
   } finally {
     server.resume();
   }
@@ -37,6 +41,7 @@ test('a sale that was refused while PostgreSQL hung is not made later, and a rep
   const listed = orders.map((order) => `'${order}'`).join(',');
   expect(await shop.rows(`select state from payments where order_id in (${listed})`)).toEqual([]);
   const repeats = await Promise.all(orders.map((order_id) => shop.sale({ order_id })));
+  expect((await fetch(`${shop.url}/health/ready`)).status).toBe(200);
   expect(repeats.map(({ status, body }) => [status, body.status])).toEqual(orders.map(() => [200, 'SETTLED']));
   await shop.advanceClock(3600);
   expect(

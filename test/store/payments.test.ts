@@ -51,12 +51,9 @@ test('an opening that comes too late is an outage and leaves nothing behind; a m
   const payment = preparedPayment(shop);
   expect(await inTime.open(payment)).toBe(true);
   const sizes: number[] = [];
-  const late = createPaymentStore(
-    database,
-    (_, size) => sizes.push(size),
-    undefined,
-    () => Date.now() - LIMITS.hotStatementMs - 1000,
-  );
+  const late = createPaymentStore(database, (_, size) => sizes.push(size), {
+    now: () => Date.now() - LIMITS.hotStatementMs - 1000,
+  });
   const refused = preparedPayment(shop);
   const [opening, moving] = await Promise.allSettled([
     late.open(refused),
