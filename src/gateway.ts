@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from './connectors/index.ts';
 import { createReceiver } from './connectors/receiver.ts';
-import { forgetAccounts } from './core/accounts.ts';
+import { createAccountCache, forgetAccounts } from './core/accounts.ts';
 import { createDeliverer } from './core/callbacks/deliver.ts';
 import { readClock } from './core/clock.ts';
 import { createCodes } from './core/codes.ts';
@@ -80,13 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     news: createNewsStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database, probe),
-    remembered: {
-      accounts: new Map(),
-      generation: 0,
-      get isLive() {
-        return changes?.live === true;
-      },
-    },
+    remembered: createAccountCache(() => changes?.live === true),
   };
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);

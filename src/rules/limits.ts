@@ -135,6 +135,13 @@ export const LIMITS = {
   probeKeptMs: SECOND,
   /** How long a request waits for the account that it belongs to. */
   accountReadMs: 5 * SECOND,
+  /** How many accounts are remembered, and how long; and how long that there is none under a key. */
+  accountsRemembered: 10_000,
+  accountAgeMs: 5 * SECOND,
+  accountMissAgeMs: SECOND,
+  /** How often the connection that hears of changes is tried, and how long it may take to answer. */
+  heartbeatMs: 2 * SECOND,
+  heartbeatAnswerMs: 2 * SECOND,
 
   /** On a stop signal, running requests get this long to finish. */
   drainMs: 25 * SECOND,

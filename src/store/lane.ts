@@ -76,3 +76,25 @@ export async function endClient(client: pg.Client): Promise<void> {
   );
   await ended;
 }
+
+const DEADLOCK = '40P01';
+const DEADLOCK_TRIES = 5;
+
+/** The rows of a statement. */
+export const run = async <Row extends pg.QueryResultRow>(
+  lane: Lane,
+  name: string,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> => (await lane.query<Row>({ name, text, values })).rows;
+
+/** Of two statements that wait for each other the database ends one, of which nothing was written: it runs again. */
+export const runUnlessDeadlocked: typeof run = async (lane, name, text, values) => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run(lane, name, text, values);
+    } catch (error) {
+      if (tries === DEADLOCK_TRIES || (error as { code?: string }).code !== DEADLOCK) throw error;
+    }
+  }
+};

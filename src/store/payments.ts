@@ -6,10 +6,20 @@ import { isItemFault, isLockTimeout, isOutage, Outage } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
-import { claimStatement, columns, compare, iso } from './columns.ts';
+import { claimStatement, columns, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Lane } from './lane.ts';
+import { type Lane, run, runUnlessDeadlocked } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
+import {
+  byOrder,
+  byPayment,
+  lockedBy,
+  type Moving,
+  type Opening,
+  TOO_LATE,
+  type Written,
+  weigh,
+} from './payment-batch.ts';
 import type { WriteProbe } from './write-probe.ts';
 
 export type * from './payment.ts';
@@ -85,9 +95,6 @@ const SELECTED = columns('p', [...COLUMNS, 'details']);
 
 /** Why a callback is parked that nobody can be sent. */
 const NO_ADDRESS = 'No callback_url is set.';
-
-/** In place of the ordinal: the statement came too late to open payments. */
-const TOO_LATE = -1;
 
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
@@ -230,35 +237,6 @@ export interface PaymentStore {
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
-const DEADLOCK = '40P01';
-const DEADLOCK_TRIES = 5;
-
-/** Everybody locks rows in the same order, so that two processes hardly ever wait for each other. */
-const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
-  compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
-const byPayment = ({ move: { before: a } }: Moving, { move: { before: b } }: Moving): number =>
-  compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
-
-/** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
-interface Opening {
-  payment: WholePayment;
-  details: string;
-}
-interface Moving {
-  move: Move;
-  nextStep: string | null;
-}
-
-/** Whether it was written; an opening may also have come too late. */
-type Written = boolean | typeof TOO_LATE;
-
-const weigh = (item: Opening | Moving): number =>
-  'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
-
-/** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
-const lockedBy = (item: Opening | Moving): string =>
-  'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.move.before.paymentId;
-
 export interface PaymentStoreOptions {
   /** Items in one statement, and statements in flight. */
   items?: number;
@@ -291,31 +269,13 @@ export function createPaymentStore(
       ...options,
     });
 
-  const run = async <Row extends pg.QueryResultRow>(
-    lane: Lane,
-    name: string,
-    text: string,
-    values: unknown[],
-  ): Promise<Row[]> => (await lane.query<Row>({ name, text, values })).rows;
-
-  /** Of two statements that wait for each other the database ends one, of which nothing was written. */
-  const runAgainIfDeadlocked: typeof run = async (lane, name, text, values) => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await run(lane, name, text, values);
-      } catch (error) {
-        if (tries === DEADLOCK_TRIES || (error as { code?: string }).code !== DEADLOCK) throw error;
-      }
-    }
-  };
-
   const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<Written[]> => {
     const openings = items.filter((item) => 'payment' in item).sort(byOrder);
     const opens = openings.map(({ payment }) => payment);
     const movings = items.filter((item) => 'move' in item).sort(byPayment);
     const moves = movings.map(({ move }) => move);
     const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
-    const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(lane, 'write', WRITE, [
+    const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(lane, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),

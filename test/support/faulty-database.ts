@@ -52,23 +52,29 @@ export async function startPausableServer(): Promise<PausableServer> {
 export interface FreezingProxy {
   host: string;
   port: number;
-  /** From now on nothing passes on the connections that exist, in either direction; new ones work. */
-  freeze(): void;
+  /**
+   * From now on nothing passes on the connections that exist, in either direction; new ones work. With a text, only
+   * those freeze that have sent it.
+   */
+  freeze(sent?: string): void;
   close(): Promise<void>;
 }
 
 /** Stands between a gateway and a PostgreSQL that listens on a unix socket. */
 export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
-  let pairs: { sockets: [Socket, Socket]; isFrozen: boolean }[] = [];
+  let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
   const server = createServer((client) => {
     const upstream = connect(`${target.host}/.s.PGSQL.${target.port}`);
-    const pair = { sockets: [client, upstream] as [Socket, Socket], isFrozen: false };
+    const pair = { sockets: [client, upstream] as [Socket, Socket], sent: '', isFrozen: false };
     pairs.push(pair);
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => pair.isFrozen || to.write(chunk));
       from.on('error', () => undefined);
       from.on('close', () => pair.isFrozen || to.destroy());
     };
+    client.on('data', (chunk) => {
+      pair.sent += chunk;
+    });
     forward(client, upstream);
     forward(upstream, client);
   });
@@ -77,8 +83,8 @@ export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>)
   return {
     host: '127.0.0.1',
     port,
-    freeze() {
-      for (const pair of pairs) pair.isFrozen = true;
+    freeze(sent = '') {
+      for (const pair of pairs) if (pair.sent.includes(sent)) pair.isFrozen = true;
     },
     async close() {
       for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();
