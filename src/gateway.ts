@@ -23,7 +23,8 @@ import { type Connection, checkDatabase, openDatabase } from './store/database.t
 import { createInstallationStore } from './store/installation.ts';
 import { createNewsStore } from './store/news.ts';
 import { createOperationStore } from './store/operations.ts';
-import { createPaymentStore, type PaymentStoreOptions } from './store/payments.ts';
+import type { PaymentStoreOptions } from './store/payment-batch.ts';
+import { createPaymentStore } from './store/payments.ts';
 import { createReceivedStore } from './store/received.ts';
 import { createScheduleStore } from './store/schedules.ts';
 import { createWriteProbe } from './store/write-probe.ts';

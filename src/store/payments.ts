@@ -1,8 +1,7 @@
 /** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { type BatchOptions, batch } from '../lib/batch.ts';
-import { isItemFault, isLockTimeout, isOutage, Outage } from '../lib/faults.ts';
+import { isLockTimeout, Outage } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
@@ -13,14 +12,16 @@ import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
 import {
   byOrder,
   byPayment,
+  createBatching,
   lockedBy,
   type Moving,
   type Opening,
+  type PaymentStoreOptions,
+  reported,
   TOO_LATE,
   type Written,
   weigh,
 } from './payment-batch.ts';
-import type { WriteProbe } from './write-probe.ts';
 
 export type * from './payment.ts';
 
@@ -237,37 +238,13 @@ export interface PaymentStore {
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
-export interface PaymentStoreOptions {
-  /** Items in one statement, and statements in flight. */
-  items?: number;
-  inFlight?: number;
-  /** The clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
-  now?: () => number;
-  /** Hears whether payments were written, or could not be because of an outage. */
-  onWrite?: WriteProbe['report'];
-}
-
 export function createPaymentStore(
   { writes, reads, isolated, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
   options: PaymentStoreOptions = {},
 ): PaymentStore {
-  const { items = LIMITS.batchItems, inFlight = LIMITS.batchesInFlight } = options;
-  const { now = Date.now, onWrite = () => undefined } = options;
-  const batched = <Item, Result>(
-    name: string,
-    run: (items: Item[]) => Promise<Result[]>,
-    options: Partial<BatchOptions<Item, Result>> = {},
-  ) =>
-    batch(run, {
-      maxItems: items,
-      maxInFlight: inFlight,
-      maxWaiting: LIMITS.batchWaiting,
-      maxWaitMs: LIMITS.batchWaitMs,
-      isItemFault,
-      onBatch: (size) => onBatch(name, size),
-      ...options,
-    });
+  const { now = Date.now } = options;
+  const batched = createBatching(onBatch, options);
 
   const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<Written[]> => {
     const openings = items.filter((item) => 'payment' in item).sort(byOrder);
@@ -348,17 +325,7 @@ export function createPaymentStore(
       'move' in item ? moved.has(item.move) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
     );
   };
-  const runBatch = async (items: (Opening | Moving)[]): Promise<Written[]> => {
-    try {
-      const written = await runWrite(writes, items);
-      onWrite('written');
-      return written;
-    } catch (error) {
-      if (isOutage(error) && !isLockTimeout(error)) onWrite('outage');
-      throw error;
-    }
-  };
-  const write = batched<Opening | Moving, Written>('write', runBatch, {
+  const write = batched<Opening | Moving, Written>('write', (items) => reported(runWrite(writes, items), options), {
     maxBytes: LIMITS.batchBytes,
     weigh,
     // A locked row delays its own payment alone.
