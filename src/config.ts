@@ -1,5 +1,6 @@
 /** Every environment variable, one row each: how it is read, what it defaults to, what it means. */
 import { resolve } from 'node:path';
+import pg from 'pg';
 import { addressList, parseRange } from './lib/address.ts';
 import { StartRefusal } from './lib/refusal.ts';
 
@@ -97,6 +98,12 @@ export const VARIABLES = {
     '',
     databaseAddress,
     'A PostgreSQL, 15 or newer, in place of the embedded one.',
+  ),
+  databaseTls: variable(
+    'TURNPIKE_DATABASE_TLS',
+    'required',
+    oneOf('required', 'off'),
+    'Whether production insists on TLS to a PostgreSQL on another machine. Without it, payments and sealed secrets cross the network readable and can be changed on the way: `off` is safe within a private network only.',
   ),
   environment: variable(
     'TURNPIKE_ENV',
@@ -214,6 +221,34 @@ function refuseUnsafeProduction(config: Config): void {
   }
   if (config.providerUrl !== '' && !config.providerUrl.startsWith('https://')) {
     throw new StartRefusal('Production needs TURNPIKE_PROVIDER_URL to be an https address.');
+  }
+  if (config.databaseUrl !== '' && config.databaseTls === 'required' && !isDatabaseSafe(config.databaseUrl)) {
+    throw new StartRefusal(
+      'Production needs TLS to a PostgreSQL on another machine: add sslmode=verify-full to DATABASE_URL, or set TURNPIKE_DATABASE_TLS=off if the network between them is private.',
+    );
+  }
+}
+
+const isLoopback = addressList(['127.0.0.0/8', '::1']);
+
+/** The driver encrypts for each of these, and checks the certificate; other modes may go without. */
+const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
+
+/** Whether nobody on a network can read what is said to this database: it is on this machine, or TLS is asked for. */
+function isDatabaseSafe(address: string): boolean {
+  // The driver itself knows best whom it would call, and how; of several values it takes the last one.
+  const { host, ssl } = readDatabaseUrl(address);
+  if (host.startsWith('/') || host === 'localhost' || isLoopback(host)) return true;
+  const mode = URL.parse(address)?.searchParams.getAll('sslmode').at(-1);
+  return Boolean(ssl) && TLS_MODES.includes(mode ?? '');
+}
+
+function readDatabaseUrl(connectionString: string): pg.Client {
+  try {
+    return new pg.Client({ connectionString });
+  } catch {
+    // The reason may repeat the address, and with it the password.
+    throw new StartRefusal('DATABASE_URL cannot be read: check the address and the files that it names.');
   }
 }
 

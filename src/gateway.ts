@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from './connectors/index.ts';
 import { createReceiver } from './connectors/receiver.ts';
-import { forgetAccounts } from './core/accounts.ts';
+import { createAccountCache, forgetAccounts } from './core/accounts.ts';
 import { createDeliverer } from './core/callbacks/deliver.ts';
 import { synchroniseClock } from './core/catch-up.ts';
 import { readClock } from './core/clock.ts';
@@ -26,9 +26,11 @@ import { type Connection, checkDatabase, openDatabase } from './store/database.t
 import { createInstallationStore } from './store/installation.ts';
 import { createNewsStore } from './store/news.ts';
 import { createOperationStore } from './store/operations.ts';
-import { type BatchLimits, createPaymentStore } from './store/payments.ts';
+import type { PaymentStoreOptions } from './store/payment-batch.ts';
+import { createPaymentStore } from './store/payments.ts';
 import { createReceivedStore } from './store/received.ts';
 import { createScheduleStore } from './store/schedules.ts';
+import { createWriteProbe } from './store/write-probe.ts';
 
 export interface GatewayOptions {
   connection: Connection;
@@ -40,7 +42,7 @@ export interface GatewayOptions {
   /** The private addresses that callbacks may reach; without any, loopback in the sandbox and none in production. */
   callbackAllow?: readonly string[];
   /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
-  batchLimits?: BatchLimits;
+  batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
 }
 
@@ -49,13 +51,15 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const { connection, environment, log } = options;
   const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
   const database = openDatabase(connection, onFault, options.hotConnections);
+  const probe = createWriteProbe(database);
   const metrics = createMetrics();
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
+  const clock = createClock();
   let changes: Changes | undefined;
   const tools: Omit<Gateway, 'deliverer' | 'health' | 'marks'> = {
     environment,
-    clock: createClock(),
+    clock,
     seal: createSeal(options.masterKey),
     log,
     metrics,
@@ -71,7 +75,11 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     },
     publicUrl: '',
     inboundUrl: '',
-    payments: createPaymentStore(database, metrics.batch, options.batchLimits),
+    payments: createPaymentStore(database, metrics.batch, {
+      ...options.batchLimits,
+      now: clock.real,
+      onWrite: probe.report,
+    }),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
     cards: createCardStore(database),
@@ -81,14 +89,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     cardTries: createCardTryStore(database),
     news: createNewsStore(database),
     accounts: createAccountStore(database),
-    installation: createInstallationStore(database),
-    remembered: {
-      accounts: new Map(),
-      generation: 0,
-      get isLive() {
-        return changes?.live === true;
-      },
-    },
+    installation: createInstallationStore(database, probe),
+    remembered: createAccountCache(() => changes?.live === true),
   };
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);

@@ -1,5 +1,6 @@
 /** Every environment variable with good and bad values; a bad value is named, a secret is never repeated. */
 import { isAbsolute, resolve } from 'node:path';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readConfig, trustedProxies, VARIABLES } from '../src/config.ts';
 import { StartRefusal } from '../src/lib/refusal.ts';
@@ -26,6 +27,7 @@ test('with nothing set these are the values', () => {
     publicUrl: '',
     dataDir: resolve('./data'),
     databaseUrl: '',
+    databaseTls: 'required',
     environment: 'sandbox',
     masterKey: '',
     adminToken: '',
@@ -105,6 +107,14 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       'host=db.example password=secret',
       ' postgres://db.example/x',
     ],
+  },
+  TURNPIKE_DATABASE_TLS: {
+    key: 'databaseTls',
+    good: [
+      ['required', 'required'],
+      ['off', 'off'],
+    ],
+    bad: ['Off', 'false', 'on', 'disable', 'no'],
   },
   TURNPIKE_ENV: {
     key: 'environment',
@@ -273,6 +283,70 @@ describe('production', () => {
     const sentence = complaint({ ...SAFE, PUBLIC_URL: url });
     expect(sentence).toContain('Production needs PUBLIC_URL');
     expect(sentence).not.toContain(KEY);
+  });
+});
+
+describe('production and a PostgreSQL', () => {
+  const PASSWORD = 'hunter2-and-more';
+  const SAFE = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+  const at = (address: string) => ({ ...SAFE, DATABASE_URL: `postgres://turnpike:${PASSWORD}@${address}` });
+
+  test.each([
+    'db.example/turnpike',
+    'db.example:6432/turnpike?application_name=gateway',
+    'db.example/turnpike?sslmode=disable',
+    'db.example/turnpike?sslmode=allow',
+    'db.example/turnpike?sslmode=prefer',
+    'db.example/turnpike?sslmode=no-verify',
+    'db.example/turnpike?sslmode=require&sslmode=disable',
+    'db.example/turnpike?SSLMODE=require',
+    'db.example/turnpike&sslmode=require',
+    'db.example/turnpike?application_name=x#&sslmode=require',
+    '10.0.0.5/turnpike',
+    '[2001:db8::5]/turnpike',
+    '127.0.0.1.example/turnpike',
+    'localhost.example/turnpike',
+    'localhost/turnpike?host=db.example',
+    '127.0.0.1/turnpike?host=10.0.0.5',
+  ])('on another machine, without TLS: %s is refused in one sentence that tells the way', (address) => {
+    const sentence = complaint(at(address));
+    expect(sentence).toContain('sslmode=verify-full');
+    expect(sentence).toContain('TURNPIKE_DATABASE_TLS=off');
+    expect(sentence).not.toContain(PASSWORD);
+    expect(sentence.match(/\.( |$)/g)).toHaveLength(1);
+    expect(readConfig({ ...at(address), TURNPIKE_DATABASE_TLS: 'off' })).toMatchObject({ databaseTls: 'off' });
+    expect(readConfig({ ...at(address), TURNPIKE_ENV: 'sandbox' })).toMatchObject({ environment: 'sandbox' });
+  });
+
+  test.each(['require', 'verify-ca', 'verify-full'])('on another machine, with sslmode=%s: fine', (mode) => {
+    const { databaseUrl } = readConfig(at(`db.example/turnpike?sslmode=${mode}`));
+    expect(databaseUrl).toContain(mode);
+    // What the installed driver makes of it: TLS, and a certificate that is checked.
+    const { ssl } = new pg.Client({ connectionString: databaseUrl });
+    expect(ssl).toEqual({});
+  });
+
+  test.each([
+    'localhost/turnpike',
+    '127.0.0.1:5433/turnpike',
+    '127.9.9.9/turnpike',
+    '[::1]/turnpike',
+    '/turnpike',
+    '%2Fvar%2Frun%2Fpostgresql/turnpike',
+    'localhost/turnpike?host=/var/run/postgresql',
+    'db.example/turnpike?host=%2Fvar%2Frun%2Fpostgresql',
+  ])('on this machine: %s is fine without TLS', (address) => {
+    expect(readConfig(at(address))).toMatchObject({ databaseTls: 'required' });
+  });
+
+  test('of its own needs none', () => {
+    expect(readConfig(SAFE)).toMatchObject({ databaseUrl: '' });
+  });
+
+  test('whose address the driver cannot read is refused without repeating it', () => {
+    const sentence = complaint(at(`db.example:99999/turnpike`));
+    expect(sentence).toContain('DATABASE_URL');
+    expect(sentence).not.toContain(PASSWORD);
   });
 });
 

@@ -1,5 +1,7 @@
 /** Merchant accounts: made, found by key, changed, and given new passwords. */
 import { addressList } from '../lib/address.ts';
+import { type Cache, createCache } from '../lib/cache.ts';
+import { within } from '../lib/faults.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
@@ -9,7 +11,6 @@ import type { AccountRow, AccountSecret, Environment } from '../store/accounts.t
 import type { Account, Gateway } from './context.ts';
 
 const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
-const REMEMBERED_MOST = 10_000;
 
 /** The environment that a key belongs to, told by its prefix alone. */
 export function environmentOfKey(key: string): Environment | undefined {
@@ -95,51 +96,44 @@ export async function createAccount(
     createdAt: gateway.clock.now(mid),
   };
   await gateway.accounts.insert(row);
+  forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, 'account created');
   return { account: open(gateway, row), password: new Secret(password), callbackSecret: new Secret(callbackSecret) };
 }
 
+/** Accounts as requests ask for them, again and again; `isLive` tells whether changes made elsewhere are heard of. */
+export const createAccountCache = (isLive: () => boolean): Cache<Account> =>
+  createCache({
+    maxEntries: LIMITS.accountsRemembered,
+    maxAgeMs: LIMITS.accountAgeMs,
+    maxMissAgeMs: LIMITS.accountMissAgeMs,
+    isUsable: isLive,
+  });
+
 /** The account of a key; remembered between requests, because every request asks. */
-export async function findAccountByKey(
+export const findAccountByKey = (
   gateway: Gateway,
   kind: 'clientKey' | 'merchantKey',
   key: string,
-): Promise<Account | undefined> {
-  const account = await remembered(gateway, key, () => gateway.accounts.findByKey(kind, key));
-  return account?.[kind] === key ? account : undefined;
-}
+): Promise<Account | undefined> => remembered(gateway, `${kind} ${key}`, () => gateway.accounts.findByKey(kind, key));
 
 /** Remembered as well, because everything that happens to a payment asks. */
 export const findAccount = (gateway: Gateway, mid: string): Promise<Account | undefined> =>
   remembered(gateway, mid, () => gateway.accounts.find(mid));
 
-async function remembered(
+const remembered = (
   gateway: Gateway,
   key: string,
   read: () => Promise<AccountRow | undefined>,
-): Promise<Account | undefined> {
-  const { remembered: memory } = gateway;
-  const known = memory.isLive ? memory.accounts.get(key) : undefined;
-  if (known) return known;
-  const { generation } = memory;
-  const row = await read();
-  if (!row || row.environment !== gateway.environment) return undefined;
-  const account = open(gateway, row);
-  // What was read before a change was announced must not be remembered after it.
-  if (memory.isLive && memory.generation === generation) {
-    if (memory.accounts.size >= REMEMBERED_MOST) memory.accounts.clear();
-    memory.accounts.set(key, account);
-  }
-  return account;
-}
+): Promise<Account | undefined> =>
+  gateway.remembered.get(key, async () => {
+    const row = await within(LIMITS.accountReadMs, read());
+    return row?.environment === gateway.environment ? open(gateway, row) : undefined;
+  });
 
 /** Forgets what was remembered of one account, or of all of them. */
-export function forgetAccounts(gateway: Pick<Gateway, 'remembered'>, mid?: string): void {
-  const { accounts } = gateway.remembered;
-  gateway.remembered.generation++;
-  if (mid === undefined) accounts.clear();
-  for (const [key, account] of accounts) if (account.mid === mid) accounts.delete(key);
-}
+export const forgetAccounts = ({ remembered }: Pick<Gateway, 'remembered'>, mid?: string): void =>
+  remembered.forget((account) => mid === undefined || account.mid === mid);
 
 /** Newest first. */
 export async function listAccounts(gateway: Gateway, limit: number, before?: string): Promise<Account[]> {

@@ -4,6 +4,7 @@ import type { Connector } from '../connectors/connector.ts';
 import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
+import type { Cache } from '../lib/cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Marks } from '../lib/marks.ts';
@@ -113,8 +114,8 @@ export interface Gateway {
   news: NewsStore;
   accounts: AccountStore;
   installation: InstallationStore;
-  /** Accounts by key, remembered only while news of their changes arrive. */
-  remembered: { accounts: Map<string, Account>; generation: number; readonly isLive: boolean };
+  /** Accounts by key and by id, remembered for a few seconds, and only while changes made elsewhere are heard of. */
+  remembered: Cache<Account>;
 }
 
 /** An account with its secrets opened, as a request needs it. */

@@ -10,6 +10,8 @@ export interface ClockReading {
 export interface Clock {
   /** Milliseconds since 1970 as this account sees them. */
   now(mid?: string): number;
+  /** The time of the database itself, which nobody can move. */
+  real(): number;
   /** How far the clock of this account, or of everybody, runs ahead of real time. */
   offset(mid?: string): number;
   /** Takes over the offsets as they stand in the store. */
@@ -31,8 +33,10 @@ export function createClock(): Clock {
   let origin = Date.now() - performance.now();
   let reading = { after: Number.NEGATIVE_INFINITY, uncertainty: Number.POSITIVE_INFINITY };
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
+  const real = (): number => Math.floor(origin + performance.now());
   return {
-    now: (mid) => Math.floor(origin + performance.now()) + offset(mid),
+    now: (mid) => real() + offset(mid),
+    real,
     offset,
     set(offsets) {
       global = offsets.global;

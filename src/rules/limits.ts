@@ -148,10 +148,41 @@ export const LIMITS = {
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,
 
-  /** Group commit: items in one statement, statements in flight, items waiting before we refuse. */
+  /** Group commit: items and bytes in one statement, statements in flight, items waiting before we refuse. */
   batchItems: 256,
+  batchBytes: 4 * 1024 * 1024,
   batchesInFlight: 2,
   batchWaiting: 20_000,
+  /** An item that could not be sent to the database by then is refused. */
+  batchWaitMs: 5 * SECOND,
+  /** How long a batched write waits for a locked row; then its items are written one by one, each waiting longer. */
+  lockMs: 500,
+  isolatedLockMs: 5 * SECOND,
+  isolatedConnections: 8,
+
+  /** A connection to the database has to be there by then. */
+  databaseConnectMs: 5 * SECOND,
+  /** PostgreSQL cancels a statement after this time: of the hot path, and of everything else. */
+  hotStatementMs: 10 * SECOND,
+  statementMs: 30 * SECOND,
+  /** An answer that comes even later does not come at all: the connection counts as dead and is closed. */
+  answerGraceMs: 2 * SECOND,
+  /** How long closing a connection waits for the other side. */
+  databaseCloseMs: 2 * SECOND,
+  /** TCP asks an idle connection for a sign of life after this time. */
+  databaseKeepAliveMs: 10 * SECOND,
+  /** Readiness is proved within this time, and what came of it counts this long. */
+  probeMs: 2 * SECOND,
+  probeKeptMs: SECOND,
+  /** How long a request waits for the account that it belongs to. */
+  accountReadMs: 5 * SECOND,
+  /** How many accounts are remembered, and how long; and how long that there is none under a key. */
+  accountsRemembered: 10_000,
+  accountAgeMs: 5 * SECOND,
+  accountMissAgeMs: SECOND,
+  /** How often the connection that hears of changes is tried, and how long it may take to answer. */
+  heartbeatMs: 2 * SECOND,
+  heartbeatAnswerMs: 2 * SECOND,
 
   /** On a stop signal, running requests get this long to finish. */
   drainMs: 25 * SECOND,

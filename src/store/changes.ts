@@ -1,7 +1,9 @@
 /** Tells every process of this installation what changed, so that none works with an account or a clock of yesterday. */
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
-import type { Connection } from './database.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { type Connection, connecting } from './database.ts';
+import { endClient } from './lane.ts';
 import type { Schema } from './schema.ts';
 
 const CHANNEL = 'turnpike_changes';
@@ -29,13 +31,27 @@ export async function listenToChanges(
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...connection, connectionTimeoutMillis: 5000, keepAlive: true });
+    const next = new pg.Client({ ...connection, ...connecting, query_timeout: LIMITS.heartbeatAnswerMs });
+    let heartbeat: NodeJS.Timeout | undefined;
     const lost = () => {
       if (client !== next) return;
+      clearTimeout(heartbeat);
       live = false;
       client = undefined;
       onGap();
       if (!closed) setTimeout(retry, RECONNECT_MS).unref();
+    };
+    // A connection can die without a word, and then changes would be missed: only an answer proves that it lives.
+    const beat = (): void => {
+      heartbeat = setTimeout(async () => {
+        try {
+          await next.query('select');
+          if (client === next) beat();
+        } catch {
+          next.connection.stream.destroy();
+          lost();
+        }
+      }, LIMITS.heartbeatMs).unref();
     };
     next.on('error', lost);
     next.on('end', lost);
@@ -44,12 +60,13 @@ export async function listenToChanges(
       await next.connect();
       await next.query(`listen ${CHANNEL}`);
     } catch (error) {
-      next.end().catch(() => undefined);
+      next.connection.stream.destroy();
       throw error;
     }
-    if (closed) return next.end();
+    if (closed) return endClient(next);
     client = next;
     live = true;
+    beat();
     onGap();
   }
 
@@ -65,7 +82,7 @@ export async function listenToChanges(
     },
     async close() {
       closed = true;
-      await client?.end();
+      if (client) await endClient(client);
     },
   };
 }

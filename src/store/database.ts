@@ -1,8 +1,9 @@
 /** The connections to PostgreSQL: how values travel, a pool for ordinary statements, lanes for the hot ones. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { faultOf } from '../lib/faults.ts';
+import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
 import { StartRefusal } from '../lib/refusal.ts';
+import { LIMITS } from '../rules/limits.ts';
 import { type Lane, openLane } from './lane.ts';
 import type { Schema } from './schema.ts';
 
@@ -17,6 +18,8 @@ export interface Database {
   reads: Lane;
   /** The same for what is delivered: it does not stand in the way of the other two. */
   deliveries: Lane;
+  /** For batched statements that have to wait for a lock: several connections, so that nothing waits behind them. */
+  isolated: Lane;
   close(): Promise<void>;
 }
 
@@ -43,43 +46,74 @@ const types: pg.CustomTypesConfig = {
 const INDEX_ONLY =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
+/** How every connection is made: within a bounded time, and with signs of life while it is idle. */
+export const connecting = {
+  connectionTimeoutMillis: LIMITS.databaseConnectMs,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: LIMITS.databaseKeepAliveMs,
+} as const satisfies pg.ClientConfig;
+
+/**
+ * A client of a pool that ends when an answer did not come in time. The driver only rejects the statement: the pool would
+ * hand the connection to the next caller, behind a statement that still runs or on a line that is dead.
+ */
+class PooledClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
+  override query(...args: any[]): any {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const answer: unknown = (super.query as any)(...args);
+    if (answer instanceof Promise) {
+      answer.catch((error) => {
+        if (isAnswerTimeout(error)) this.end().catch(() => undefined);
+      });
+    }
+    return answer;
+  }
+}
+
 /** With `hotConnections`, the hot path gets a pool of that size in place of each of its lanes. */
 export function openDatabase(
   connection: Connection,
   onFault: (error: Error) => void,
   hotConnections?: number,
 ): Database {
-  const config = (options: string): pg.ClientConfig => ({
+  const config = (statementMs: number, options: string): pg.ClientConfig => ({
     ...connection,
     types,
-    options: `-c timezone=UTC ${options}`,
-    connectionTimeoutMillis: 5000,
+    options: `-c timezone=UTC -c statement_timeout=${statementMs} ${options}`,
+    ...connecting,
+    // PostgreSQL itself ends a statement that takes too long; without even that answer, the connection is dead.
+    query_timeout: statementMs + LIMITS.answerGraceMs,
   });
-  const openPool = (max: number, options: string): pg.Pool => {
-    const pool = new pg.Pool({ ...config(options), max, allowExitOnIdle: true });
+  const openPool = (max: number, settings: pg.ClientConfig): pg.Pool => {
+    const pool = new pg.Pool({ ...settings, Client: PooledClient, max, allowExitOnIdle: true });
     pool.on('error', onFault);
     // A client in use hears of a lost connection twice, and only once on behalf of the pool.
     pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
-  const hotOptions = `${INDEX_ONLY} -c statement_timeout=10000`;
-  const openHot = (): Lane =>
-    hotConnections === undefined ? openLane(config(hotOptions), onFault) : openPool(hotConnections, hotOptions);
-  const pool = openPool(10, '-c statement_timeout=30000');
-  const writes = openHot();
+  const hot = (options = ''): pg.ClientConfig => config(LIMITS.hotStatementMs, `${INDEX_ONLY} ${options}`);
+  const openHot = (settings = hot()): Lane =>
+    hotConnections === undefined ? openLane(settings, onFault) : openPool(hotConnections, settings);
+  // A client that vanished within a transaction keeps its locks no longer than that.
+  const pool = openPool(10, config(LIMITS.statementMs, `-c idle_in_transaction_session_timeout=${LIMITS.statementMs}`));
+  // A pipelined connection runs its statements one after another, so none of them may wait long for a lock.
+  const writes = openHot(hot(`-c lock_timeout=${LIMITS.lockMs}`));
   const reads = openHot();
   const deliveries = openHot();
+  const isolated = openPool(LIMITS.isolatedConnections, hot(`-c lock_timeout=${LIMITS.isolatedLockMs}`));
   return {
     pool,
     writes,
     reads,
     deliveries,
+    isolated,
     query: new Kysely<Schema>({
       dialect: new PostgresDialect({ pool }),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     }),
     async close() {
-      await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end()]);
+      await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end(), isolated.end()]);
     },
   };
 }

@@ -5,6 +5,7 @@ import { isNext } from './callbacks.ts';
 import { announce } from './changes.ts';
 import { CLOCK } from './columns.ts';
 import type { Database } from './database.ts';
+import type { WriteProbe } from './write-probe.ts';
 
 export interface ClockOffsets {
   global: number;
@@ -26,7 +27,7 @@ export interface InstallationStore {
   announceFaults(): Promise<void>;
   /** Tells the process of this name the sealed result of a challenge. */
   announceResult(holder: string, sealed: string): Promise<void>;
-  /** Writes a row for real; fails when the database cannot take one. */
+  /** Fails when payments could not be written at the moment. */
   proveWritable(): Promise<void>;
 }
 
@@ -48,7 +49,10 @@ const NEXT_DUE = `
     where $1::uuid is null or d.mid = $1::uuid
   ) due`;
 
-export function createInstallationStore({ query, pool }: Database): InstallationStore {
+export function createInstallationStore(
+  { query, pool }: Database,
+  probe: Pick<WriteProbe, 'prove'>,
+): InstallationStore {
   const read = async (name: string) =>
     (await query.selectFrom('installation').select('value').where('name', '=', name).executeTakeFirst())?.value;
   const write = async (name: string, value: Buffer) => {
@@ -101,12 +105,6 @@ export function createInstallationStore({ query, pool }: Database): Installation
         await announce(transaction, 'clock');
       });
     },
-    async proveWritable() {
-      await pool.query({
-        text: `insert into installation (name, value) values ('writable', '')
-          on conflict (name) do update set value = excluded.value`,
-        query_timeout: 2000,
-      } as { text: string });
-    },
+    proveWritable: () => probe.prove(),
   };
 }

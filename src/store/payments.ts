@@ -1,14 +1,26 @@
 /** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
 import type pg from 'pg';
-import { batch } from '../lib/batch.ts';
-import { isItemFault } from '../lib/faults.ts';
+import { isLockTimeout, Outage } from '../lib/faults.ts';
 import { UNCHOSEN } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
-import { claimStatement, columns, compare, dueConnectors, hastenStatement, iso } from './columns.ts';
+import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Lane } from './lane.ts';
+import { type Lane, run, runUnlessDeadlocked } from './lane.ts';
 import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
+import {
+  byOrder,
+  byPayment,
+  createBatching,
+  lockedBy,
+  type Moving,
+  type Opening,
+  type PaymentStoreOptions,
+  reported,
+  TOO_LATE,
+  type Written,
+  weigh,
+} from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 
 export * from './payment.ts';
@@ -76,7 +88,11 @@ const NO_ADDRESS = 'No callback_url is set.';
 
 /** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
 const WRITE = `
-  with opening as (
+  with clock as (
+    -- A statement that reaches the server after its sender stopped waiting opens nothing. The real time counts: the
+    -- time of the transaction stands still while a statement waits.
+    select clock_timestamp() >= $60::timestamptz as too_late
+  ), opening as (
     select * from unnest(
       $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::protocol[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::bigint[], $11::timestamptz[], $12::bool[], $13::bool[], $14::text[], $15::text[], $16::uuid[],
@@ -96,7 +112,7 @@ const WRITE = `
       -- The own order of a credit is no payment's. The offset keeps it a look into the index for each order: a plan
       -- that was made while there were no credits would join all of them later.
       select from credits c where c.mid = i.mid and c.order_id = i.order_id and c.part = '' and i.attempt = 1 offset 0
-    )
+    ) and not (select too_late from clock)
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
   ), moving as (
@@ -151,7 +167,9 @@ const WRITE = `
   )
   select payment_id as "paymentId", 0 as ordinal from opened
   union all
-  select payment_id, ordinal::int from moved`;
+  select payment_id, ordinal::int from moved
+  union all
+  select null, ${TOO_LATE} from clock where too_late and cardinality($1) > 0`;
 
 const find = (names: readonly string[]): string => `
   select i.ordinal::int, ${columns('p', names)}
@@ -218,57 +236,21 @@ export interface PaymentStore {
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
-const DEADLOCK = '40P01';
-const DEADLOCK_TRIES = 5;
-
-/** Everybody locks rows in the same order, so that two processes hardly ever wait for each other. */
-const byOrder = (a: WholePayment, b: WholePayment): number =>
-  compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
-const byPayment = ({ before: a }: Move, { before: b }: Move): number =>
-  compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
-
-export interface BatchLimits {
-  items: number;
-  inFlight: number;
-}
-
 export function createPaymentStore(
-  { writes, reads, pool, query }: Database,
+  { writes, reads, isolated, pool, query }: Database,
   onBatch: (statement: string, size: number) => void,
-  limits: BatchLimits = { items: LIMITS.batchItems, inFlight: LIMITS.batchesInFlight },
+  options: PaymentStoreOptions = {},
 ): PaymentStore {
-  const batched = <Item, Result>(name: string, run: (items: Item[]) => Promise<Result[]>) =>
-    batch(run, {
-      maxItems: limits.items,
-      maxInFlight: limits.inFlight,
-      maxWaiting: LIMITS.batchWaiting,
-      isItemFault,
-      onBatch: (size) => onBatch(name, size),
-    });
+  const { now = Date.now } = options;
+  const batched = createBatching(onBatch, options);
 
-  const run = async <Row extends pg.QueryResultRow>(
-    lane: Lane,
-    name: string,
-    text: string,
-    values: unknown[],
-  ): Promise<Row[]> => (await lane.query<Row>({ name, text, values })).rows;
-
-  /** Of two statements that wait for each other the database ends one, of which nothing was written. */
-  const runAgainIfDeadlocked: typeof run = async (lane, name, text, values) => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await run(lane, name, text, values);
-      } catch (error) {
-        if (tries === DEADLOCK_TRIES || (error as { code?: string }).code !== DEADLOCK) throw error;
-      }
-    }
-  };
-
-  const write = batched<WholePayment | Move, boolean>('write', async (items) => {
-    const opens = items.filter((item) => 'details' in item).sort(byOrder);
-    const moves = items.filter((item) => 'before' in item).sort(byPayment);
+  const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<Written[]> => {
+    const openings = items.filter((item) => 'payment' in item).sort(byOrder);
+    const opens = openings.map(({ payment }) => payment);
+    const movings = items.filter((item) => 'move' in item).sort(byPayment);
+    const moves = movings.map(({ move }) => move);
     const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
-    const rows = await runAgainIfDeadlocked<{ paymentId: string; ordinal: number }>(writes, 'write', WRITE, [
+    const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(lane, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),
@@ -285,7 +267,7 @@ export function createPaymentStore(
       plain(opens, (p) => p.fingerprint),
       texts(opens, (p) => p.descriptor),
       plain(opens, (p) => p.scheduleId),
-      texts(opens, (p) => JSON.stringify(p.details)),
+      texts(openings, ({ details }) => details),
       moments(opens, (p) => p.createdAt),
       moments(opens, (p) => p.payerUntil),
       plain(moves, (m) => m.before.mid),
@@ -306,7 +288,7 @@ export function createPaymentStore(
       texts(moves, (m) => m.after.declineReason),
       texts(moves, (m) => m.after.recurringToken),
       texts(moves, (m) => m.after.providerReference),
-      texts(moves, (m) => (m.after.nextStep ? JSON.stringify(m.after.nextStep) : null)),
+      texts(movings, ({ nextStep }) => nextStep),
       plain(moves, (m) => m.after.attention),
       plain(moves, (m) => m.after.reserved),
       plain(moves, (m) => m.after.busy),
@@ -328,15 +310,30 @@ export function createPaymentStore(
       moments(operations, (o) => o.finishedAt),
       texts(operations, (o) => o.content),
       texts(operations, (o) => o.orderId),
+      iso(now() + LIMITS.hotStatementMs),
     ]);
+    let isTooLate = false;
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
     const moved = new Set<Move>();
     for (const { paymentId, ordinal } of rows) {
-      if (ordinal === 0) opened.add(paymentId);
+      if (ordinal === TOO_LATE) isTooLate = true;
+      else if (ordinal === 0) opened.add(paymentId);
       else moved.add(moves[ordinal - 1] as Move);
     }
-    return items.map((item) => ('before' in item ? moved.has(item) : opened.has(item.paymentId)));
+    return items.map((item) =>
+      'move' in item ? moved.has(item.move) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
+    );
+  };
+  const write = batched<Opening | Moving, Written>('write', (items) => reported(runWrite(writes, items), options), {
+    maxBytes: LIMITS.batchBytes,
+    weigh,
+    // A locked row delays its own payment alone.
+    isolation: {
+      isNeeded: isLockTimeout,
+      keyOf: lockedBy,
+      run: async (item) => (await runWrite(isolated, [item]))[0] as Written,
+    },
   });
 
   /** Rows come back in any order; each belongs to the item that its ordinal counts. */
@@ -376,8 +373,15 @@ export function createPaymentStore(
   );
 
   return {
-    open: (payment) => write(payment),
-    move: (move) => write(move),
+    async open(payment) {
+      const written = await write({ payment, details: JSON.stringify(payment.details) });
+      if (written === TOO_LATE) throw new Outage('The database came to the payment too late to open it.');
+      return written;
+    },
+    async move(move) {
+      const { nextStep } = move.after;
+      return (await write({ move, nextStep: nextStep && JSON.stringify(nextStep) })) === true;
+    },
     async collect(before, after) {
       const { rowCount } = await pool.query(COLLECT, [
         JSON.stringify(after.details),

@@ -1,10 +1,10 @@
 /** Group commit: who travels with whom, how much at once, and that everybody gets the own answer. */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { type BatchOptions, batch, Overloaded } from '../../src/lib/batch.ts';
+import { describe, expect, test } from 'vitest';
+import { batch, Overloaded } from '../../src/lib/batch.ts';
 
-const OPTIONS: BatchOptions = { maxItems: 100, maxInFlight: 1, maxWaiting: 1000, isItemFault: () => false };
+const OPTIONS = { maxItems: 100, maxInFlight: 1, maxWaiting: 1000, isItemFault: () => false };
 
 /** A statement that answers only when told to, and remembers what it was given. */
 function heldStatement() {
@@ -165,6 +165,154 @@ test('beyond maxWaiting an item is refused as Overloaded at once, and there is r
     'answer to e',
   ]);
   expect(batches).toEqual([['in flight'], ['b', 'c'], ['e']]);
+});
+
+test('an item that was not sent within maxWaitMs is refused as Overloaded, and what was sent is not', async () => {
+  const { batches, releases, run } = heldStatement();
+  const submit = batch(run, { ...OPTIONS, maxWaitMs: 50 });
+  const sent = submit('sent');
+  await turns();
+  const stuck = [submit('b'), submit('c')].map((answer) => answer.catch((error) => error));
+  for (const error of await Promise.all(stuck)) expect(error).toBeInstanceOf(Overloaded);
+  const later = submit('d');
+  releases[0]?.();
+  expect(await sent).toBe('answer to sent');
+  await turns();
+  releases[1]?.();
+  expect(await later).toBe('answer to d');
+  expect(batches).toEqual([['sent'], ['d']]);
+});
+
+describe('isolation', () => {
+  const LOCKED = new Error('55P03');
+  /** A batch with an item of a locked key fails; alone, such an item waits until it is let go. */
+  function lockedRow(...locked: string[]) {
+    const batches: string[][] = [];
+    const alone: string[] = [];
+    const release = Promise.withResolvers<void>();
+    const keyOf = (item: string): string => item[0] as string;
+    const isLocked = (item: string): boolean => locked.includes(keyOf(item));
+    const run = async (items: string[]) => {
+      batches.push(items);
+      if (items.some(isLocked)) throw LOCKED;
+      return items;
+    };
+    const isolation = {
+      isNeeded: (error: unknown) => error === LOCKED,
+      keyOf,
+      run: async (item: string) => {
+        alone.push(item);
+        if (isLocked(item)) await release.promise;
+        return `alone ${item}`;
+      },
+    };
+    return { batches, alone, release, run, isolation };
+  }
+
+  test('the other items of a batch are answered while one of them waits, and so are later batches', async () => {
+    const { batches, release, run, isolation } = lockedRow('x');
+    const submit = batch(run, { ...OPTIONS, isolation });
+    let isAnswered = false;
+    const [a, x, b] = ['a', 'x', 'b'].map(submit) as [Promise<string>, Promise<string>, Promise<string>];
+    void x.finally(() => {
+      isAnswered = true;
+    });
+    expect(await Promise.all([a, b])).toEqual(['alone a', 'alone b']);
+    expect(await submit('c')).toBe('c');
+    expect(isAnswered).toBe(false);
+    release.resolve();
+    expect(await x).toBe('alone x');
+    expect(batches).toEqual([['a', 'x', 'b'], ['c']]);
+  });
+
+  test('items of a key that is isolated queue behind it in their order, and enter no batch', async () => {
+    const { batches, alone, release, run, isolation } = lockedRow('x');
+    const submit = batch(run, { ...OPTIONS, isolation });
+    const answers = [submit('x1')];
+    await turns();
+    answers.push(submit('x2'), submit('x3'), submit('a'));
+    await turns();
+    expect(alone).toEqual(['x1']);
+    expect(batches).toEqual([['x1'], ['a']]);
+    release.resolve();
+    expect(await Promise.all(answers)).toEqual(['alone x1', 'alone x2', 'alone x3', 'a']);
+    expect(alone).toEqual(['x1', 'x2', 'x3']);
+    const after = submit('x4');
+    await expect(after).resolves.toBe('alone x4');
+    expect(batches).toEqual([['x1'], ['a'], ['x4']]);
+  });
+
+  test('what waits behind an isolated item counts as waiting, and waits no longer than maxWaitMs', async () => {
+    const { release, run, isolation } = lockedRow('x');
+    const submit = batch(run, { ...OPTIONS, maxWaiting: 2, maxWaitMs: 20, isolation });
+    const first = submit('x1');
+    await turns();
+    const second = submit('x2').catch((error) => error);
+    await expect(submit('x3')).rejects.toBeInstanceOf(Overloaded);
+    await pause(30);
+    release.resolve();
+    expect(await first).toBe('alone x1');
+    expect(await second).toBeInstanceOf(Overloaded);
+    expect(await submit('a')).toBe('a');
+  });
+
+  test('an isolated item that fails fails alone', async () => {
+    const { run, isolation } = lockedRow('x');
+    const submit = batch(run, {
+      ...OPTIONS,
+      isolation: {
+        ...isolation,
+        run: async (item) => {
+          if (item === 'x') throw LOCKED;
+          return item;
+        },
+      },
+    });
+    const outcomes = await Promise.allSettled(['a', 'x'].map(submit));
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'a' },
+      { status: 'rejected', reason: LOCKED },
+    ]);
+  });
+});
+
+test('however heavy the items are, no batch of several is heavier than maxBytes, and their order is kept', async () => {
+  const bytes = fc.oneof(fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 300 }));
+  const limits = fc.record({ maxItems: fc.integer({ min: 1, max: 8 }), maxBytes: fc.integer({ min: 1, max: 100 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ bytes, pause: fc.integer({ min: 0, max: 2 }) }), { minLength: 1, maxLength: 40 }),
+      limits,
+      async (arrivals, { maxItems, maxBytes }) => {
+        const batches: { id: number; bytes: number }[][] = [];
+        const run = async (items: { id: number; bytes: number }[]) => {
+          batches.push(items);
+          await turns(1);
+          return items.map((item) => item.id);
+        };
+        const submit = batch(run, { ...OPTIONS, maxItems, maxBytes, weigh: (item) => item.bytes });
+        const answers: Promise<number>[] = [];
+        for (const [id, arrival] of arrivals.entries()) {
+          answers.push(submit({ id, bytes: arrival.bytes }));
+          await turns(arrival.pause);
+        }
+        const ids = arrivals.map((_, id) => id);
+        expect(await Promise.all(answers)).toEqual(ids);
+        expect(batches.flat().map((item) => item.id)).toEqual(ids);
+        const heaviness = (items: { bytes: number }[]) => items.reduce((sum, item) => sum + item.bytes, 0);
+        for (const [index, items] of batches.entries()) {
+          expect(items.length).toBeLessThanOrEqual(maxItems);
+          if (items.length > 1) expect(heaviness(items)).toBeLessThanOrEqual(maxBytes);
+          // Without pauses everything waits together, and a batch ends only where the next item does not fit.
+          const next = batches[index + 1]?.[0];
+          if (next && arrivals.every((arrival) => arrival.pause === 0)) {
+            expect(items.length === maxItems || heaviness([...items, next]) > maxBytes).toBe(true);
+          }
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
 });
 
 test('however items arrive and batches end, each item gets exactly its own answer', async () => {

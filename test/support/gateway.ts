@@ -57,8 +57,8 @@ export interface TestGateway {
   inspect(id: string): Promise<Answer['body']>;
   events(id: string): Promise<string[]>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
-  /** Opens another gateway over the same database, as a second process would. */
-  anotherGateway(): Promise<Gateway>;
+  /** Opens another gateway over the same database, as a second process would; `reach` is another way to it. */
+  anotherGateway(reach?: Connection): Promise<Gateway>;
   /** How to reach the database itself. */
   connection: Connection;
   close(): Promise<void>;
@@ -104,6 +104,10 @@ export interface TestOptions {
   logLevel?: string;
   /** Providers in place of the real ones: they stand for the world outside. */
   connectors?: Record<string, Connector>;
+  /** A PostgreSQL server in place of the one of the whole run. */
+  server?: Parameters<typeof query>[0];
+  /** Where the gateway itself reaches the server, such as a proxy; the test's own statements go directly. */
+  through?: Pick<Connection, 'host' | 'port'>;
   /** Whether the simulated outside world runs too. */
   outside?: boolean;
   /** The file of its books, so that it can be opened again. */
@@ -111,7 +115,7 @@ export interface TestOptions {
 }
 
 export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
-  const server = inject('database');
+  const server = options.server ?? inject('database');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await createDatabase(server, name);
   const logs: string[] = [];
@@ -129,9 +133,9 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
       })
     : undefined;
   const provider = world && { url: world.url, ...access };
-  const open = async (): Promise<Gateway> => {
+  const open = async (reach: Connection = { ...connection, ...options.through }): Promise<Gateway> => {
     const { gateway, close } = await openGateway({
-      connection,
+      connection: reach,
       environment: options.environment ?? 'sandbox',
       masterKey,
       log,

@@ -1,0 +1,82 @@
+/** How the statements of payments are batched, and the items of their writes: order, weight, and locks. */
+import { type BatchOptions, batch } from '../lib/batch.ts';
+import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { compare } from './columns.ts';
+import type { Move, WholePayment } from './payment.ts';
+import type { WriteProbe } from './write-probe.ts';
+
+/** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
+export interface Opening {
+  payment: WholePayment;
+  details: string;
+}
+export interface Moving {
+  move: Move;
+  nextStep: string | null;
+}
+
+/** In place of the ordinal of an item: the statement came too late to open payments. */
+export const TOO_LATE = -1;
+
+/** Whether an item was written; an opening may also have come too late. */
+export type Written = boolean | typeof TOO_LATE;
+
+export const weigh = (item: Opening | Moving): number =>
+  'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
+
+/** Every process locks rows in the same order, so that two of them hardly ever wait for each other. */
+export const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
+  compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
+export const byPayment = ({ move: { before: a } }: Moving, { move: { before: b } }: Moving): number =>
+  compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
+
+/** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
+export const lockedBy = (item: Opening | Moving): string =>
+  'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.move.before.paymentId;
+
+export interface PaymentStoreOptions {
+  /** Items in one statement, and statements in flight. */
+  items?: number;
+  inFlight?: number;
+  /** The clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
+  now?: () => number;
+  /** Hears whether payments were written, or could not be because of an outage. */
+  onWrite?: WriteProbe['report'];
+}
+
+/** Makes a batched statement of one that takes many items. */
+export const createBatching =
+  (
+    onBatch: (statement: string, size: number) => void,
+    { items = LIMITS.batchItems, inFlight = LIMITS.batchesInFlight }: PaymentStoreOptions,
+  ) =>
+  <Item, Result>(
+    name: string,
+    run: (items: Item[]) => Promise<Result[]>,
+    more: Partial<BatchOptions<Item, Result>> = {},
+  ): ((item: Item) => Promise<Result>) =>
+    batch(run, {
+      maxItems: items,
+      maxInFlight: inFlight,
+      maxWaiting: LIMITS.batchWaiting,
+      maxWaitMs: LIMITS.batchWaitMs,
+      isItemFault,
+      onBatch: (size) => onBatch(name, size),
+      ...more,
+    });
+
+/** Passes on what came of a write, and reports it. A lock that was not free is no outage: its items are written apart. */
+export async function reported<Result>(
+  write: Promise<Result>,
+  { onWrite = () => undefined }: PaymentStoreOptions,
+): Promise<Result> {
+  try {
+    const result = await write;
+    onWrite('written');
+    return result;
+  } catch (error) {
+    if (isOutage(error) && !isLockTimeout(error)) onWrite('outage');
+    throw error;
+  }
+}

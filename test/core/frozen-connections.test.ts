@@ -1,0 +1,40 @@
+/** Connections to the database that died without a word: requests get 503, and new connections are made. */
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { type FreezingProxy, startFreezingProxy } from '../support/faulty-database.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+/** The longest that a request may take: it waits for one connection that is dead, and then for a new one. */
+const PATIENCE_MS = LIMITS.hotStatementMs + LIMITS.answerGraceMs + LIMITS.databaseConnectMs;
+
+let proxy: FreezingProxy;
+let shop: TestGateway;
+beforeAll(async () => {
+  proxy = await startFreezingProxy(inject('database'));
+  shop = await startTestGateway({ through: proxy, logLevel: 'error' });
+});
+afterAll(async () => {
+  await shop.close();
+  await proxy.close();
+});
+
+test('sales on frozen connections are refused with 503 in time, and then sales work again', async () => {
+  expect((await shop.sale()).status).toBe(200);
+  const { trans_id } = (await shop.sale()).body;
+  expect((await shop.status(trans_id)).status).toBe(200);
+  const ready = () => fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeMs) });
+  expect((await ready()).status).toBe(200);
+  proxy.freeze();
+  // What was proved a moment ago counts for that moment.
+  await vi.waitFor(async () => expect((await ready()).status).toBe(503), 4 * LIMITS.probeMs);
+  const statuses = await Promise.all(
+    [shop.sale(), shop.sale(), shop.status(trans_id)].map(async (a) => (await a).status),
+  );
+  expect(statuses).toEqual([503, 503, 503]);
+  await vi.waitFor(async () => expect((await shop.sale()).status).toBe(200), { timeout: PATIENCE_MS, interval: 100 });
+  expect((await ready()).status).toBe(200);
+  await vi.waitFor(async () => expect((await shop.status(trans_id)).status).toBe(200), {
+    timeout: PATIENCE_MS,
+    interval: 100,
+  });
+}, 60_000);

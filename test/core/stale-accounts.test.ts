@@ -1,0 +1,72 @@
+/** A process whose connection for changes died without a word: what was withdrawn elsewhere stops working here too. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { changeAccount, createAccount, findAccountByKey, rotateSecret } from '../../src/core/accounts.ts';
+import type { Gateway } from '../../src/core/context.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { type FreezingProxy, startFreezingProxy } from '../support/faulty-database.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let proxy: FreezingProxy;
+let shop: TestGateway;
+let other: Gateway;
+beforeAll(async () => {
+  proxy = await startFreezingProxy(inject('database'));
+  shop = await startTestGateway({ through: proxy, logLevel: 'error' });
+  other = await shop.anotherGateway(shop.connection);
+});
+afterAll(async () => {
+  await shop.close();
+  await proxy.close();
+});
+
+test('a password and an allowlist that were changed elsewhere count here after five seconds at most', async () => {
+  const merchants = [await shop.newMerchant(), await shop.newMerchant()] as const;
+  for (const merchant of merchants) expect((await shop.sale({}, merchant)).status).toBe(200);
+  proxy.freeze('listen turnpike_changes');
+  // Twice: the first one leaves the old password working for a while.
+  await rotateSecret(other, merchants[0].mid, 'password');
+  await rotateSecret(other, merchants[0].mid, 'password');
+  await changeAccount(other, merchants[1].mid, undefined, { ip_allowlist: ['192.0.2.1'] });
+  const until = performance.now() + LIMITS.accountAgeMs;
+  // The requests keep the accounts in use; that does not keep them remembered.
+  while (performance.now() < until) {
+    for (const merchant of merchants) await shop.sale({}, merchant);
+    await pause(100);
+  }
+  const messages = await Promise.all(
+    merchants.map(async (merchant) => (await shop.sale({}, merchant)).body.error_message),
+  );
+  expect(messages).toEqual(['Hash is not valid', 'Request from this ip is not allowed.']);
+  // The connection was made anew: the next change is heard of at once.
+  await expect
+    .poll(async () => {
+      await shop.sale();
+      await changeAccount(other, shop.merchant.mid, undefined, { ip_allowlist: ['192.0.2.1'] });
+      await pause(500);
+      const { status } = await shop.sale();
+      await changeAccount(other, shop.merchant.mid, undefined, { ip_allowlist: [] });
+      await pause(500);
+      return [status, (await shop.sale()).status];
+    })
+    .toEqual([400, 200]);
+});
+
+test('a key that is not known is looked up once in a while, and found as soon as its account is made here', async () => {
+  let reads = 0;
+  const { findByKey } = shop.gateway.accounts;
+  shop.gateway.accounts.findByKey = (...key) => {
+    reads++;
+    return findByKey(...key);
+  };
+  const unknown = `test_${'0'.repeat(32)}`;
+  await Promise.all(Array.from({ length: 50 }, () => findAccountByKey(shop.gateway, 'clientKey', unknown)));
+  expect(reads).toBe(1);
+  const { account } = await createAccount(shop.gateway, 'New Shop', {});
+  await findAccountByKey(shop.gateway, 'clientKey', unknown);
+  expect(reads).toBe(2);
+  expect(await findAccountByKey(shop.gateway, 'clientKey', account.clientKey)).toMatchObject({ mid: account.mid });
+  // The key of one kind is not a key of the other, and asking for it so harms nothing.
+  expect(await findAccountByKey(shop.gateway, 'clientKey', account.merchantKey)).toBeUndefined();
+  expect(await findAccountByKey(shop.gateway, 'merchantKey', account.merchantKey)).toMatchObject({ mid: account.mid });
+});

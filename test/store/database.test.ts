@@ -1,0 +1,40 @@
+/** The connections to PostgreSQL: what becomes of one whose answer does not come in time. */
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { isOutage } from '../../src/lib/faults.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openLane } from '../../src/store/lane.ts';
+
+let database: Database;
+beforeAll(() => {
+  database = openDatabase(inject('database'), () => undefined);
+});
+afterAll(() => database.close());
+
+const BACKEND = { name: 'backend', text: 'select pg_backend_pid() as pid', values: [] };
+const sleep = (seconds: number) => ({ name: `sleep_${seconds}`, text: `select pg_sleep(${seconds})`, values: [] });
+
+/** The driver knows this option of a statement, its types do not. */
+const impatient = (text: string): pg.QueryConfig => ({ text, query_timeout: 100 }) as pg.QueryConfig;
+
+test('a connection of the pool whose answer did not come in time is not used again', async () => {
+  const client = await database.pool.connect();
+  const { pid } = (await client.query(BACKEND.text)).rows[0];
+  const error = await client.query(impatient('select pg_sleep(20)')).catch((fault) => fault);
+  expect(isOutage(error)).toBe(true);
+  client.release();
+  expect((await database.pool.query(BACKEND.text)).rows[0].pid).not.toBe(pid);
+});
+
+test('a pipelined connection whose answer did not come in time fails all that is in flight, and connects anew', async () => {
+  const faults: Error[] = [];
+  const lane = openLane({ ...inject('database'), query_timeout: 300 }, (fault) => faults.push(fault));
+  const before = (await lane.query(BACKEND)).rows;
+  const errors = await Promise.all(
+    [sleep(20), BACKEND, sleep(0)].map((statement) => lane.query(statement).then(String, (fault) => fault)),
+  );
+  expect(errors.map(isOutage)).toEqual([true, true, true]);
+  expect((await lane.query(BACKEND)).rows).not.toEqual(before);
+  expect(faults).toHaveLength(1);
+  await lane.end();
+});

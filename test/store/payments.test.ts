@@ -1,0 +1,73 @@
+/** How payment writes travel: how much goes into one statement, and until when a payment may be opened. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Outage } from '../../src/lib/faults.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createPaymentStore } from '../../src/store/payments.ts';
+import { openShop } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+const shop = openShop();
+let database: Database;
+beforeAll(() => {
+  database = openDatabase(shop.connection, () => undefined);
+});
+afterAll(() => database.close());
+
+const MEGABYTE = 1024 * 1024;
+
+test('payments with large attachments are written, and no statement with several is larger than the bound', async () => {
+  const statements: { bytes: number; payments: number }[] = [];
+  const writes: Database['writes'] = {
+    query(statement) {
+      const values = statement.values.map(String);
+      const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+      statements.push({ bytes, payments: values[0]?.split(',').length ?? 0 });
+      return database.writes.query(statement);
+    },
+    end: () => database.writes.end(),
+  };
+  const store = createPaymentStore({ ...database, writes }, () => undefined);
+  const sizes = [...Array<number>(24).fill(0.4), 6, 6, ...Array<number>(24).fill(0)];
+  const payments = sizes.map((megabytes) => {
+    const payment = preparedPayment(shop);
+    const attachment = 'A'.repeat(megabytes * MEGABYTE);
+    return { ...payment, details: { ...payment.details, parameters: { attachment } } };
+  });
+  expect(await Promise.all(payments.map((payment) => store.open(payment)))).toEqual(sizes.map(() => true));
+  expect(statements.reduce((sum, { payments }) => sum + payments, 0)).toBe(sizes.length);
+  for (const { bytes, payments } of statements) {
+    // What is not weighed, such as ids, is small.
+    if (payments > 1) expect(bytes).toBeLessThan(LIMITS.batchBytes + 0.1 * MEGABYTE);
+  }
+  for (const index of [0, 24, 49]) {
+    const payment = payments[index] as (typeof payments)[number];
+    expect((await store.find(payment))?.details).toEqual(payment.details);
+  }
+});
+
+test('an opening that comes too late is an outage and leaves nothing behind; a move beside it happens', async () => {
+  const inTime = createPaymentStore(database, () => undefined);
+  const payment = preparedPayment(shop);
+  expect(await inTime.open(payment)).toBe(true);
+  const sizes: number[] = [];
+  const late = createPaymentStore(database, (_, size) => sizes.push(size), {
+    now: () => Date.now() - LIMITS.hotStatementMs - 1000,
+  });
+  const refused = preparedPayment(shop);
+  const [opening, moving] = await Promise.allSettled([
+    late.open(refused),
+    late.move({
+      before: payment,
+      after: { ...payment, state: 'DECLINED', historyLength: 2, dueAt: null, declineReason: 'Declined.' },
+      event: 'declined',
+      actor: 'provider',
+      call: undefined,
+    }),
+  ]);
+  expect(sizes).toEqual([2]);
+  expect(opening).toMatchObject({ status: 'rejected', reason: expect.any(Outage) });
+  expect(moving).toEqual({ status: 'fulfilled', value: true });
+  expect(await inTime.findByOrder(refused)).toBeUndefined();
+  expect(await inTime.open(refused)).toBe(true);
+});

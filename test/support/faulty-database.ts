@@ -1,0 +1,95 @@
+/** Databases that misbehave: a PostgreSQL of its own that can be paused, and a proxy whose connections can freeze. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { migrateAt } from '../../src/store/migrate.ts';
+import { query, TEMPLATE } from './database.ts';
+import { childrenOf, serverPid } from './process.ts';
+
+type Address = EmbeddedDatabase['connection'];
+
+export interface PausableServer {
+  connection: Address;
+  /** Stops every process of the server, as a machine does that hangs; its sockets stay open. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** A PostgreSQL for one test file, with the migrated template. */
+export async function startPausableServer(): Promise<PausableServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-pause-'));
+  const server = await startEmbedded({ folder: join(folder, 'postgres') });
+  await query(server.connection, `create database ${TEMPLATE}`);
+  await migrateAt({ ...server.connection, database: TEMPLATE });
+  let paused: number[] = [];
+  const resume = (): void => {
+    for (const pid of paused.splice(0)) process.kill(pid, 'SIGCONT');
+  };
+  return {
+    connection: server.connection,
+    pause() {
+      const postmaster = serverPid(folder);
+      // First the process that could make others.
+      process.kill(postmaster, 'SIGSTOP');
+      paused = [postmaster];
+      for (const pid of childrenOf(postmaster)) {
+        process.kill(pid, 'SIGSTOP');
+        paused.push(pid);
+      }
+    },
+    resume,
+    async stop() {
+      resume();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface FreezingProxy {
+  host: string;
+  port: number;
+  /**
+   * From now on nothing passes on the connections that exist, in either direction; new ones work. With a text, only
+   * those freeze that have sent it.
+   */
+  freeze(sent?: string): void;
+  close(): Promise<void>;
+}
+
+/** Stands between a gateway and a PostgreSQL that listens on a unix socket. */
+export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
+  let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(`${target.host}/.s.PGSQL.${target.port}`);
+    const pair = { sockets: [client, upstream] as [Socket, Socket], sent: '', isFrozen: false };
+    pairs.push(pair);
+    const forward = (from: Socket, to: Socket): void => {
+      from.on('data', (chunk) => pair.isFrozen || to.write(chunk));
+      from.on('error', () => undefined);
+      from.on('close', () => pair.isFrozen || to.destroy());
+    };
+    client.on('data', (chunk) => {
+      pair.sent += chunk;
+    });
+    forward(client, upstream);
+    forward(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    host: '127.0.0.1',
+    port,
+    freeze(sent = '') {
+      for (const pair of pairs) if (pair.sent.includes(sent)) pair.isFrozen = true;
+    },
+    async close() {
+      for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();
+      pairs = [];
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
