@@ -16,11 +16,13 @@ function currenciesOf({ fields }: Brand): string {
   return choices?.join(', ') ?? 'any';
 }
 
-function payerTimeOf({ isImmediate, isPayout, payerTimeMs, codeTimeMs }: Brand): string {
-  if (isImmediate || isPayout) return 'no payer is waited for';
+function payerTimeOf({ isImmediate, isPayout, payerTimeMs, codeTimeMs, pendingMs }: Brand): string {
+  if (isImmediate) return 'no payer is waited for';
   if (payerTimeMs !== undefined) return duration(payerTimeMs);
-  if (codeTimeMs !== undefined) return `the code is shown for ${duration(codeTimeMs)}`;
-  return `${duration(LIMITS.payerMs)} after a redirect`;
+  const end = pendingMs === undefined ? '' : `; ${duration(pendingMs)} while it is pending`;
+  if (isPayout) return `no payer is waited for${end}`;
+  if (codeTimeMs !== undefined) return `the code is shown for ${duration(codeTimeMs)}${end}`;
+  return `${duration(LIMITS.payerMs)} after a redirect${end}`;
 }
 
 /** One argument of curl; what a form would not carry as it stands is encoded. */

@@ -52,19 +52,27 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'The outcome is unknown, or the provider said that it comes later, or the payer was redirected',
-      `the provider is asked after ${duration(askAgainMs[0])}, and again after ${pauses(askAgainMs)}; the last pause repeats`,
+      `the provider is asked after ${duration(askAgainMs[0])}, and again after ${pauses(askAgainMs)}; the last pause repeats ${LIMITS.askAgainDays} times`,
     ],
     [
-      'The outcome is unknown, and all these pauses but the last are over',
-      `the payment gets the attention ${code('unresolved')}, and is still asked about`,
+      'The outcome is unknown, and all these pauses are over',
+      `the payment gets the attention ${code('unresolved')}, and is still asked about once a day`,
     ],
     [
-      'The provider says twice in a row that it has no such payment',
-      `it is ${code('DECLINED')}, unless the provider’s connector cannot know that`,
+      'A connector answers again after at least three calls without an answer',
+      'what it left open is asked about soon, one payment after the other',
+    ],
+    [
+      `The provider says twice in a row that it has no such payment, and ${duration(LIMITS.submissionMs + LIMITS.neverReceivedMs)} have passed since the payment could be sent last`,
+      `it is ${code('DECLINED')}, unless the provider’s connector cannot know that; it is still asked about, as below`,
     ],
     [
       `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}; with Checkout when the session ends, and ${duration(LIMITS.challengeMs)} after the way to the card’s bank`,
-      `it is ${code('DECLINED')} (${code('abandoned')})`,
+      `the provider is asked once more; a payment that succeeded is a success, any other is ${code('DECLINED')} (${code('abandoned')}). While the provider does not answer, a redirected payment stays open and is asked about again`,
+    ],
+    [
+      `A payment that its provider has accepted has no outcome after the time in the row of its [brand](brands.md)`,
+      'the same: a last question, then it is declined',
     ],
     [
       `After that`,
@@ -72,7 +80,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'An authorisation is older than the account’s `authorisation_days`',
-      `it is ${code('EXPIRED')}; a capture, void or reversal that is under way decides first`,
+      `it is voided at the provider, and then ${code('EXPIRED')}; a capture, void or reversal that is under way decides first`,
     ],
     [
       `A capture, void or refund has no outcome after ${duration(LIMITS.submissionMs)}, because its process died`,
@@ -80,7 +88,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'The outcome of an operation is unknown, or the provider said that it comes later',
-      `the provider is asked about it after ${pauses(askAgainMs)}; the last pause repeats`,
+      `the provider is asked about it after ${pauses(askAgainMs)}; the last pause repeats ${LIMITS.askAgainDays} times`,
     ],
     [
       'The provider has no such operation',
