@@ -680,7 +680,10 @@ describe('one database, several roles', () => {
     const http = await startGateway({ ...shared, TURNPIKE_ROLE: 'http' });
     const { body } = await http.sale({ auth: 'Y' });
     expect(body.status).toBe('PENDING');
-    await query(connection, `update payments set due_at = now() - interval '1 minute'`);
+    await query(
+      connection,
+      `update payments set due_at = now() - interval '1 minute'; update history set at = at - interval '8 days'`,
+    );
     const status = async () => (await http.status(body.trans_id)).body.status;
     const until = Date.now() + 1.5 * LIMITS.workPauseMs;
     while (Date.now() < until) {

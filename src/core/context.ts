@@ -37,7 +37,6 @@ export type {
   PaymentStatus,
   WholePayment,
 } from '../store/payments.ts';
-export { ATTENTIONS } from '../store/payments.ts';
 export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 /** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */

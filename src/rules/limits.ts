@@ -52,6 +52,8 @@ export const LIMITS = {
   providerConcurrency: 64,
   providerWaiting: 512,
   queryConcurrency: 32,
+  /** A sale that finds no place to wait is told to come again after this time. */
+  providerBusyRetrySeconds: 5,
   providerConnectMs: 3 * SECOND,
   providerBytes: 256 * 1024,
   /** A payment that is still without an outcome by then, because its process died, is asked about. */

@@ -40,20 +40,20 @@ export const claimStatement = (table: string, id: string, names: readonly string
 /**
  * Lets a connector that answers again be asked soon about what it left open, one row after the other. Its parameters: the
  * connector, the pause between two rows in milliseconds, the most rows, and the lease: what is claimed, or due as soon as
- * a claim would end, is left as it is.
+ * a claim would end, is left as it is. The condition may speak of a row `d` and of the time of its account, `at.now`.
  */
 export const hastenStatement = (table: string, id: string, condition: string): string => `
   with ${CLOCK}, backlog as materialized (
-    select mid, ${id}, row_number() over () * $2 * interval '1 ms' as later from (
-      select d.mid, d.${id} from ${table} d
-      where d.connector = $1 and d.due_at > (select now from clock) + $4 * interval '1 ms' and d.asked > 0 and ${condition}
+    select mid, ${id}, now + row_number() over () * $2 * interval '1 ms' as due_at from (
+      select d.mid, d.${id}, at.now
+      from ${table} d left join clock_offsets c on c.mid = d.mid
+      cross join lateral (select (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' as now) at
+      where d.connector = $1 and d.due_at > at.now + $4 * interval '1 ms' and d.asked > 0 and ${condition}
       order by d.due_at limit $3 for update of d skip locked
     ) soonest
   )
-  update ${table} t
-  set due_at = least(t.due_at, (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' + b.later)
-  from backlog b left join clock_offsets c on c.mid = b.mid
-  where t.mid = b.mid and t.${id} = b.${id}`;
+  update ${table} t set due_at = b.due_at from backlog b
+  where t.mid = b.mid and t.${id} = b.${id} and t.due_at > b.due_at`;
 
 /** The connectors that have work in a table, found by skipping through the index of what is due. */
 export const dueConnectors = (table: string): string => `

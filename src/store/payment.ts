@@ -1,4 +1,5 @@
 /** A payment as the store keeps it, and what can be written about it. */
+import type { Attention } from '../rules/attention.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
@@ -69,11 +70,6 @@ export type NextStep =
   | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number; holder?: string }
   /** In the order in which the payer needs them. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
-
-/** Why an operator should look at a payment. */
-export const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved', 'conflict', 'unexpected_chargeback'] as const;
-
-export type Attention = (typeof ATTENTIONS)[number];
 
 export interface Payment {
   mid: string;

@@ -23,7 +23,7 @@ import {
 } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 
-export * from './payment.ts';
+export type * from './payment.ts';
 export type { PaymentFilter } from './payment-list.ts';
 
 const COLUMNS = [
@@ -192,7 +192,12 @@ const FIND_ANYWHERE = `
 
 // While an operation is under way it decides; time comes after it.
 const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
-const HASTEN = hastenStatement('payments', 'payment_id', 'd.authorised = 0 and d.busy is null');
+// What was asked about just now is left as it is: two answers of a provider have a pause between them.
+const HASTEN = hastenStatement(
+  'payments',
+  'payment_id',
+  "d.authorised = 0 and d.busy is null and d.updated_at < at.now - $4 * interval '1 ms'",
+);
 const DUE_CONNECTORS = dueConnectors('payments');
 
 /** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */

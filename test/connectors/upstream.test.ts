@@ -1,8 +1,8 @@
 /** The connector against a provider written by hand: what goes over the line, and what each answer is taken for. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Operation, Outcome, Submission } from '../../src/connectors/connector.ts';
+import { NotSent, type Operation, type Outcome, type Submission } from '../../src/connectors/connector.ts';
 import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
 
@@ -405,6 +405,65 @@ describe('operations', () => {
     answering = says(answer);
     expect(await provider.operate(operation(), soon())).toEqual(expected);
     expect(await provider.queryOperation(operation(), soon())).toEqual(expected);
+  });
+
+  test.each<[Record<string, unknown>, unknown]>([
+    [{}, undefined],
+    [{ amount: '500' }, { amount: 500n }],
+    [
+      { amount: '500', currency: 'EUR' },
+      { amount: 500n, currency: 'EUR' },
+    ],
+    [{ amount: 500 }, 'nonsense'],
+    [{ amount: '5.00' }, 'nonsense'],
+    [{ currency: 'EUR' }, 'nonsense'],
+    [{ amount: '500', currency: 978 }, 'nonsense'],
+  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, told) => {
+    answering = says({ status: 'done', ...amounts });
+    expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', told });
+  });
+});
+
+describe('a deadline', () => {
+  const thrownBy = (call: unknown): Promise<unknown> =>
+    Promise.resolve(call).then(
+      (outcome) => expect.unreachable(`answered ${JSON.stringify(outcome)}`),
+      (error: unknown) => error,
+    );
+
+  test('that is over lets nothing leave', async () => {
+    answering = says({ status: 'settled' });
+    expect(await thrownBy(provider.submit(submission(), new Deadline(0)))).toBeInstanceOf(NotSent);
+    expect(await thrownBy(provider.submit(submission(), new Deadline(1000, 2000)))).toBeInstanceOf(NotSent);
+    expect(calls).toEqual([]);
+  });
+
+  test('that comes while the connection is made: what was not written by then is never written', async () => {
+    // A server that accepts no TLS: the connection comes about, but nothing can be written on it.
+    const silent = createTcpServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const slow = createUpstream({ url: `https://127.0.0.1:${port}`, key: KEY, newsSecret: NEWS_SECRET });
+    expect(await thrownBy(slow.submit(submission(), new Deadline(100)))).toBeInstanceOf(NotSent);
+    await slow.close();
+    silent.close();
+  });
+
+  test('that comes after the request has left ends the call, and the outcome is unknown', async () => {
+    const closed = new Promise<void>((resolve) => {
+      answering = (request) => void request.socket.once('close', () => resolve());
+    });
+    const error = await thrownBy(provider.submit(submission(), new Deadline(100)));
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(NotSent);
+    expect(calls).toHaveLength(1);
+    await closed;
+  });
+
+  test('a provider that is not there has received nothing', async () => {
+    const missing = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, newsSecret: NEWS_SECRET });
+    expect(await thrownBy(missing.submit(submission(), soon()))).toBeInstanceOf(NotSent);
+    await missing.close();
   });
 });
 

@@ -788,6 +788,8 @@ describe('an authorisation that nobody captures', () => {
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'EXPIRED' });
       expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
       expect(await at.movements(id)).toEqual([]);
+      // The provider lets go of it, too.
+      if (brand === 'pin-a') expect(await at.atProvider(`/v1/payments/${id}`)).toMatchObject({ status: 'voided' });
     }
   });
 

@@ -65,6 +65,7 @@ describe('a provider that takes so many payments at a time', () => {
         errors: [],
       },
     });
+    expect(refused.headers.get('retry-after')).toBe('5');
     expect(await shop.rows(`select from payments where order_id = 'one-too-many'`)).toEqual([]);
     // Other providers, and status queries, do not notice.
     expect((await shop.sale()).body.status).toBe('SETTLED');

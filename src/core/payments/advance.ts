@@ -1,13 +1,13 @@
 /** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
+import type { Attention } from '../../rules/attention.ts';
 import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type {
   Actor,
-  Attention,
   CallRecord,
   Changes,
   Move,

@@ -21,7 +21,8 @@ function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLi
 
 /** Refuses a new payment while too many wait for the same provider; nothing has been written for it yet. */
 export function refuseWhileFull(gateway: Gateway, connector: string): void {
-  if (limitsOf(gateway, connector)?.moves.isFull) throw new Refusal('providerBusy');
+  if (limitsOf(gateway, connector)?.moves.isFull)
+    throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
 }
 
 export type Reply<Result> =

@@ -2,16 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
 import { callbacksOf } from '../../core/callbacks/log.ts';
-import {
-  type Account,
-  ATTENTIONS,
-  type Gateway,
-  type HistoryRow,
-  type NewsRow,
-  type OperationRow,
-  type Payment,
-  type WholePayment,
-} from '../../core/context.ts';
+import type { Account, Gateway, HistoryRow, NewsRow, OperationRow, Payment, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNews } from '../../core/payments/news.ts';
@@ -19,6 +10,7 @@ import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
+import { ATTENTIONS } from '../../rules/attention.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';

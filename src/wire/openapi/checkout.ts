@@ -225,7 +225,7 @@ export const CHECKOUT_PATHS: Readonly<Record<string, Json>> = Object.fromEntries
         ...refusals(
           ...(['wrongEnvironment', 'addressNotAllowed', 'invalidData', 'wrongHash'] as const),
           ...refused,
-          ...(['bodyTooLarge', 'tooManyRequests', 'internal', 'unavailable'] as const),
+          ...(['bodyTooLarge', 'tooManyRequests', 'internal', 'providerBusy', 'unavailable'] as const),
         ),
       },
     };

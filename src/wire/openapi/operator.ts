@@ -1,4 +1,5 @@
 /** The operator’s calls for the OpenAPI document: accounts, payments, the clock, and the strings of the sandbox. */
+import { ATTENTIONS } from '../../rules/attention.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
@@ -60,10 +61,7 @@ const account = {
   created_at: date,
 };
 
-const attention = described(
-  choice(['late_success', 'wrong_amount', 'unresolved']),
-  'Why an operator should look at the payment.',
-);
+const attention = described(choice([...ATTENTIONS]), 'Why an operator should look at the payment.');
 
 const payment = {
   payment_id: uuid,
@@ -99,7 +97,7 @@ const operatorOrder = {
   operation_id: described(uuid, 'Chosen by the caller: a repeat with the same id is the same operation.'),
 };
 
-const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit'];
+const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry'];
 
 const operation = object({
   operation_id: uuid,

@@ -229,6 +229,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
           'bodyTooLarge',
           'tooManyRequests',
           'internal',
+          'providerBusy',
           'unavailable',
         ),
       },
