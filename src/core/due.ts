@@ -10,26 +10,35 @@ import { eraseUnneededCards } from './vault.ts';
 /** Work of one kind that can go on by itself: all of it, or what belongs to one connector. */
 interface Share {
   name: string;
-  work(): Promise<void>;
+  /** Works until nothing is due, or claims nothing more once it is stopped. */
+  work(isStopped: () => boolean): Promise<void>;
 }
 
 type Kind = (gateway: Gateway) => Share[] | Promise<Share[]>;
 
-const notifications: Kind = (gateway) => [{ name: 'notifications', work: () => workDueNotifications(gateway) }];
+const notifications: Kind = async (gateway) =>
+  (await gateway.news.dueConnectors()).map((connector) => ({
+    name: `notifications ${connector}`,
+    work: (isStopped) => workDueNotifications(gateway, connector, isStopped),
+  }));
 
 const operations: Kind = async (gateway) =>
   (await gateway.operations.dueConnectors()).map((connector) => ({
     name: `operations ${connector}`,
-    work: () => drain(gateway, (most) => gateway.operations.claimDue(connector, most), workDueOperation),
+    work: (isStopped) =>
+      drain(gateway, isStopped, (most) => gateway.operations.claimDue(connector, most), workDueOperation),
   }));
 
 const payments: Kind = async (gateway) =>
   (await gateway.payments.dueConnectors()).map((connector) => ({
     name: `payments ${connector}`,
-    work: () => drain(gateway, (most) => gateway.payments.claimDue(connector, most), workDuePayment),
+    work: (isStopped) =>
+      drain(gateway, isStopped, (most) => gateway.payments.claimDue(connector, most), workDuePayment),
   }));
 
-const subscriptions: Kind = (gateway) => [{ name: 'subscriptions', work: () => workDueSubscriptions(gateway) }];
+const subscriptions: Kind = (gateway) => [
+  { name: 'subscriptions', work: (isStopped) => workDueSubscriptions(gateway, isStopped) },
+];
 
 /** Leftovers are rare, so each process looks for them now and then. */
 const leftovers: Kind = (gateway) => {
@@ -46,6 +55,7 @@ const KINDS = [notifications, operations, payments, subscriptions];
 /** Claims rows and works on them, a bounded number at a time, until none is due. */
 async function drain<Row extends { mid: string; dueAt: number | null }>(
   gateway: Gateway,
+  isStopped: () => boolean,
   claim: (most: number) => Promise<Row[]>,
   work: (gateway: Gateway, row: Row) => Promise<void>,
 ): Promise<void> {
@@ -53,7 +63,7 @@ async function drain<Row extends { mid: string; dueAt: number | null }>(
   for (;;) {
     const free = LIMITS.dueAtATime - running.size;
     // A claim costs the database more than a row does, so a few are claimed together.
-    const rows = free >= LIMITS.dueAtATime / 2 ? await claim(free) : [];
+    const rows = free >= LIMITS.dueAtATime / 2 && !isStopped() ? await claim(free) : [];
     await catchUp(gateway, rows);
     for (const row of rows) {
       const one = work(gateway, row).finally(() => running.delete(one));
@@ -72,26 +82,27 @@ function runningIn(gateway: Gateway): Map<string, Promise<void>> {
   return shares;
 }
 
-/** Starts a share of the work, unless it is under way already. */
-function start(gateway: Gateway, { name, work }: Share): Promise<void> {
+const NEVER = (): boolean => false;
+
+/** Starts a share of the work that is not under way. */
+function start(gateway: Gateway, { name, work }: Share, isStopped: () => boolean): Promise<void> {
   const shares = runningIn(gateway);
-  const known = shares.get(name);
-  if (known) return known;
-  const started = work().finally(() => shares.delete(name));
+  const started = work(isStopped).finally(() => shares.delete(name));
   shares.set(name, started);
   return started;
 }
 
 /** Starts whatever is due and not under way; a share that is slow or fails holds up no other. */
-export async function startDueWork(gateway: Gateway): Promise<void> {
+export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
   const starting = [...KINDS, leftovers].map(async (kind) => {
-    for (const share of await kind(gateway)) start(gateway, share).catch(onFault);
+    const idle = (await kind(gateway)).filter(({ name }) => !runningIn(gateway).has(name));
+    for (const share of idle) start(gateway, share, isStopped).catch(onFault);
   });
   await Promise.all(starting.map((one) => one.catch(onFault)));
 }
 
-/** Waits for the work that is under way; what was claimed is finished or left to its lease. */
+/** Waits for the work that is under way: what was claimed is finished. */
 export async function finishDueWork(gateway: Gateway): Promise<void> {
   await Promise.allSettled(runningIn(gateway).values());
 }
@@ -110,10 +121,9 @@ async function workAllOf(gateway: Gateway, kind: Kind): Promise<void> {
   const shares = await kind(gateway);
   await Promise.all(
     shares.map(async (share) => {
-      await runningIn(gateway)
-        .get(share.name)
-        ?.catch(() => undefined);
-      await start(gateway, share);
+      const running = (): Promise<void> | undefined => runningIn(gateway).get(share.name);
+      while (running()) await running()?.catch(() => undefined);
+      await start(gateway, share, NEVER);
     }),
   );
 }

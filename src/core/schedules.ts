@@ -103,10 +103,10 @@ const PORTIONS_MOST = 4;
 const SLOW_MS = 500;
 
 /** Charges every subscription that is due. */
-export async function workDueSubscriptions(gateway: Gateway): Promise<void> {
+export async function workDueSubscriptions(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
   const running = new Set<Promise<void>>();
   for (;;) {
-    const due = await gateway.schedules.claimDue(CLAIM_MOST);
+    const due = isStopped() ? [] : await gateway.schedules.claimDue(CLAIM_MOST);
     if (due.length > 0) {
       const portion = workPortion(gateway, due).finally(() => running.delete(portion));
       running.add(portion);

@@ -72,6 +72,8 @@ export const LIMITS = {
   /** When it answers again, so many of its open payments are asked about soon, one after each pause. */
   backlogMost: 10_000,
   backlogPauseMs: 20,
+  /** At most so often, however often the connector comes and goes. */
+  backlogEveryMs: MINUTE,
   /** How many due payments, and how many due operations, of one connector are worked on at a time. */
   dueAtATime: 16,
   /** How often a process compares its clock with the database's. */

@@ -52,7 +52,8 @@ export const hastenStatement = (table: string, id: string, condition: string): s
       order by d.due_at limit $3 for update of d skip locked
     ) soonest
   )
-  update ${table} t set due_at = b.due_at from backlog b
+  -- The question that is asked early is one more: it takes none of those that were to come.
+  update ${table} t set due_at = b.due_at, asked = t.asked - 1 from backlog b
   where t.mid = b.mid and t.${id} = b.${id} and t.due_at > b.due_at`;
 
 /** The connectors that have work in a table, found by skipping through the index of what is due. */

@@ -1,6 +1,6 @@
 /** The news that providers send: each event kept once, and found again until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
-import { CLOCK, iso } from './columns.ts';
+import { CLOCK, dueConnectors, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface NewsRow {
@@ -22,13 +22,17 @@ export type NewsCursor = Pick<NewsRow, 'receivedAt' | 'connector' | 'eventId'>;
 const COLUMNS =
   'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.tries, n.received_at as "receivedAt"';
 
+const DUE_CONNECTORS = dueConnectors('news');
+
 export interface NewsStore {
   /** Keeps an event, due at once; false when it is there already. */
   keep(news: Pick<NewsRow, 'connector' | 'eventId' | 'reference' | 'body'>, now: number): Promise<boolean>;
   /** The event is dealt with, or is tried again at `dueAt`. */
   finish(key: NewsKey, state: NewsRow['state'], dueAt: number | null): Promise<void>;
-  /** Claims events that are due by the database's clock, for as long as the lease lasts. */
-  claimDue(most: number): Promise<NewsRow[]>;
+  /** The connectors that have events to be applied, now or later. */
+  dueConnectors(): Promise<string[]>;
+  /** Claims events of a connector that are due by the database's clock, for as long as the lease lasts. */
+  claimDue(connector: string, most: number): Promise<NewsRow[]>;
   /** The news in this state, newest first. */
   list(state: NewsRow['state'], most: number, before?: NewsCursor): Promise<NewsRow[]>;
   /** Everything that was told about a payment. */
@@ -53,16 +57,20 @@ export function createNewsStore({ pool }: Database): NewsStore {
         [connector, eventId, state, dueAt === null ? null : iso(dueAt)],
       );
     },
-    async claimDue(most) {
+    async dueConnectors() {
+      const { rows } = await pool.query<{ connector: string }>(DUE_CONNECTORS);
+      return rows.map((row) => row.connector);
+    },
+    async claimDue(connector, most) {
       const { rows } = await pool.query<NewsRow>(
         `with ${CLOCK}, due as materialized (
-           select connector, event_id from news where due_at <= (select now from clock)
+           select connector, event_id from news where connector = $3 and due_at <= (select now from clock)
            order by due_at limit $2 for update skip locked
          )
          update news n set due_at = (select now from clock) + $1 * interval '1 ms' from due
          where n.connector = due.connector and n.event_id = due.event_id
          returning ${COLUMNS}`,
-        [LIMITS.leaseMs, most],
+        [LIMITS.leaseMs, most, connector],
       );
       return rows.sort((a, b) => a.receivedAt - b.receivedAt);
     },

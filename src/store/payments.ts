@@ -196,7 +196,7 @@ const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 
 const HASTEN = hastenStatement(
   'payments',
   'payment_id',
-  "d.authorised = 0 and d.busy is null and d.updated_at < at.now - $4 * interval '1 ms'",
+  "d.in_doubt and d.busy is null and d.updated_at < at.now - $4 * interval '1 ms'",
 );
 const DUE_CONNECTORS = dueConnectors('payments');
 

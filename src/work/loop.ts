@@ -17,7 +17,7 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
       try {
         // Callbacks have a pace of their own: a slow receiver keeps nothing else from happening.
         gateway.deliverer.wake();
-        await startDueWork(gateway);
+        await startDueWork(gateway, () => stopping.signal.aborted);
       } catch (error) {
         gateway.log.warn({ err: error }, 'work loop could not do what is due');
       }

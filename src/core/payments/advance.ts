@@ -53,9 +53,14 @@ const withRecurringToken = (payment: Payment): Changes =>
     ? { recurringToken: newSecret() }
     : {};
 
-/** A reported settlement that nobody has confirmed stays on the operator's list until the provider was asked. */
-const unsettledConflict = ({ attention, busy }: Payment, event: PaymentEvent): Attention | null =>
-  attention === 'conflict' && busy !== null && event !== 'settled' ? attention : null;
+/**
+ * What an operator has to know outlives other events: a reported settlement until the provider was asked about it, and a
+ * chargeback until it is applied.
+ */
+function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Attention | null {
+  if (attention === 'conflict' && busy !== null && event !== 'settled') return attention;
+  return attention === 'unexpected_chargeback' && event !== 'chargedBack' ? attention : null;
+}
 
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, happening: Happening): Changes {
@@ -66,7 +71,7 @@ function changes(payment: Payment, happening: Happening): Changes {
     declineReason: happening.declineReason ?? payment.declineReason,
     providerReference: happening.providerReference ?? payment.providerReference,
     nextStep: happening.nextStep ?? null,
-    attention: happening.attention ?? unsettledConflict(payment, happening.event),
+    attention: happening.attention ?? keptAttention(payment, happening.event),
     ...EFFECTS[happening.event]?.(payment),
   };
 }
@@ -172,6 +177,8 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
       if (event === 'abandoned' && found.busy !== null) return undefined;
       if (event === 'settled' && found.busy !== null && isOpen(found.state))
         return settledWhileBusy(gateway, found, happening, now);
+      // A provider that reports a void as a decline tells what the operation under way will tell, too.
+      if (event === 'declined' && isVoiding(found)) return noted(found, happening, now);
       return compose(found, happening, now);
     },
     happening.authentication,
@@ -187,13 +194,23 @@ export async function advance(gateway: Gateway, payment: WholePayment, happening
 function compose(before: WholePayment, happening: Happening, now: number): Move {
   const { actor, call, event } = happening;
   const to = nextState(before.state, event);
-  const moved = withHistory(before, event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now);
-  if (to !== undefined) {
-    const after = withDeadline({ ...moved, ...changes(before, happening), state: to });
-    return { before, after, event, actor, call };
-  }
-  return { before, after: { ...moved, ...attentionFor(before, event) }, event: `noted ${event}`, actor, call };
+  if (to === undefined) return noted(before, happening, now, attentionFor(before, event));
+  const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
+  const after = withDeadline({ ...withHistory(before, at), ...changes(before, happening), state: to });
+  return { before, after, event, actor, call };
 }
+
+/** The event came, and the state stays as it is. */
+const noted = (before: WholePayment, { event, actor, call }: Happening, now: number, changed: Changes = {}): Move => ({
+  before,
+  after: { ...withHistory(before, now), ...changed },
+  event: `noted ${event}`,
+  actor,
+  call,
+});
+
+const VOIDING: readonly Payment['busy'][] = ['void', 'reversal', 'expiry'];
+const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDING.includes(busy);
 
 /** Whether an event that the table does not allow means that money may be elsewhere than our state says. */
 function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
@@ -216,9 +233,7 @@ async function settledWhileBusy(
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }
   // A void decides first. When it has its outcome, the provider is asked which of the two happened.
-  const { actor, call } = happening;
-  const after: WholePayment = { ...withHistory(before, now), attention: 'conflict' };
-  return { before, after, event: 'noted settled', actor, call };
+  return noted(before, happening, now, { attention: 'conflict' });
 }
 
 /** What the capture takes that is under way. */
@@ -251,7 +266,9 @@ async function note(
   authentication?: Authentication,
 ): Promise<WholePayment> {
   const at = gateway.clock.now(payment.mid);
-  const after = withDeadline({ ...withHistory(payment, at), ...changed });
+  const noted: WholePayment = { ...withHistory(payment, at), ...changed };
+  // Without a further question nothing is due any more, not even a deadline that is past.
+  const after = changed.dueAt === null ? noted : withDeadline(noted);
   return (await tellAndMove(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
 }
 
@@ -270,23 +287,19 @@ export function noteAsked(
   call: CallRecord,
   changed: Changes = {},
 ): Promise<WholePayment> {
-  const wasGivenUp = !isOpen(payment.state);
+  const { isLadderDone, ...question } = nextQuestion(payment, gateway.clock.now(payment.mid));
+  const attention = isLadderDone && isOverdue(gateway, payment) ? 'unresolved' : payment.attention;
+  return note(gateway, payment, { event: 'asked', actor: 'clock', call }, { ...question, attention, ...changed });
+}
+
+/** When the provider is asked next about a payment; never, when it was asked often enough. */
+function nextQuestion({ state, asked: before }: Payment, now: number) {
+  const wasGivenUp = !isOpen(state);
   const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
-  const asked = payment.asked + 1;
+  const asked = before + 1;
   const isLadderDone = asked > pauses.length;
   const isLast = wasGivenUp ? isLadderDone : asked > pauses.length + LIMITS.askAgainDays;
-  const pause = nextPause(pauses, payment.asked);
-  return note(
-    gateway,
-    payment,
-    { event: 'asked', actor: 'clock', call },
-    {
-      asked,
-      dueAt: isLast ? null : gateway.clock.now(payment.mid) + pause,
-      attention: isLadderDone && isOverdue(gateway, payment) ? 'unresolved' : payment.attention,
-      ...changed,
-    },
-  );
+  return { asked, dueAt: isLast ? null : now + nextPause(pauses, before), isLadderDone };
 }
 
 /**
@@ -300,14 +313,17 @@ export async function noteDoubt(
   call: CallRecord,
 ): Promise<WholePayment> {
   const move = await write(gateway, payment, (before, now): Move => {
-    // Of a payment that was given up, too, money may have moved; of one whose amount is reserved or taken all is known.
-    const isOutcomeUnknown = before.authorised === 0n;
-    const question = { asked: before.asked + 1, dueAt: now + nextPause(LIMITS.askAgainMs, before.asked) };
-    const after = withDeadline({
+    const { asked, dueAt } = nextQuestion(before, now);
+    // Of a payment that was given up, too, money may have moved; one whose amount is reserved or taken keeps its time,
+    // unless it was due and its question is used up.
+    const isAskedNext = before.authorised === 0n || actor === 'clock';
+    const isConflict = before.attention === 'conflict' && before.busy !== null;
+    const doubted: WholePayment = {
       ...withHistory(before, now),
-      attention: 'wrong_amount',
-      ...(isOutcomeUnknown && question),
-    });
+      attention: isConflict ? 'conflict' : 'wrong_amount',
+      ...(isAskedNext && { asked, dueAt }),
+    };
+    const after = isAskedNext && dueAt === null ? doubted : withDeadline(doubted);
     return { before, after, event: 'doubted', actor, call };
   });
   return move.after;

@@ -35,7 +35,7 @@ export async function workDuePayment(gateway: Gateway, payment: WholePayment): P
 
 async function workPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   if (!isOpen(payment.state)) return inquire(gateway, payment, account);
-  if (isOutOfTime(gateway, payment)) return void (await endByTime(gateway, payment, account));
+  if (isOutOfTime(gateway, payment)) return void (await endByTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;
   const isAuthorised = payment.authorised > 0n;
   const isOver = isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));

@@ -4,9 +4,13 @@ import type { ConnectorHealth, Gateway } from '../context.ts';
 
 export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'operations' | 'log'>): ConnectorHealth {
   const failures = new Map<string, { count: number; lastAt: number }>();
+  const hastenedAt = new Map<string, number>();
 
   /** Each row keeps its own time if this fails, so nothing is lost then but time. */
   async function hasten(connector: string): Promise<void> {
+    // One that comes and goes is not asked about everything each time.
+    if (performance.now() - (hastenedAt.get(connector) ?? Number.NEGATIVE_INFINITY) < LIMITS.backlogEveryMs) return;
+    hastenedAt.set(connector, performance.now());
     try {
       await gateway.operations.hasten(connector);
       await gateway.payments.hasten(connector);

@@ -7,7 +7,7 @@ import type { NewsCursor, NewsRow } from '../../store/news.ts';
 import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { advance, noteDoubt } from './advance.ts';
+import { advance, nextPause, noteDoubt } from './advance.ts';
 import { apply, inquireNow, isOurs } from './provider.ts';
 
 const CLAIM_MOST = 100;
@@ -40,9 +40,13 @@ export async function receiveNews(gateway: Gateway, connector: string, news: New
 }
 
 /** Applies the notifications that could not be applied when they came. */
-export async function workDueNotifications(gateway: Gateway): Promise<void> {
-  for (;;) {
-    const due = await gateway.news.claimDue(CLAIM_MOST);
+export async function workDueNotifications(
+  gateway: Gateway,
+  connector: string,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  while (!isStopped()) {
+    const due = await gateway.news.claimDue(connector, CLAIM_MOST);
     if (due.length === 0) return;
     // Those of one payment build on each other and are applied in the order they came; payments do not wait for another.
     const byPayment = Map.groupBy(due, ({ reference }) => reference);
@@ -64,8 +68,10 @@ export async function applyNotificationsOf(gateway: Gateway, paymentId: string):
 async function workNews(gateway: Gateway, row: NewsRow): Promise<void> {
   const { connector, eventId, reference, tries } = row;
   try {
-    if (await applyNews(gateway, row)) return await gateway.news.finish(row, 'applied', null);
-    const pause = LIMITS.newsAgainMs[tries];
+    const applied = await applyNews(gateway, row);
+    if (applied === 'done') return await gateway.news.finish(row, 'applied', null);
+    // What waits for another report is tried again for as long as its payment is open.
+    const pause = applied === 'early' ? nextPause(LIMITS.newsAgainMs, tries) : LIMITS.newsAgainMs[tries];
     if (pause === undefined) {
       gateway.log.warn({ connector, event_id: eventId, reference }, 'news of a payment that nobody knows');
       return await gateway.news.finish(row, 'unmatched', null);
@@ -77,18 +83,23 @@ async function workNews(gateway: Gateway, row: NewsRow): Promise<void> {
   }
 }
 
-/** Applies news to their payment; false when there is no such payment, or not yet. */
-async function applyNews(gateway: Gateway, { connector, reference, body }: NewsRow): Promise<boolean> {
+/** Applies a notification to its payment, unless there is no such payment yet, or something else has to come first. */
+async function applyNews(
+  gateway: Gateway,
+  { connector, reference, body }: NewsRow,
+): Promise<'done' | 'unknown payment' | 'early'> {
   const payment = isUuid(reference) ? await gateway.payments.findAnywhere(reference) : undefined;
-  if (payment?.connector !== connector) return false;
+  if (payment?.connector !== connector) return 'unknown payment';
   const account = await findAccount(gateway, payment.mid);
   const meaning = gateway.connectors[connector]?.meaningOf(body);
-  if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return true;
+  if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   const call: CallRecord = { verb: 'news', connector, outcome: meaning.kind, tookMs: 0 };
-  if (meaning.kind === 'chargedBack' && isOpen(payment.state)) return chargeBackEarly(gateway, payment, account, call);
+  if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
+    return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
+  }
   if (isOurs(payment, meaning.told)) await apply(gateway, payment, account, meaning, call);
   else await noteDoubt(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
-  return true;
+  return 'done';
 }
 
 /**
@@ -103,7 +114,7 @@ async function chargeBackEarly(
 ): Promise<boolean> {
   const chargedBack = { event: 'chargedBack', actor: 'provider', call } as const;
   const asked = await inquireNow(gateway, payment, account);
-  const isNoted = asked.attention === 'unexpected_chargeback';
+  const isNoted = asked.attention === 'unexpected_chargeback' && isOpen(asked.state);
   const after = isNoted ? asked : await advance(gateway, asked, chargedBack);
   return !isOpen(after.state);
 }

@@ -211,7 +211,8 @@ function done(before: WholePayment, operation: OperationRow, call: CallRecord, n
   const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
   const written = { before, actor: verb === 'expiry' ? 'clock' : 'provider', call, operation: finished } as const;
   if (to !== undefined) {
-    const after = { ...free, ...effect(before, amount), ...afterConflict(before, now), state: to };
+    const cleared = { ...free, ...effect(before, amount), ...withoutMarksOf(operation, before) };
+    const after = { ...cleared, ...afterConflict(before, now), state: to };
     return { ...written, after, event };
   }
   // Other reports came first: what was held is free all the same, and what was paid back counts.
@@ -227,8 +228,9 @@ function refused(before: WholePayment, operation: OperationRow, reason: string, 
   const after: WholePayment = {
     ...withHistory(before, now),
     ...RULES[verb].release(before, amount),
-    ...(verb === 'expiry' && { dueAt: now + LIMITS.askAgainMs[0] }),
+    ...askedAfterRefusal(verb, now),
     ...afterConflict(before, now),
+    ...withoutMarksOf(operation, before),
     ...(isWhole && { captured: before.authorised }),
   };
   const finished: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
@@ -245,7 +247,9 @@ function unknown(
   const asked = operation.asked + 1;
   const isLast = asked > LIMITS.askAgainMs.length + LIMITS.askAgainDays;
   const dueAt = isLast ? null : now + nextPause(LIMITS.askAgainMs, operation.asked);
-  const attention = isDoubtful ? 'wrong_amount' : asked > LIMITS.askAgainMs.length ? 'unresolved' : before.attention;
+  const mark = isDoubtful ? 'wrong_amount' : asked > LIMITS.askAgainMs.length ? 'unresolved' : before.attention;
+  // That a settlement was reported has to be known when the operation ends.
+  const attention = before.attention === 'conflict' ? before.attention : mark;
   return {
     before,
     after: { ...withHistory(before, now), attention },
@@ -255,6 +259,19 @@ function unknown(
     operation: { ...operation, asked, dueAt },
   };
 }
+
+/**
+ * A provider that refuses to void a payment has settled, declined or voided it already, so it is asked which. An expiry
+ * asks by itself, and is sent again only when that question has ended.
+ */
+function askedAfterRefusal(verb: OperationVerb, now: number): Changes {
+  if (verb === 'expiry') return { dueAt: now + LIMITS.leaseMs };
+  return verb === 'void' || verb === 'reversal' ? { dueAt: now } : {};
+}
+
+/** The marks that a payment got because an operation had no outcome go away with its outcome. */
+const withoutMarksOf = ({ asked }: OperationRow, { attention }: Payment): Changes =>
+  asked > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
 
 /** The provider reported a settlement while the operation was under way: now it is asked which of the two happened. */
 const afterConflict = ({ attention }: WholePayment, now: number): Changes =>

@@ -187,7 +187,7 @@ async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boo
 /** When an authorisation that nothing is captured of ends. */
 export async function authorisationEnd(gateway: Gateway, payment: Payment, { settings }: Account): Promise<number> {
   const history = await gateway.payments.history(payment);
-  const authorisedAt = history.findLast(({ event }) => event === 'authorised')?.at ?? payment.createdAt;
+  const authorisedAt = history.find(({ event }) => event === 'authorised')?.at ?? payment.createdAt;
   return authorisedAt + settings.authorisation_days * LIMITS.dayMs;
 }
 
@@ -223,19 +223,20 @@ export async function inquireNow(gateway: Gateway, payment: WholePayment, accoun
 
 /**
  * Ends a payment whose payer's time is over. The provider is asked first: a payment that succeeded is a success. While it
- * does not answer the payment stays open and is asked about again, unless its brand says that time alone ends it.
+ * does not answer the payment stays open, and the work loop asks again; unless its brand says that time alone ends it.
  */
 export async function endByTime(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  timeoutMs: number = LIMITS.patienceMs,
+  asker: 'request' | 'work loop' = 'request',
 ): Promise<WholePayment> {
   if (!wasSubmitted(payment) || !isAskable(gateway, payment)) return abandon(gateway, payment);
-  const answer = await query(gateway, payment, account, timeoutMs);
-  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'clock', answer.call);
+  const isDue = asker === 'work loop';
+  const answer = await query(gateway, payment, account, isDue ? LIMITS.providerMs : LIMITS.patienceMs);
+  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
   const isUnanswered = answer.kind === 'nothing' || answer.kind === 'notSent';
-  if (isUnanswered && !endsByTimeAlone(payment)) return noteAsked(gateway, payment, answer.call);
+  if (isUnanswered && !endsByTimeAlone(payment)) return isDue ? noteAsked(gateway, payment, answer.call) : payment;
   const isOutcome = answer.kind === 'outcome' && !['accepted', 'redirected'].includes(answer.outcome.kind);
   return isOutcome ? apply(gateway, payment, account, answer.outcome, answer.call) : abandon(gateway, payment);
 }
@@ -274,11 +275,11 @@ export function apply(
   switch (kind) {
     case 'declined':
       return advance(gateway, payment, { ...happening, declineReason: outcome.reason });
-    case 'authorised':
-      return advance(gateway, payment, {
-        ...happening,
-        dueAt: now + account.settings.authorisation_days * LIMITS.dayMs,
-      });
+    case 'authorised': {
+      // Reported once more, it does not last longer.
+      const end = now + account.settings.authorisation_days * LIMITS.dayMs;
+      return advance(gateway, payment, { ...happening, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
+    }
     case 'accepted':
     case 'redirected': {
       // News of the outcome may get lost, so the provider is asked as well.

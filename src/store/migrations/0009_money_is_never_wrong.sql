@@ -16,3 +16,5 @@ drop index operations_due;
 create index operations_due on operations (connector, due_at) where due_at is not null;
 drop index payments_due;
 create index payments_due on payments (connector, due_at) where due_at is not null;
+drop index news_due;
+create index news_due on news (connector, due_at) where due_at is not null;
