@@ -108,6 +108,42 @@ describe('a settlement is reported while a void is under way', () => {
   });
 });
 
+test('a settlement that was reported is remembered while the void has no outcome, however long that takes', async () => {
+  const id = await authorised();
+  provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
+  await send('VOID', id);
+  await report(id, SETTLED);
+  await shop.advanceClock(3 * DAY);
+  expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'conflict' });
+  provider.does({ query: () => ({ kind: 'settled' }) });
+  await shop.advanceClock(DAY);
+  expect(await shop.inspect(id)).toMatchObject({ status: 'VOID', attention: 'late_success' });
+});
+
+describe('a void of ours that the provider reports on its own', () => {
+  const VOIDED = { type: 'payment', status: 'voided', amount: '1000', currency: 'USD' };
+
+  test('leaves the outcome to the operation: VOID, told once', async () => {
+    const id = await authorised();
+    const end = await voiding(id);
+    await report(id, VOIDED);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: null });
+    await end('done');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'VOID', attention: null });
+    expect(await callbacks(id)).toEqual(['sale', 'void']);
+  });
+
+  test('and then refuses because it is voided already: the provider is asked, and the payment is DECLINED', async () => {
+    const id = await authorised();
+    const end = await voiding(id);
+    await report(id, VOIDED);
+    await end('declined');
+    provider.does({ query: () => ({ kind: 'declined', reason: 'Voided.' }) });
+    await shop.advanceClock(1);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
+  });
+});
+
 describe('a chargeback', () => {
   test('after a full refund: the state stays, the merchant is told, and the operator sees it', async () => {
     const id = await sale();
@@ -153,6 +189,18 @@ describe('a chargeback', () => {
     expect(await callbacks(id)).toEqual(['sale', 'sale', 'chargeback']);
   });
 
+  test('before the settlement, which comes days later: it is applied then', async () => {
+    const id = await authorised();
+    await report(id, { type: 'chargeback' });
+    await shop.advanceClock(3 * DAY);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'unexpected_chargeback' });
+    await report(id, SETTLED);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'unexpected_chargeback' });
+    await shop.advanceClock(DAY);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', attention: null });
+    expect((await callbacks(id)).at(-1)).toBe('chargeback');
+  });
+
   test('twice: the second one changes nothing and is not told', async () => {
     const id = await sale();
     await report(id, { type: 'chargeback' });
@@ -189,8 +237,22 @@ describe('another amount than ours', () => {
     expect(before).toMatchObject({ attention: 'wrong_amount', operations: [{ state: 'sent', operation: verb }] });
     expect(before.callbacks).toHaveLength(1);
     await shop.advanceClock(5);
-    expect((await shop.inspect(id)).operations).toMatchObject([{ state: 'done' }]);
+    expect(await shop.inspect(id)).toMatchObject({ attention: null, operations: [{ state: 'done' }] });
     expect(await callbacks(id)).toEqual(['sale', verb]);
+  });
+
+  test('when an authorisation expires: asked about for a bounded time, on the list', async () => {
+    const id = await authorised();
+    provider.does({
+      operate: () => ({ kind: 'declined', reason: 'No.' }),
+      query: () => ({ kind: 'settled', told: { amount: 400n, currency: 'USD' } }),
+    });
+    await shop.advanceClock(100 * DAY);
+    const { operations, attention, status } = await shop.inspect(id);
+    expect([status, attention]).toEqual(['PENDING', 'wrong_amount']);
+    expect(operations.length).toBeLessThan(60);
+    await shop.advanceClock(100 * DAY);
+    expect((await shop.inspect(id)).operations).toHaveLength(operations.length);
   });
 });
 
@@ -235,6 +297,14 @@ describe('an authorisation whose time is over', () => {
     await week();
     expect(await shop.inspect(id)).toMatchObject({ status: 'EXPIRED', attention: null });
     expect(await callbacks(id)).toEqual(['sale', 'expiry']);
+  });
+
+  test('is not prolonged by a report that it is authorised', async () => {
+    const id = await authorised();
+    await shop.advanceClock(6 * DAY);
+    await report(id, { type: 'payment', status: 'authorised', amount: '1000', currency: 'USD' });
+    await shop.advanceClock(DAY);
+    expect((await shop.inspect(id)).status).toBe('EXPIRED');
   });
 
   test('the provider refuses and still holds it: EXPIRED, and an operator has to look', async () => {
@@ -282,6 +352,17 @@ describe('an outcome that nobody ever tells', () => {
     await shop.advanceClock(100 * DAY);
     expect(await shop.events(id)).toHaveLength(length);
     expect(await shop.inspect(id)).toMatchObject({ attention: 'unresolved', operations: [{ state: 'sent' }] });
+  });
+
+  test('of an operation, told after days: it is off the list again', async () => {
+    const id = await sale();
+    provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
+    await send('CREDITVOID', id);
+    await shop.advanceClock(3 * DAY);
+    expect((await shop.inspect(id)).attention).toBe('unresolved');
+    provider.does({});
+    await shop.advanceClock(DAY);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REFUND', attention: null });
   });
 });
 

@@ -93,11 +93,26 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('the provider never answers: an operator has to look', async () => {
+  test('the provider never answers: an operator has to look, and the questions come to an end', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     provider.does({ query: () => UNKNOWN });
     await shop.advanceClock(3 * 86_400, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', attention: 'unresolved' });
+    await shop.advanceClock(60 * 86_400, merchant.mid);
+    const questions = provider.calls(id).length;
+    expect(questions).toBeLessThan(60);
+    await shop.advanceClock(60 * 86_400, merchant.mid);
+    expect(provider.calls(id)).toHaveLength(questions);
+    expect(await shop.rows(`select due_at from payments where payment_id = '${id}'`)).toEqual([{ due_at: null }]);
+  });
+
+  test('status queries in vain take none of the questions of the work loop', async () => {
+    const { id, merchant } = await opened('hosted-b', REDIRECTED);
+    await timePasses(merchant, HOUR);
+    provider.does({ query: () => UNKNOWN });
+    for (let polls = 0; polls < 50; polls++) expect(await statusOf(id, merchant)).toBe('REDIRECT');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', attention: null });
+    expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 });
 

@@ -515,7 +515,7 @@ describe('at most once', () => {
     const firsts = await Promise.all(Array.from({ length: 150 }, async () => (await sell()).trans_id as string));
     for (let date = 1; date <= 3; date++) {
       await jump(DAY + 60, ten);
-      await Promise.all([...ten, ...ten].map(workDueSubscriptions));
+      await Promise.all([...ten, ...ten].map((gateway) => workDueSubscriptions(gateway)));
       const submits = new Map<string, number>();
       for (const { verb, recurringOf } of calls) {
         if (verb === 'submit' && recurringOf) submits.set(recurringOf, (submits.get(recurringOf) ?? 0) + 1);
@@ -523,7 +523,7 @@ describe('at most once', () => {
       expect(firsts.map((first) => submits.get(first))).toEqual(firsts.map(() => date));
     }
     await jump(10 * DAY, ten);
-    await Promise.all(ten.map(workDueSubscriptions));
+    await Promise.all(ten.map((gateway) => workDueSubscriptions(gateway)));
     const made = await shop.rows(
       `select details->>'recurringOf' as first, count(*)::int as charges, count(distinct order_id)::int as orders
        from payments where state = 'SETTLED' and details->>'recurringOf' in (${firsts.map((id) => `'${id}'`).join()})
@@ -540,7 +540,7 @@ describe('at most once', () => {
     script({ submit: DECLINED });
     for (const seconds of [31 * DAY + 60, RETRY_1 + 60, RETRY_2 + 60, 60 * DAY]) {
       await jump(seconds, ten);
-      await Promise.all([...ten, ...ten].map(workDueSubscriptions));
+      await Promise.all([...ten, ...ten].map((gateway) => workDueSubscriptions(gateway)));
     }
     expect((await payments()).filter(({ status }) => status === 'DECLINED')).toHaveLength(60);
     for (const subscription of (await shown()).subscriptions) {

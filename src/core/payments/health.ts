@@ -8,7 +8,8 @@ export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'opera
 
   /** Each row keeps its own time if this fails, so nothing is lost then but time. */
   async function hasten(connector: string): Promise<void> {
-    // One that comes and goes is not asked about everything each time.
+    // One that comes and goes is not asked about everything each time: what it leaves open meanwhile is asked about soon
+    // by itself.
     if (performance.now() - (hastenedAt.get(connector) ?? Number.NEGATIVE_INFINITY) < LIMITS.backlogEveryMs) return;
     hastenedAt.set(connector, performance.now());
     try {

@@ -1,0 +1,59 @@
+/** A provider that was down answers again: what it left open is asked about soon. */
+import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { verifyAt } from '../../src/store/verify.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { type Answer, openShop, saleFields } from '../support/gateway.ts';
+import { scriptProvider } from '../support/scripted-provider.ts';
+
+const provider = scriptProvider();
+const shop = openShop({ connectors: { upstream: provider.connector } });
+
+const pinSale = (): Promise<Answer> =>
+  shop.post(saleFields(shop.merchant, { brand: 'pin-a', identifier: '', ...BRAND_EXPECTATIONS['pin-a']?.complete }));
+
+test('after an outage the backlog is asked about soon, not when its long pauses are over', async () => {
+  provider.does({
+    submit: () => ({ kind: 'unknown' }),
+    query: () => Promise.reject(new Error('The provider is down.')),
+  });
+  const ids = await Promise.all(Array.from({ length: 20 }, async () => (await pinSale()).body.trans_id as string));
+  // Five minutes later the next question would come another fifteen minutes later.
+  await shop.advanceClock(500);
+  const [before] = await shop.rows(
+    `select extract(epoch from min(due_at) - max(updated_at))::int as pause from payments where in_doubt and brand = 'pin-a'`,
+  );
+  expect(before?.pause).toBeGreaterThan(300);
+  provider.does({});
+  // The first call that is answered says that the provider is back.
+  expect((await pinSale()).body.status).toBe('SETTLED');
+  const open = async (): Promise<number> =>
+    Number((await shop.rows(`select count(*) from payments where in_doubt and brand = 'pin-a'`))[0]?.count);
+  await expect
+    .poll(async () => {
+      await shop.advanceClock(2);
+      return open();
+    })
+    .toBe(0);
+  expect((await shop.inspect(ids[0] as string)).status).toBe('SETTLED');
+});
+
+test('the early question takes none of those that were to come', async () => {
+  provider.does({
+    submit: () => ({ kind: 'unknown' }),
+    query: () => Promise.reject(new Error('The provider is down.')),
+  });
+  const id = (await pinSale()).body.trans_id as string;
+  await shop.advanceClock(500);
+  const asked = async (): Promise<unknown> =>
+    (await shop.rows(`select asked from payments where payment_id = '${id}'`))[0]?.asked;
+  const before = await asked();
+  await shop.gateway.payments.hasten('upstream');
+  await shop.advanceClock(LIMITS.backlogPauseMs / 1000);
+  expect(provider.calls(id).length).toBeGreaterThan(Number(before) + 1);
+  expect(await asked()).toBe(before);
+});
+
+test('after all of this every invariant holds', async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
