@@ -103,7 +103,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const clockReadings = setInterval(() => {
     synchroniseClock(gateway).catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
   }, LIMITS.clockReadingMs);
+  let isClosing = false;
   const close = async (): Promise<void> => {
+    isClosing = true;
     clearInterval(clockReadings);
     await gateway.deliverer.stop();
     await gateway.receiver.close();
@@ -113,7 +115,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await database.close();
   };
   const refresh = (): void => {
-    if (environment !== 'sandbox') return;
+    if (environment !== 'sandbox' || isClosing) return;
     readClock(gateway).catch((error) => log.warn({ err: error }, 'clock could not be read'));
   };
   try {
