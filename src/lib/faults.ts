@@ -16,6 +16,9 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P
 /** The database cannot be used at the moment, as the gateway itself found out. */
 export class Outage extends Error {}
 
+/** A statement found out at its end that it came too late, and undid itself. */
+export const isDivisionByZero = (error: unknown): boolean => codeOf(error) === '22012';
+
 const ANSWER_TIMEOUT = 'Query read timeout';
 
 /** The driver stopped waiting for the answer to a statement; whether it took effect is not known. */

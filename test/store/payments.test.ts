@@ -71,3 +71,21 @@ test('an opening that comes too late is an outage and leaves nothing behind; a m
   expect(await inTime.findByOrder(refused)).toBeUndefined();
   expect(await inTime.open(refused)).toBe(true);
 });
+
+test('an opening that begins in time and ends too late is an outage, and leaves nothing behind', async () => {
+  const payment = preparedPayment(shop);
+  await shop.rows(`
+    create function hold_insert() returns trigger language plpgsql as $$ begin
+      if new.order_id = '${payment.orderId}' then perform pg_sleep(0.6); end if;
+      return new;
+    end $$;
+    create trigger hold_insert before insert on payments for each row execute function hold_insert()`);
+  // The limit is 300 ms ahead when the statement is sent.
+  const store = createPaymentStore(database, () => undefined, {
+    now: () => Date.now() - LIMITS.hotStatementMs + 300,
+  });
+  await expect(store.open(payment)).rejects.toThrow(Outage);
+  expect(await store.find(payment)).toBe(undefined);
+  await shop.rows('drop trigger hold_insert on payments');
+  expect(await createPaymentStore(database, () => undefined).open(payment)).toBe(true);
+});
