@@ -14,6 +14,8 @@ export interface Clock {
   real(): number;
   /** How far the clock of this account, or of everybody, runs ahead of real time. */
   offset(mid?: string): number;
+  /** Whether the sandbox clock was moved in the last so many milliseconds, as far as this process has heard. */
+  wasMovedWithin(ms: number): boolean;
   /** Takes over the offsets as they stand in the store. */
   set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
   /** Follows the reference clock from this reading on, unless an earlier reading is still more exact. */
@@ -31,6 +33,7 @@ export function createClock(): Clock {
   let global = 0;
   let accounts: ReadonlyMap<string, number> = new Map();
   let origin = Date.now() - performance.now();
+  let movedAt = Number.NEGATIVE_INFINITY;
   let reading = { after: Number.NEGATIVE_INFINITY, uncertainty: Number.POSITIVE_INFINITY };
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
   const real = (): number => Math.floor(origin + performance.now());
@@ -38,7 +41,10 @@ export function createClock(): Clock {
     now: (mid) => real() + offset(mid),
     real,
     offset,
+    wasMovedWithin: (ms) => performance.now() - movedAt < ms,
     set(offsets) {
+      const isSame = ([mid, ms]: [string, number]): boolean => accounts.get(mid) === ms;
+      if (offsets.global !== global || ![...offsets.accounts].every(isSame)) movedAt = performance.now();
       global = offsets.global;
       accounts = offsets.accounts;
     },

@@ -50,6 +50,19 @@ describe('a clock', () => {
   });
 });
 
+test('a clock knows whether it was moved just now, and not only read again', () => {
+  const clock = createClock();
+  const offsets = { global: 1000, accounts: new Map([['a', 500]]) };
+  expect(clock.wasMovedWithin(1000)).toBe(false);
+  clock.set(offsets);
+  expect(clock.wasMovedWithin(1000)).toBe(true);
+  vi.advanceTimersByTime(1000);
+  clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
+  expect(clock.wasMovedWithin(1000)).toBe(false);
+  clock.set({ ...offsets, accounts: new Map([['a', 501]]) });
+  expect(clock.wasMovedWithin(1000)).toBe(true);
+});
+
 describe('a clock that follows another', () => {
   const AHEAD = NOW + 30_000;
   const reading = (at: number, tookMs: number) => {

@@ -1,6 +1,6 @@
 /** One call to a provider: within the limits of its connector, until its deadline, recorded for the history. */
 import { type Answer, type Connector, NotSent } from '../../connectors/connector.ts';
-import type { Deadline } from '../../lib/deadline.ts';
+import { Deadline } from '../../lib/deadline.ts';
 import { createLimiter, NotBegun } from '../../lib/limiter.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -23,6 +23,17 @@ function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLi
 export function refuseWhileFull(gateway: Gateway, connector: string): void {
   if (limitsOf(gateway, connector)?.moves.isFull)
     throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
+}
+
+/**
+ * How long a call that moves money may take. Its row is due when the work loop may ask about it; some time before that
+ * this process stops sending, so that the two never overlap, however long the call waited for its turn. A jump of the
+ * sandbox clock takes nothing of that time.
+ */
+export function sendDeadline({ clock }: Gateway, { mid, dueAt }: Pick<Payment, 'mid' | 'dueAt'>): Deadline {
+  const leftMs = (dueAt ?? 0) - LIMITS.submissionMarginMs - clock.now(mid);
+  const isJump = leftMs < LIMITS.providerLeastMs && clock.wasMovedWithin(LIMITS.submissionMs);
+  return new Deadline(isJump ? LIMITS.providerMs : leftMs, LIMITS.providerLeastMs);
 }
 
 export type Reply<Result> =

@@ -18,7 +18,7 @@ import type {
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
-import { callProvider, type Reply } from './call.ts';
+import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type ChosenId, repeatedOperation } from './chosen.ts';
 import { expireUnvoided, isOurs } from './provider.ts';
 
@@ -118,12 +118,11 @@ export async function operate(
 
 /** Sends an operation whose intent is durable. As with a submission, nothing leaves after its row may be asked about. */
 async function perform(gateway: Gateway, payment: WholePayment, operation: OperationRow): Promise<Operated> {
-  const leftMs = (operation.dueAt ?? 0) - LIMITS.submissionMarginMs - gateway.clock.now(payment.mid);
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
     isQuery: false,
-    deadline: new Deadline(leftMs, LIMITS.providerLeastMs),
+    deadline: sendDeadline(gateway, operation),
     perform: (connector, deadline) => connector.operate(orderOf(payment, operation), deadline),
   });
   return finish(gateway, payment, operation, reply, true);

@@ -10,7 +10,7 @@ import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../..
 import { shownName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type Happening, noteAsked, noteDoubt, wasSubmitted } from './advance.ts';
-import { callProvider } from './call.ts';
+import { callProvider, sendDeadline } from './call.ts';
 import { linkOf } from './links.ts';
 import { secretsOf } from './secrets.ts';
 
@@ -103,13 +103,6 @@ function submission(
   };
 }
 
-/**
- * How long a submission may take. Its row is due when the work loop may ask about it; some time before that this process
- * stops sending, so that the two never overlap, however long the payment waited for its turn.
- */
-const submissionDeadline = ({ clock }: Gateway, { dueAt, mid }: Payment): Deadline =>
-  new Deadline((dueAt ?? 0) - LIMITS.submissionMarginMs - clock.now(mid), LIMITS.providerLeastMs);
-
 /** Submits a payment whose intent is durable, and writes what came of it. */
 export async function submit(
   gateway: Gateway,
@@ -117,7 +110,7 @@ export async function submit(
   account: Account,
   byCard?: ByCard,
 ): Promise<WholePayment> {
-  const answer = await ask(gateway, payment, account, 'submit', submissionDeadline(gateway, payment), byCard);
+  const answer = await ask(gateway, payment, account, 'submit', sendDeadline(gateway, payment), byCard);
   const { call } = answer;
   const authentication = byCard?.authentication;
   if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, call, authentication);
