@@ -120,7 +120,10 @@ const NEWEST = 250;
 const SWEPT = 1000;
 /** How many callbacks are looked at beyond those that are taken, where some were held back. */
 const AHEAD = 64;
-/** A callback that is held back is looked at again after this pause, or half its age, if its holder is not due before. */
+/**
+ * A callback that is held back is looked at again after this pause, or half its age up to a minute, if its holder is not
+ * due before. A holder may be done in another process at this very moment, so it is never put off for long.
+ */
 const HELD_PAUSE_MS = 1000;
 
 /**
@@ -185,7 +188,7 @@ const CLAIM = `
   ), deferred as (
     update callbacks t set is_taken = false, due_at = least(
       case when r.held_until > r.now then r.held_until end,
-      r.now + greatest(${HELD_PAUSE_MS} * interval '1 ms', (r.now - r.created_at) / 2)
+      r.now + least(greatest(${HELD_PAUSE_MS} * interval '1 ms', (r.now - r.created_at) / 2), interval '1 minute')
     )
     from ranked r where r.held_until is not null
       and t.mid = r.mid and t.payment_id = r.payment_id and t.seq = r.seq
