@@ -4,15 +4,13 @@ import { createDeliverer } from '../../src/core/callbacks/deliver.ts';
 import {
   type CallbackRow,
   type CallbackStore,
-  createCallbackStore,
   type DueEndpoint,
   type DuePlace,
   SWEEP_START,
 } from '../../src/store/callbacks.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { deliveriesAt, idOf } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { noting, readingOf, type Statement } from '../support/plans.ts';
+import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
 import { answers } from '../support/receivers.ts';
 
 /** How the connection for deliveries plans its statements. */
@@ -30,14 +28,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  const opened = openDatabase(shop.connection, () => undefined);
-  const noted = noting(opened, shop.connection);
-  store = createCallbackStore(noted.database);
-  statements = noted.statements;
-  close = async () => {
-    await noted.close();
-    await opened.close();
-  };
+  ({ store, statements, close } = notedCallbackStore(shop.connection));
 });
 afterAll(async () => {
   await close();

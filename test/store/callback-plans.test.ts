@@ -1,9 +1,8 @@
 /** How many rows the statements on callbacks read: a number that does not grow with the table. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CallbackFilter, type CallbackStore, createCallbackStore } from '../../src/store/callbacks.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import type { CallbackFilter, CallbackStore } from '../../src/store/callbacks.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { noting, readingOf, type Statement } from '../support/plans.ts';
+import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
 
 const MERCHANTS = 50;
 const CALLBACKS = 100_000;
@@ -28,14 +27,7 @@ const NEW = merchant(997);
 
 beforeAll(async () => {
   shop = await startTestGateway();
-  const opened = openDatabase(shop.connection, () => undefined);
-  const noted = noting(opened, shop.connection);
-  store = createCallbackStore(noted.database);
-  statements = noted.statements;
-  close = async () => {
-    await noted.close();
-    await opened.close();
-  };
+  ({ store, statements, close } = notedCallbackStore(shop.connection));
   payment = (await shop.sale()).body.trans_id;
   const insert = (mid: string, state: string, count: number, second: string) =>
     shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, due_at, created_at)

@@ -3,7 +3,8 @@ import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 // @ts-expect-error The package has no types for it: how it writes a value on the wire.
 import { prepareValue } from 'pg/lib/utils.js';
-import type { Connection, Database } from '../../src/store/database.ts';
+import { createCallbackStore } from '../../src/store/callbacks.ts';
+import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
 import type { Schema } from '../../src/store/schema.ts';
 
 export interface Statement {
@@ -52,6 +53,20 @@ const literal = (value: unknown): string => {
   const text = prepareValue(value);
   return text === null || text === undefined ? 'null' : pg.escapeLiteral(String(text));
 };
+
+/** The store of callbacks over connections of its own, and the statements that it sends. */
+export function notedCallbackStore(connection: Connection) {
+  const opened = openDatabase(connection, () => undefined);
+  const { database, statements, close } = noting(opened, connection);
+  return {
+    store: createCallbackStore(database),
+    statements,
+    async close() {
+      await close();
+      await opened.close();
+    },
+  };
+}
 
 /** Runs a statement in a transaction that is rolled back, and says how it read a table. */
 export async function readingOf(

@@ -43,7 +43,7 @@ export async function receiveNews(gateway: Gateway, connector: string, news: New
 export async function workDueNotifications(
   gateway: Gateway,
   connector: string,
-  isStopped: () => boolean = () => false,
+  isStopped: () => boolean,
 ): Promise<void> {
   while (!isStopped()) {
     const due = await gateway.news.claimDue(connector, CLAIM_MOST);
