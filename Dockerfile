@@ -1,5 +1,5 @@
 # The gateway, run from source. Without DATABASE_URL it keeps a PostgreSQL of its own in /data. As a sandbox it also runs
-# the simulated outside world, on port 8081.
+# the provider simulator, on port 8081.
 
 FROM node:26-slim AS packages
 WORKDIR /app
@@ -13,12 +13,12 @@ RUN install -d -o node -g node -m 0750 /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-COPY sandbox ./sandbox
+COPY simulator ./sandbox
 USER node
 VOLUME /data
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/main.ts"]
+ENTRYPOINT ["node", "src/cli/main.ts"]
 CMD ["serve"]

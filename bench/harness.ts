@@ -1,4 +1,4 @@
-/** What every benchmark needs: a database, the outside world, servers in processes of their own, and rows of results. */
+/** What every benchmark needs: a database, the provider simulator, servers in processes of their own, and rows of results. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -46,22 +46,22 @@ const walPosition = async (): Promise<number> => {
   return Number(rows[0]?.bytes);
 };
 
-/** The simulated outside world, in a process of its own as it is in the sandbox. */
-async function startOutside() {
-  const access = { key: newSecret(), newsSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
-  const child = fork(join(import.meta.dirname, '../sandbox/main.ts'), {
+/** The provider simulator, in a process of its own as it is in the sandbox. */
+async function startTestSimulatorProcess() {
+  const access = { key: newSecret(), notificationSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
+  const child = fork(join(import.meta.dirname, '../../simulator/main.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
-      SANDBOX_PORT: '0',
-      SANDBOX_FILE: join(folder, 'sandbox.db'),
-      SANDBOX_KEY: access.key,
-      SANDBOX_NEWS_SECRET: access.newsSecret,
+      SIMULATOR_PORT: '0',
+      SIMULATOR_FILE: join(folder, 'sandbox.db'),
+      SIMULATOR_KEY: access.key,
+      SIMULATOR_NOTIFICATION_SECRET: access.notificationSecret,
     },
   });
   const { url } = (await once(child, 'message'))[0] as { url: string };
   return { child, provider: { url, ...access } };
 }
-export const outside = await startOutside();
+export const simulator = await startTestSimulatorProcess();
 
 const masterKey = newMasterKey();
 export const adminToken = newSecret(24);
@@ -84,7 +84,7 @@ export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder
     return (await once(child, 'message'))[0] as Answer;
   };
   const { connection } = database;
-  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: outside.provider };
+  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: simulator.provider };
   const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),
@@ -186,7 +186,7 @@ export async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promi
 
 /** Ends everything that was started here. */
 export async function clearUp(): Promise<void> {
-  outside.child.disconnect();
+  simulator.child.disconnect();
   await wal.end();
   await database.stop();
   await rm(folder, { recursive: true });

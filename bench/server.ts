@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { createApp } from '../src/app.ts';
 import type { ProviderAccess } from '../src/connectors/index.ts';
-import { openGateway } from '../src/gateway.ts';
 import { createLog, standardOutput } from '../src/lib/log.ts';
+import { createApp } from '../src/server/app.ts';
+import { openGateway } from '../src/server/gateway.ts';
 import { startWorkLoop } from '../src/work/loop.ts';
 import { driveSql } from './sql.ts';
 
@@ -30,7 +30,7 @@ export interface Usage {
   memory: number;
   /** Callbacks that a receiver took, and how long a gateway waited for its provider. */
   received: number;
-  providerMs: number;
+  providerTimeoutMs: number;
 }
 
 export type ServerMessage = { url: string } | Usage | { perSecond: number };
@@ -38,14 +38,14 @@ export type ServerMessage = { url: string } | Usage | { perSecond: number };
 type Question = ServerOrder | { ask: 'usage' } | { ask: 'sql'; seconds: number; concurrency: number };
 
 let received = 0;
-let providerMs = 0;
+let providerTimeoutMs = 0;
 
-/** Counts how long something of the outside world takes. */
+/** Counts how long something of the provider simulator takes. */
 function timed<Call extends (...values: never[]) => unknown>(call: Call): Call {
   return (async (...values: Parameters<Call>) => {
     const started = performance.now();
     const answer = await call(...values);
-    providerMs += performance.now() - started;
+    providerTimeoutMs += performance.now() - started;
     return answer;
   }) as unknown as Call;
 }
@@ -109,7 +109,7 @@ process.on('message', (question: Question) => {
   else if (question.ask === 'usage') {
     const { user, system } = process.cpuUsage();
     const { rss } = process.memoryUsage();
-    tell({ cpuSeconds: (user + system) / 1e6, memory: rss, received, providerMs });
+    tell({ cpuSeconds: (user + system) / 1e6, memory: rss, received, providerTimeoutMs });
   }
 });
 process.once('disconnect', () => process.exit(0));

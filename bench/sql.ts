@@ -29,7 +29,7 @@ export async function driveSql(gateway: Gateway, seconds: number, concurrency: n
         content: '',
       });
       await payments.open(payment);
-      await payments.move({
+      await payments.transition({
         before: payment,
         after: {
           ...payment,

@@ -5,10 +5,10 @@ import {
   cardForm,
   checkoutOf,
   creditFields,
+  type FetchedPage,
   fill,
   follow,
   marked,
-  type Shown,
   sessionFields,
   show,
   signed,
@@ -67,7 +67,7 @@ let checkout: ReturnType<typeof checkoutOf>;
 const answers: string[] = [];
 const { fetch } = globalThis;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'trace' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'trace' });
   checkout = checkoutOf(shop);
   const { mid } = shop.merchant;
   await shop.admin('PATCH', `/accounts/${mid}`, { callback_url: `${shop.url}/sandbox/callbacks/${mid}` });
@@ -88,7 +88,7 @@ const PAN_SPACED = grouped(VISA, ' ');
 const form = (fields: Fields = {}): Fields => cardForm({ card_number: VISA, card_cvv: CVV, ...fields });
 
 /** Sends the first form of a page on, as a browser does. */
-function press({ text, url }: Shown, fields: Fields = {}): Promise<Shown> {
+function press({ text, url }: FetchedPage, fields: Fields = {}): Promise<FetchedPage> {
   const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
   const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));

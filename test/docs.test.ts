@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXAMPLES, IDENTIFICATIONS } from '../docs/pages/brand-examples.ts';
 import { documents } from '../docs/write.ts';
-import { BRANDS as SANDBOX } from '../sandbox/brands.ts';
+import { BRANDS as SANDBOX } from '../simulator/brands.ts';
 import { wireHash } from '../src/lib/hash.ts';
 import { BRANDS } from '../src/rules/brands.ts';
 import { IDENTIFICATION_TYPES, identification } from '../src/rules/formats.ts';

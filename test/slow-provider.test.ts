@@ -51,7 +51,7 @@ beforeAll(async () => {
     TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
     TURNPIKE_PROVIDER_URL: provider.url,
     TURNPIKE_PROVIDER_KEY: 'key-of-the-slow-provider',
-    TURNPIKE_PROVIDER_NEWS_SECRET: Buffer.alloc(32, 7).toString('base64'),
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: Buffer.alloc(32, 7).toString('base64'),
     NODE_OPTIONS: `--import=${join(ROOT, 'test/support/skewed-clock.ts')}`,
   };
   const start = (role: string, skewMs: number): Promise<RunningGateway> =>

@@ -1,5 +1,5 @@
 /** Every brand: what it is, which fields it has, and a request that works. */
-import { BRANDS as SANDBOX } from '../../sandbox/brands.ts';
+import { BRANDS as SANDBOX } from '../../simulator/brands.ts';
 import { BRANDS, type Brand } from '../../src/rules/brands.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { SETTINGS, type SettingName } from '../../src/rules/settings.ts';
@@ -89,7 +89,7 @@ function recurring(): string {
 export function brands(): string {
   return page(
     'Brands',
-    'src/rules/brands.ts and sandbox/brands.ts',
+    'src/rules/brands.ts and simulator/brands.ts',
     `
 The field ${code('brand')} of a ${code('SALE')} names the way to pay. Each brand adds its own fields to those of every
 sale ([Requests](requests.md)); where a field stands in both tables, both have to hold. What happens after the sale is

@@ -1,5 +1,5 @@
 /** Every environment variable. */
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../src/server/config.ts';
 import { code, page, table } from './markdown.ts';
 
 /** What a variable accepts, which its reader says when it is given something that nothing accepts. */
@@ -11,7 +11,7 @@ function expectation(read: (text: string) => unknown): string {
 export function configuration(): string {
   return page(
     'Configuration',
-    'src/config.ts',
+    'src/server/config.ts',
     `
 The gateway is configured by environment variables alone. A variable that is not set, or is empty, has its default.
 Everything that is wrong is said at once, and the gateway does not start.

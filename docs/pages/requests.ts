@@ -3,7 +3,7 @@ import { LONG_FIELDS } from '../../src/rules/brands.ts';
 import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
-import { expectsOf, hashOver, needOf, withMembers } from '../../src/wire/openapi/words.ts';
+import { expectsOf, hashOver, needOf, withMembers } from '../../src/wire/openapi/descriptions.ts';
 import { code, page, table } from './markdown.ts';
 
 type Rows = readonly (readonly string[])[];

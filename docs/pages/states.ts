@@ -1,6 +1,6 @@
 /** The states of a payment and the events that move it, as tables and as a diagram. */
 import { BRANDS } from '../../src/rules/brands.ts';
-import { HOLDING_TRIES, RETRY_LADDER_MS } from '../../src/rules/callbacks.ts';
+import { BLOCKING_ATTEMPTS, RETRY_SCHEDULE_MS } from '../../src/rules/callbacks.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 import { code, duration, page, table } from './markdown.ts';
@@ -41,7 +41,7 @@ const pauses = (list: readonly number[]): string => list.map(duration).join(', '
 
 /** What happens by itself, and when; every number is a row of the limits. */
 function whatTimeBrings(): string[][] {
-  const { askAgainMs, askAfterwardsMs, newsAgainMs, scheduleRetryMs } = LIMITS;
+  const { queryBackoffMs, lateQueryBackoffMs, notificationRetryMs, scheduleRetryMs } = LIMITS;
   const ownTime = Object.entries(BRANDS).flatMap(([label, { payerTimeMs }]) =>
     payerTimeMs === undefined ? [] : [`${duration(payerTimeMs)} for ${code(label)}`],
   );
@@ -52,7 +52,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'The outcome is unknown, or the provider said that it comes later, or the payer was redirected',
-      `the provider is asked after ${duration(askAgainMs[0])}, and again after ${pauses(askAgainMs)}; the last pause repeats ${LIMITS.askAgainDays} times`,
+      `the provider is asked after ${duration(queryBackoffMs[0])}, and again after ${pauses(queryBackoffMs)}; the last pause repeats ${LIMITS.dailyQueries} times`,
     ],
     [
       'The outcome is unknown, and all these pauses are over',
@@ -76,7 +76,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       `After that`,
-      `the provider is still asked, in case money comes late: after ${duration(askAfterwardsMs[0])}, and again after ${pauses(askAfterwardsMs)}`,
+      `the provider is still asked, in case money comes late: after ${duration(lateQueryBackoffMs[0])}, and again after ${pauses(lateQueryBackoffMs)}`,
     ],
     [
       'An authorisation is older than the account’s `authorisation_days`',
@@ -88,7 +88,7 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'The outcome of an operation is unknown, or the provider said that it comes later',
-      `the provider is asked about it after ${pauses(askAgainMs)}; the last pause repeats ${LIMITS.askAgainDays} times`,
+      `the provider is asked about it after ${pauses(queryBackoffMs)}; the last pause repeats ${LIMITS.dailyQueries} times`,
     ],
     [
       'The provider has no such operation',
@@ -105,24 +105,24 @@ function whatTimeBrings(): string[][] {
     ],
     [
       'A merchant’s server does not take a callback',
-      `it is sent again after ${pauses(RETRY_LADDER_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}; later callbacks of its payment pass it after ${HOLDING_TRIES} failed tries`,
+      `it is sent again after ${pauses(RETRY_SCHEDULE_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}; later callbacks of its payment pass it after ${BLOCKING_ATTEMPTS} failed tries`,
     ],
     [
       'News come for a payment that nobody knows',
-      `they are tried again after ${pauses(newsAgainMs)}; then they are ${code('unmatched')}`,
+      `they are tried again after ${pauses(notificationRetryMs)}; then they are ${code('unmatched')}`,
     ],
   ];
 }
 
 export function states(): string {
-  const movesFrom = (state: StateName) => Object.entries(STATES[state].on) as [PaymentEvent, StateName][];
-  const finals = STATE_NAMES.filter((state) => movesFrom(state).length === 0);
+  const transitionsFrom = (state: StateName) => Object.entries(STATES[state].on) as [PaymentEvent, StateName][];
+  const finals = STATE_NAMES.filter((state) => transitionsFrom(state).length === 0);
   // An identifier of a diagram may not begin with a digit.
   const id = (state: StateName): string => (/^\d/.test(state) ? `State${state}` : state);
   const arrows = STATE_NAMES.flatMap((from) => {
-    const byTarget = Map.groupBy(movesFrom(from), ([, to]) => to);
+    const byTarget = Map.groupBy(transitionsFrom(from), ([, to]) => to);
     return [...byTarget].map(
-      ([to, moves]) => `  ${id(from)} --> ${id(to)}: ${moves.map(([event]) => event).join(', ')}`,
+      ([to, transitions]) => `  ${id(from)} --> ${id(to)}: ${transitions.map(([event]) => event).join(', ')}`,
     );
   });
   const events = Object.entries(EVENT_MEANS);
@@ -143,7 +143,7 @@ Checkout tells the same states in small letters, and says ${code('decline')} for
         STATE_MEANS[state],
         code(STATES[state].result),
         isRetriable(state) ? 'yes' : 'no',
-        movesFrom(state)
+        transitionsFrom(state)
           .map(([event, to]) => `${event} → ${code(to)}`)
           .join(', ') || 'final',
       ]),

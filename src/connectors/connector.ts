@@ -51,11 +51,11 @@ export interface CardData {
 }
 
 /** What a provider said the amount is; if that is not ours, or makes no sense, the rest of it is not believed. */
-export type Told = { amount: bigint; currency?: string | undefined } | 'nonsense';
+export type ReportedAmount = { amount: bigint; currency?: string | undefined } | 'nonsense';
 
 interface Answered {
   providerReference?: string | undefined;
-  told?: Told | undefined;
+  reported?: ReportedAmount | undefined;
 }
 
 /** A decline is an answer like any other; a connector throws only when the line is dead. */
@@ -86,13 +86,13 @@ export interface Operation {
 }
 
 export type OperationOutcome =
-  | { kind: 'done' | 'accepted'; told?: Told | undefined }
+  | { kind: 'done' | 'accepted'; reported?: ReportedAmount | undefined }
   | { kind: 'declined'; reason: string }
   | { kind: 'unknown' }
   | { kind: 'notFound' };
 
 /** What a provider sent us on its own. */
-export interface News {
+export interface ProviderNotification {
   /** The same event may come any number of times and counts once. */
   eventId: string;
   reference: string;
@@ -125,6 +125,10 @@ export interface Connector {
   operate(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
   queryOperation(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
   /** Reads news whose signature is right; nothing when it is not. */
-  readNews(headers: Readonly<Record<string, unknown>>, body: Buffer, now: number): News | undefined;
+  readNotification(
+    headers: Readonly<Record<string, unknown>>,
+    body: Buffer,
+    now: number,
+  ): ProviderNotification | undefined;
   meaningOf(body: Record<string, unknown>): Meaning;
 }

@@ -1,6 +1,6 @@
 /** Every connector by its name, as far as this installation has it. */
 import type { Connector } from './connector.ts';
-import { createSimulator, type Simulator } from './simulator.ts';
+import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { createThreeDs, type ThreeDs } from './three-ds.ts';
 import { createUpstream, type ProviderAccess } from './upstream.ts';
 import { createVcard, type Faults } from './vcard.ts';
@@ -9,7 +9,7 @@ export type { ProviderAccess } from './upstream.ts';
 
 export interface Connectors {
   byName: Readonly<Record<string, Connector>>;
-  /** The simulated outside world and the faults it was asked for; in the sandbox only. */
+  /** The provider simulator and the faults it was asked for; in the sandbox only. */
   simulator?: Simulator;
   faults?: Faults;
   threeDs?: ThreeDs;
@@ -26,8 +26,8 @@ export function createConnectors(isSandbox: boolean, provider: ProviderAccess | 
   const offered = upstream ? { upstream } : {};
   if (!isSandbox) return { byName: offered, ...(threeDs && { threeDs }), close };
   if (!provider) return { byName: { ...offered, vcard: createVcard() }, close };
-  const simulator = createSimulator(provider);
+  const simulator = createSimulatorControl(provider);
   const faults: Faults = { areArmed: false, simulator };
-  const vcard = createVcard({ faults, newsSecret: provider.newsSecret });
+  const vcard = createVcard({ faults, notificationSecret: provider.notificationSecret });
   return { byName: { ...offered, vcard }, simulator, faults, ...(threeDs && { threeDs }), close };
 }

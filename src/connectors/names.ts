@@ -16,7 +16,7 @@ export interface NameOptions {
 }
 
 /** Node looks for late answers once in this time, so a try may last twice as long; after two there is time for a third. */
-const TRY_MS = LIMITS.callbackLookupMs / 5;
+const TRY_MS = LIMITS.callbackLookupTimeoutMs / 5;
 
 /** When the addresses of one family are known, those of the other are waited for only this long. */
 const GRACE_MS = 100;
@@ -33,7 +33,7 @@ const late = (): NodeJS.ErrnoException =>
  */
 export function createLookup(options: NameOptions = {}): LookupFunction {
   const { servers, hostsFile = '/etc/hosts', system = systemLookup } = options;
-  const { tryMs = TRY_MS, totalMs = LIMITS.callbackLookupMs } = options;
+  const { tryMs = TRY_MS, totalMs = LIMITS.callbackLookupTimeoutMs } = options;
   const underWay = new Map<string, Promise<LookupAddress[]>>();
   // The system needs a thread for each name, and a process has two for this. Names that a merchant can make slow share
   // one of them, so that the other is there for the names of the operator.

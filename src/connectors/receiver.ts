@@ -6,7 +6,7 @@ import { LIMITS } from '../rules/limits.ts';
 import { createLookup } from './names.ts';
 
 /** Why a callback got no answer, in the words of the delivery log. */
-export const FAULT_WORDS = {
+export const FAULT_MESSAGES = {
   noAddress: 'No callback_url is set.',
   badAddress: 'The address is not one that callbacks are sent to.',
   privateAddress: 'The address is private, and callbacks do not go to private addresses.',
@@ -20,7 +20,7 @@ export const FAULT_WORDS = {
   stopped: 'The gateway was stopped before the answer came.',
 } as const;
 
-export type DeliveryFault = keyof typeof FAULT_WORDS;
+export type DeliveryFault = keyof typeof FAULT_MESSAGES;
 
 type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs: number | undefined }
@@ -58,7 +58,7 @@ const FAULT_OF_CODE: Readonly<Record<string, DeliveryFault>> = {
 
 type FaultyError = NodeJS.ErrnoException & { fault?: DeliveryFault };
 
-const faultyError = (fault: DeliveryFault): FaultyError => Object.assign(new Error(FAULT_WORDS[fault]), { fault });
+const faultyError = (fault: DeliveryFault): FaultyError => Object.assign(new Error(FAULT_MESSAGES[fault]), { fault });
 const faultOf = ({ fault, code = '' }: FaultyError, otherwise: DeliveryFault): DeliveryFault =>
   fault ?? FAULT_OF_CODE[code] ?? otherwise;
 
@@ -83,7 +83,7 @@ const guardedLookup =
 /** Connects to checked addresses only, with TLS that is verified whatever the environment says. */
 function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
-    timeout: connectMs ?? LIMITS.callbackConnectMs,
+    timeout: connectMs ?? LIMITS.callbackConnectTimeoutMs,
     lookup: guardedLookup(reach, lookup ?? createLookup()),
     autoSelectFamily: true,
     rejectUnauthorized: true,
@@ -112,7 +112,7 @@ function retryAfterMs(header: string | string[] | undefined, now: number): numbe
 }
 
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { totalMs = LIMITS.callbackMs } = options;
+  const { totalMs = LIMITS.callbackTimeoutMs } = options;
   const agent = new Agent({
     connect: guardedConnector(options),
     connections: LIMITS.callbackConnections,

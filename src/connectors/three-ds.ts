@@ -4,7 +4,7 @@ import { isObject, isText } from '../lib/json.ts';
 import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Authentication } from './connector.ts';
-import { newsReader, type ProviderAccess } from './upstream.ts';
+import { notificationReader, type ProviderAccess } from './upstream.ts';
 
 export const PROTOCOL_VERSION = '2.2.0';
 
@@ -97,20 +97,20 @@ function areq(request: AuthenticationRequest): Json {
 }
 
 export function createThreeDs(
-  { url, key, newsSecret }: ProviderAccess,
-  patienceMs: number = LIMITS.directoryMs,
+  { url, key, notificationSecret }: ProviderAccess,
+  outcomeTimeoutMs: number = LIMITS.directoryTimeoutMs,
 ): ThreeDs {
   const base = new URL(url);
   const path = `${base.pathname.replace(/\/$/, '')}/3ds/areq`;
   const pool = new Pool(base.origin, {
-    connect: { timeout: LIMITS.providerConnectMs },
+    connect: { timeout: LIMITS.providerConnectTimeoutMs },
     maxResponseSize: LIMITS.providerBytes,
   });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const read = newsReader(newsSecret, 'threeDSServerTransID');
+  const read = notificationReader(notificationSecret, 'threeDSServerTransID');
   return {
     async authenticate(request) {
-      const signal = AbortSignal.timeout(patienceMs);
+      const signal = AbortSignal.timeout(outcomeTimeoutMs);
       const { statusCode, body: answer } = await withJsonBytes(areq(request), (body) =>
         pool.request({ method: 'POST', path, headers, body, signal }),
       );
@@ -133,10 +133,14 @@ export function createThreeDs(
       return { kind: 'challenge', acsUrl, acsTransId, authentication };
     },
     readResult(given, bytes, now) {
-      const news = read(given, bytes, now);
-      if (news?.body.messageType !== 'RReq') return undefined;
-      const { acsTransID } = news.body;
-      return { transId: news.reference, acsTransId: textOf(acsTransID), authentication: authenticationOf(news.body) };
+      const notifications = read(given, bytes, now);
+      if (notifications?.body.messageType !== 'RReq') return undefined;
+      const { acsTransID } = notifications.body;
+      return {
+        transId: notifications.reference,
+        acsTransId: textOf(acsTransID),
+        authentication: authenticationOf(notifications.body),
+      };
     },
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
     close: () => pool.destroy(),

@@ -1,4 +1,4 @@
-/** A provider behind the HTTP protocol of `docs/provider-api.md`; the simulated outside world speaks it too. */
+/** A provider behind the HTTP protocol of `docs/provider-api.md`; the provider simulator speaks it too. */
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { Deadline } from '../lib/deadline.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
@@ -14,15 +14,15 @@ import {
   NotSent,
   type OperationOutcome,
   type Outcome,
+  type ReportedAmount,
   type Submission,
-  type Told,
 } from './connector.ts';
 
 /** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
 export interface ProviderAccess {
   url: string;
   key: string;
-  newsSecret: string;
+  notificationSecret: string;
 }
 
 type Json = Record<string, unknown>;
@@ -51,16 +51,16 @@ const REASON_LENGTH = 255;
 const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
 const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || REASONS.providerSaidNo;
 
-function toldBy({ amount, currency }: Json): Told | undefined {
+function reportedAmount({ amount, currency }: Json): ReportedAmount | undefined {
   if (amount === undefined && currency === undefined) return undefined;
   const isAmount = typeof amount === 'string' && /^\d{1,18}$/.test(amount);
   return isAmount && typeof currency === 'string' ? { amount: BigInt(amount), currency } : 'nonsense';
 }
 
 /** An operation is in the currency of its payment, so an answer to it need not name one. */
-function toldByOperation({ amount, currency }: Json): Told | undefined {
-  const told = toldBy({ amount, currency: currency ?? (amount === undefined ? undefined : '') });
-  return typeof told === 'object' && currency === undefined ? { amount: told.amount } : told;
+function toldByOperation({ amount, currency }: Json): ReportedAmount | undefined {
+  const reported = reportedAmount({ amount, currency: currency ?? (amount === undefined ? undefined : '') });
+  return typeof reported === 'object' && currency === undefined ? { amount: reported.amount } : reported;
 }
 
 /** The entry of a table under a word that a provider sent. */
@@ -72,7 +72,7 @@ const textsOf = (value: unknown): Record<string, string> | undefined =>
 
 function outcomeOf(answer: Json): Outcome {
   const kind = entry(STATUSES, answer.status);
-  const answered = { providerReference: textOf(answer.id) || undefined, told: toldBy(answer) };
+  const answered = { providerReference: textOf(answer.id) || undefined, reported: reportedAmount(answer) };
   switch (kind) {
     case undefined:
       return { kind: 'unknown' };
@@ -91,8 +91,8 @@ function outcomeOf(answer: Json): Outcome {
 }
 
 function operationOutcomeOf(answer: Json): OperationOutcome {
-  if (answer.status === 'done') return { kind: 'done', told: toldByOperation(answer) };
-  if (answer.status === 'pending') return { kind: 'accepted', told: toldByOperation(answer) };
+  if (answer.status === 'done') return { kind: 'done', reported: toldByOperation(answer) };
+  if (answer.status === 'pending') return { kind: 'accepted', reported: toldByOperation(answer) };
   if (answer.status === 'declined') return { kind: 'declined', reason: reasonOf(answer) };
   return { kind: 'unknown' };
 }
@@ -102,9 +102,9 @@ const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
   payment: outcomeOf,
   bank_status: (body) => {
     const kind = entry(BANK_CODES, body.code) ?? 'accepted';
-    const told = toldBy(body);
-    if (kind === 'declined') return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), told };
-    return { kind, told };
+    const reported = reportedAmount(body);
+    if (kind === 'declined') return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reported };
+    return { kind, reported };
   },
   // After refunds less than the payment is left to be taken back, so the amount says nothing about whose it is.
   chargeback: () => ({ kind: 'chargedBack' }),
@@ -115,15 +115,15 @@ export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(b
 const EVENT_ID_LENGTH = 255;
 
 /** Reads news that the secret signed; `about` is the member that names what they are about. */
-export const newsReader =
-  (secret: string, about = 'reference'): Connector['readNews'] =>
+export const notificationReader =
+  (secret: string, about = 'reference'): Connector['readNotification'] =>
   (headers, bytes, now) => {
-    const eventId = signedId(headers, bytes, [secret], now, LIMITS.newsToleranceMs);
+    const eventId = signedId(headers, bytes, [secret], now, LIMITS.signatureToleranceMs);
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      const isNews = isObject(body) && isText(body[about], 255) && isKeepable(body);
-      return isNews ? { eventId, reference: body[about] as string, body } : undefined;
+      const isNotification = isObject(body) && isText(body[about], 255) && isKeepable(body);
+      return isNotification ? { eventId, reference: body[about] as string, body } : undefined;
     } catch {
       return undefined;
     }
@@ -157,15 +157,15 @@ export interface Upstream extends Connector {
   close(): Promise<void>;
 }
 
-export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstream {
+export function createUpstream({ url, key, notificationSecret }: ProviderAccess): Upstream {
   const base = new URL(url);
   const prefix = base.pathname.replace(/\/$/, '');
   // As many connections as there are calls: what waits, waits in the limiter of the connector, and not in here.
   const pool = new Pool(base.origin, {
     connections: null,
-    connect: { timeout: LIMITS.providerConnectMs },
-    headersTimeout: LIMITS.providerMs,
-    bodyTimeout: LIMITS.providerMs,
+    connect: { timeout: LIMITS.providerConnectTimeoutMs },
+    headersTimeout: LIMITS.providerTimeoutMs,
+    bodyTimeout: LIMITS.providerTimeoutMs,
     maxResponseSize: LIMITS.providerBytes,
   });
   const dispatcher = pool.compose(fenced);
@@ -225,7 +225,7 @@ export function createUpstream({ url, key, newsSecret }: ProviderAccess): Upstre
         await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`, deadline),
         operationOutcomeOf,
       ),
-    readNews: newsReader(newsSecret),
+    readNotification: notificationReader(notificationSecret),
     meaningOf,
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
     close: () => pool.destroy(),

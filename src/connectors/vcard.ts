@@ -1,8 +1,8 @@
 /** The test connector: nobody is behind it, the identifier of the sale selects the outcome. */
 import { REASONS } from '../rules/reasons.ts';
 import type { Connector, Outcome, Submission } from './connector.ts';
-import type { Simulator } from './simulator.ts';
-import { meaningOf, newsReader } from './upstream.ts';
+import type { Simulator } from './simulator-control.ts';
+import { meaningOf, notificationReader } from './upstream.ts';
 
 function outcome({ identifier, authoriseOnly, setting }: Submission): Outcome {
   if ((setting('vcard.success') as readonly string[]).includes(identifier)) {
@@ -25,7 +25,7 @@ const MISBEHAVIOURS: Readonly<Record<string, (submission: Submission) => Outcome
   late_success: () => ({ kind: 'declined', reason: REASONS.testDecline }),
   wrong_amount: (submission) => ({
     ...outcome(submission),
-    told: { amount: submission.amount + 1n, currency: submission.currency },
+    reported: { amount: submission.amount + 1n, currency: submission.currency },
   }),
 };
 
@@ -48,8 +48,14 @@ async function misbehave(submission: Submission, faults: Faults): Promise<Outcom
   return misbehaviour ? misbehaviour(submission) : outcome(submission);
 }
 
-/** `faults` and `newsSecret` come with the simulated outside world. */
-export function createVcard({ faults, newsSecret }: { faults?: Faults; newsSecret?: string } = {}): Connector {
+/** `faults` and `notificationSecret` come with the provider simulator. */
+export function createVcard({
+  faults,
+  notificationSecret,
+}: {
+  faults?: Faults;
+  notificationSecret?: string;
+} = {}): Connector {
   const answer = (submission: Submission) => (faults?.areArmed ? misbehave(submission, faults) : outcome(submission));
   return {
     can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: false, refunds: 'api' },
@@ -58,7 +64,7 @@ export function createVcard({ faults, newsSecret }: { faults?: Faults; newsSecre
     query: answer,
     operate: () => ({ kind: 'done' }),
     queryOperation: () => ({ kind: 'done' }),
-    readNews: newsSecret === undefined ? () => undefined : newsReader(newsSecret),
+    readNotification: notificationSecret === undefined ? () => undefined : notificationReader(notificationSecret),
     meaningOf,
   };
 }

@@ -61,7 +61,7 @@ function open(gateway: Gateway, row: AccountRow): Account {
 }
 
 /** The name that payers, providers and banks know a merchant by. */
-export const shownName = ({ name, settings }: Pick<Account, 'name' | 'settings'>): string =>
+export const displayName = ({ name, settings }: Pick<Account, 'name' | 'settings'>): string =>
   settings['branding.name'] || name;
 
 /** The secrets of an account, which are shown only when they are made. */
@@ -127,7 +127,7 @@ const remembered = (
   read: () => Promise<AccountRow | undefined>,
 ): Promise<Account | undefined> =>
   gateway.remembered.get(key, async () => {
-    const row = await within(LIMITS.accountReadMs, read());
+    const row = await within(LIMITS.accountReadTimeoutMs, read());
     return row?.environment === gateway.environment ? open(gateway, row) : undefined;
   });
 

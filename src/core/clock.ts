@@ -1,10 +1,10 @@
 /** The sandbox clock: moving it forward makes everything that is due by then happen. */
 import { readClock } from './catch-up.ts';
 import type { Gateway } from './context.ts';
-import { workEverythingDue } from './due.ts';
+import { processEverythingDue } from './due.ts';
 
 export { readClock } from './catch-up.ts';
-export { workEverythingDue } from './due.ts';
+export { processEverythingDue } from './due.ts';
 
 /** More steps than any rehearsal needs; what is still due then falls due together. */
 const STEPS_MOST = 20_000;
@@ -12,7 +12,7 @@ const STEPS_MOST = 20_000;
 /** Lets time pass: stops at everything that falls due on the way, so that it happens when it is due and in its order. */
 export async function moveClock(gateway: Gateway, byMs: number, mid?: string): Promise<void> {
   const happen = async (): Promise<void> => {
-    await workEverythingDue(gateway);
+    await processEverythingDue(gateway);
     await gateway.deliverer.drain();
   };
   const step = async (ms: number): Promise<void> => {

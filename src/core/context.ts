@@ -2,32 +2,32 @@
 import type { Logger } from 'pino';
 import type { Connector } from '../connectors/connector.ts';
 import type { Receiver } from '../connectors/receiver.ts';
-import type { Simulator } from '../connectors/simulator.ts';
+import type { Simulator } from '../connectors/simulator-control.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
 import type { Cache } from '../lib/cache.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
-import type { Marks } from '../lib/marks.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { CallbackInboxStore } from '../store/callback-inbox.ts';
 import type { CallbackStore } from '../store/callbacks.ts';
-import type { CardTryStore } from '../store/card-tries.ts';
+import type { CardAttemptStore } from '../store/card-attempts.ts';
 import type { CardStore } from '../store/cards.ts';
 import type { CreditStore } from '../store/credits.ts';
 import type { InstallationStore } from '../store/installation.ts';
-import type { NewsStore } from '../store/news.ts';
+import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
 import type { PaymentStore } from '../store/payments.ts';
-import type { ReceivedStore } from '../store/received.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
-export type { CallbackRow, CallbackTry } from '../store/callbacks.ts';
-export type { NewsRow } from '../store/news.ts';
+export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
+export type { NotificationRow } from '../store/notifications.ts';
 export type {
   HistoryRow,
   NextStep,
@@ -40,7 +40,7 @@ export type {
 export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 /** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
-export interface Codes {
+export interface SecurityCodeCache {
   /** By this name the others know the process that keeps them. */
   readonly holder: string;
   keep(paymentId: string, code: Secret | undefined): void;
@@ -80,7 +80,7 @@ export interface Gateway {
   clock: Clock;
   /** Seals secrets under the master key, which may be replaced; what it must not change is marked under a secret that stays. */
   seal: Seal;
-  marks: Marks;
+  fingerprints: Fingerprints;
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
@@ -89,8 +89,8 @@ export interface Gateway {
   health: ConnectorHealth;
   /** The 3DS directory, where there is one, and the security codes of payers who are at their bank. */
   threeDs: ThreeDs | undefined;
-  codes: Codes;
-  /** The simulated outside world, where there is one. */
+  securityCodes: SecurityCodeCache;
+  /** The provider simulator, where there is one. */
   simulator: Simulator | undefined;
   /** Where callbacks may go. */
   callbackReach: CallbackReach;
@@ -108,9 +108,9 @@ export interface Gateway {
   credits: CreditStore;
   callbacks: CallbackStore;
   /** What arrived at the sandbox's own receiver of callbacks. */
-  received: ReceivedStore;
-  cardTries: CardTryStore;
-  news: NewsStore;
+  callbackInbox: CallbackInboxStore;
+  cardAttempts: CardAttemptStore;
+  notifications: NotificationStore;
   accounts: AccountStore;
   installation: InstallationStore;
   /** Accounts by key and by id, remembered for a few seconds, and only while changes made elsewhere are heard of. */

@@ -2,9 +2,9 @@
 import { LIMITS } from '../rules/limits.ts';
 import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
-import { workDueOperation, workDuePayment } from './payments/due.ts';
-import { workDueNotifications } from './payments/news.ts';
-import { workDueSubscriptions } from './schedules.ts';
+import { processDueOperation, processDuePayment } from './payments/due.ts';
+import { processDueNotifications } from './payments/notifications.ts';
+import { processDueSubscriptions } from './schedules.ts';
 import { eraseUnneededCards } from './vault.ts';
 
 /** Work of one kind that can go on by itself: all of it, or what belongs to one connector. */
@@ -17,27 +17,27 @@ interface Share {
 type Kind = (gateway: Gateway) => Share[] | Promise<Share[]>;
 
 const notifications: Kind = async (gateway) =>
-  (await gateway.news.dueConnectors()).map((connector) => ({
+  (await gateway.notifications.dueConnectors()).map((connector) => ({
     name: `notifications ${connector}`,
-    work: (isStopped) => workDueNotifications(gateway, connector, isStopped),
+    work: (isStopped) => processDueNotifications(gateway, connector, isStopped),
   }));
 
 const operations: Kind = async (gateway) =>
   (await gateway.operations.dueConnectors()).map((connector) => ({
     name: `operations ${connector}`,
     work: (isStopped) =>
-      drain(gateway, isStopped, (most) => gateway.operations.claimDue(connector, most), workDueOperation),
+      drain(gateway, isStopped, (most) => gateway.operations.claimDue(connector, most), processDueOperation),
   }));
 
 const payments: Kind = async (gateway) =>
   (await gateway.payments.dueConnectors()).map((connector) => ({
     name: `payments ${connector}`,
     work: (isStopped) =>
-      drain(gateway, isStopped, (most) => gateway.payments.claimDue(connector, most), workDuePayment),
+      drain(gateway, isStopped, (most) => gateway.payments.claimDue(connector, most), processDuePayment),
   }));
 
 const subscriptions: Kind = (gateway) => [
-  { name: 'subscriptions', work: (isStopped) => workDueSubscriptions(gateway, isStopped) },
+  { name: 'subscriptions', work: (isStopped) => processDueSubscriptions(gateway, isStopped) },
 ];
 
 /** Leftovers are rare, so each process looks for them now and then. */
@@ -103,18 +103,18 @@ export async function startDueWork(gateway: Gateway, isStopped: () => boolean = 
 }
 
 /** Waits for the work that is under way: what was claimed is finished. */
-export async function finishDueWork(gateway: Gateway): Promise<void> {
+export async function drainDueWork(gateway: Gateway): Promise<void> {
   await Promise.allSettled(runningIn(gateway).values());
 }
 
 /** Does everything that is due now, kind after kind, and waits for it. */
-export async function workEverythingDue(gateway: Gateway): Promise<void> {
+export async function processEverythingDue(gateway: Gateway): Promise<void> {
   for (const kind of KINDS) await workAllOf(gateway, kind);
   await eraseUnneededCards(gateway);
 }
 
-export const workDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);
-export const workDueOperations = (gateway: Gateway): Promise<void> => workAllOf(gateway, operations);
+export const processDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);
+export const processDueOperations = (gateway: Gateway): Promise<void> => workAllOf(gateway, operations);
 
 /** What is under way may have looked before something fell due, so it is waited for and looked for once more. */
 async function workAllOf(gateway: Gateway, kind: Kind): Promise<void> {

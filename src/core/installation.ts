@@ -1,9 +1,9 @@
 /** What an installation makes once: its secret, its admin token, the demo account. */
 import { hash } from 'node:crypto';
+import { createFingerprints, type Fingerprints } from '../lib/fingerprints.ts';
 import { newSecret } from '../lib/id.ts';
-import { createMarks, type Marks } from '../lib/marks.ts';
-import { StartRefusal } from '../lib/refusal.ts';
 import { boundTo, createSeal, newMasterKey } from '../lib/seal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 import { createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
 
@@ -15,13 +15,16 @@ const DEMO = 'demo_account';
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 /** What the installation marks with, for as long as it lasts. Refuses a master key that does not open it. */
-export async function openMarks({ seal, installation }: Pick<Gateway, 'seal' | 'installation'>): Promise<Marks> {
+export async function openFingerprints({
+  seal,
+  installation,
+}: Pick<Gateway, 'seal' | 'installation'>): Promise<Fingerprints> {
   const bound = boundTo('installation', 'value', SECRET);
   const sealed = await installation.writeOnce(SECRET, seal.seal(newMasterKey(), bound));
   try {
-    return createMarks(createSeal(seal.open(sealed, bound)).derive);
+    return createFingerprints(createSeal(seal.open(sealed, bound)).derive);
   } catch {
-    throw new StartRefusal(
+    throw new StartupError(
       'The master key does not open the secrets of this database: set TURNPIKE_MASTER_KEY (or the file master.key in DATA_DIR) to the key it was made with.',
     );
   }
@@ -31,7 +34,7 @@ export async function openMarks({ seal, installation }: Pick<Gateway, 'seal' | '
 export async function checkEnvironment({ environment, installation }: Gateway): Promise<void> {
   const kept = (await installation.writeOnce(ENVIRONMENT, Buffer.from(environment))).toString();
   if (kept === environment) return;
-  throw new StartRefusal(
+  throw new StartupError(
     `This database belongs to a ${kept} installation: set TURNPIKE_ENV=${kept}, or use another database for ${environment}.`,
   );
 }

@@ -51,7 +51,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   const cardsRefused = new Counter({
-    name: 'turnpike_card_tries_refused_total',
+    name: 'turnpike_card_attempts_refused_total',
     help: 'Cards that were not taken because of a limit.',
     labelNames: ['limit'],
     registers,
@@ -72,7 +72,7 @@ export function createMetrics(): Metrics {
     },
   });
   const callbacks = new Counter({
-    name: 'turnpike_callback_tries_total',
+    name: 'turnpike_callback_attempts_total',
     help: 'Tries to deliver a callback, by what became of it: delivered, waiting for the next try, or parked.',
     labelNames: ['state'],
     registers,

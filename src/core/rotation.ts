@@ -1,6 +1,6 @@
 /** Replaces the keys: cards go under new data keys, and everything else that is sealed goes under the new master key. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartRefusal } from '../lib/refusal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 import type { AgedCard, RotationStore, SealedValue } from '../store/rotation.ts';
 import type { Gateway } from './context.ts';
 import { newDataKey, resealCard } from './vault.ts';
@@ -75,7 +75,7 @@ async function untilNoneIsLeft(
       report({ part, done, total: Math.max(done, total) });
     });
   }
-  throw new StartRefusal(
+  throw new StartupError(
     'Something is still sealed under the old key: start every gateway with the new key in front, and run this again.',
   );
 }

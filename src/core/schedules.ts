@@ -103,7 +103,7 @@ const PORTIONS_MOST = 4;
 const SLOW_MS = 500;
 
 /** Charges every subscription that is due. */
-export async function workDueSubscriptions(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
+export async function processDueSubscriptions(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
   const running = new Set<Promise<void>>();
   for (;;) {
     const due = isStopped() ? [] : await gateway.schedules.claimDue(CLAIM_MOST);

@@ -7,7 +7,7 @@ import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { isOpen } from '../rules/states.ts';
 import type { CardRow, DataKeyRow, KeyedCard } from '../store/cards.ts';
-import type { KeptCard, Move, Payment } from '../store/payments.ts';
+import type { KeptCard, Payment, Transition } from '../store/payments.ts';
 import type { AgedCard } from '../store/rotation.ts';
 import type { Gateway } from './context.ts';
 
@@ -131,7 +131,7 @@ const hasOutcome = ({ state, authorised }: Payment): boolean => !isOpen(state) |
  * Erases the number of a card when its payment gets its outcome, unless it is needed for a token or for repetitions. If
  * that fails, or the process dies before, `eraseUnneededCards` does it.
  */
-export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Move): Promise<void> {
+export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Transition): Promise<void> {
   // A repetition uses the card of the first payment.
   if (hasOutcome(before) || !hasOutcome(after) || after.details.recurringOf !== undefined) return;
   try {

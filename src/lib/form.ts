@@ -18,7 +18,7 @@ export interface FormLimits {
 }
 
 /** How a name is shown in an answer: only names of ordinary shape, none that could be a secret out of place. */
-export const shown = (name: string): string =>
+export const printableName = (name: string): string =>
   /^[\w.[\]-]{1,64}$/.test(name) && !/[\da-f]{32}/i.test(name) ? name : 'body';
 
 const NAME = /^[^[\]]+(?:\[[^[\]]*\])*$/;
@@ -66,7 +66,7 @@ class Reader {
   }
 
   refuse(name: string, sentence: string): void {
-    this.problems.push({ field: shown(name), sentence });
+    this.problems.push({ field: printableName(name), sentence });
   }
 
   finish(): Form {

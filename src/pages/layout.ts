@@ -1,11 +1,11 @@
 /** The frame of every page for payers: one document, one style, one script, nothing from anybody else. */
 import { hash } from 'node:crypto';
-import { shownName } from '../core/accounts.ts';
+import { displayName } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { isWebAddress } from '../core/payments/return.ts';
 import { Html, html } from '../lib/html.ts';
+import type { Locale } from './locale.ts';
 import { SCRIPT, SCRIPT_HASH } from './script.ts';
-import type { Speech } from './speech.ts';
 import { accentStyle, STYLE } from './style.ts';
 
 const sourceHash = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
@@ -22,7 +22,7 @@ export interface Page {
 
 /** What a page is shown with: how it speaks, and whose it is, where that is known. */
 export interface Frame {
-  speech: Speech;
+  locale: Locale;
   account?: Account | undefined;
 }
 
@@ -72,13 +72,13 @@ const logoOf = (gateway: Tools, account: Account | undefined): URL | undefined =
 const sourceOf = ({ origin, pathname }: URL): string =>
   origin + pathname.replace(/[;,]/g, (sign) => (sign === ';' ? '%3B' : '%2C'));
 
-export function document(gateway: Tools, { speech, account }: Frame, page: Page): string {
+export function document(gateway: Tools, { locale, account }: Frame, page: Page): string {
   const { title, body, live, refreshSeconds } = page;
-  const merchant = account && shownName(account);
+  const merchant = account && displayName(account);
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
   return String(html`<!doctype html>
-<html lang="${speech.tag}" dir="${speech.direction}">
+<html lang="${locale.tag}" dir="${locale.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -7,7 +7,7 @@
   let isBack =
     performance.getEntriesByType('navigation')[0]?.type === 'back_forward' || /returned=back/.test(location.search);
   const again = () => location.replace(location.pathname + (isBack ? '?returned=back' : location.search));
-  const say = (text) => {
+  const announce = (text) => {
     document.getElementById('said').textContent = text;
   };
 
@@ -160,7 +160,7 @@
       const left = Math.max(0, Math.round(clock.dataset.left - (Date.now() - opened) / 1000));
       if (left < 3600) clock.textContent = `${two(Math.floor(left / 60))}:${two(left % 60)}`;
       if (left <= 60 && clock.dataset.soon) {
-        say(clock.dataset.soon);
+        announce(clock.dataset.soon);
         delete clock.dataset.soon;
       }
       if (left === 0) return again();
@@ -213,14 +213,14 @@
     button.addEventListener('click', async () => {
       const place = button.parentElement.nextElementSibling;
       // What is said twice is heard twice only when it was gone in between.
-      say('');
+      announce('');
       try {
         await navigator.clipboard.writeText(place.textContent);
         for (const each of copies) {
           each.textContent = each === button ? copied : copy;
           each.ariaLabel = `${each.textContent}: ${each.previousSibling.data}`;
         }
-        say(button.ariaLabel);
+        announce(button.ariaLabel);
       } catch {
         // In a frame it may be forbidden; what is selected can be copied by hand.
         getSelection().selectAllChildren(place);

@@ -290,8 +290,8 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
 };
 
 /** The brand of a payment whose payer has not chosen one yet, and the connector that nobody is behind. */
-export const UNCHOSEN = 'unchosen';
-export const NOBODY = 'none';
+export const NO_BRAND_YET = 'unchosen';
+export const NO_CONNECTOR = 'none';
 
 /** Cards are typed on our own page and nowhere else, so no sale of a merchant names them. */
 export const CARD = 'card';

@@ -19,31 +19,31 @@ export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
 export type CallbackStatus = 'success' | 'fail' | 'waiting' | 'undefined';
 
 /** What became of what. */
-export interface Telling {
+export interface CallbackEvent {
   type: CallbackType;
   status: CallbackStatus;
 }
 
-const told = (type: CallbackType, status: CallbackStatus): Telling => ({ type, status });
+const event = (type: CallbackType, status: CallbackStatus): CallbackEvent => ({ type, status });
 
 /** How each event is told; `status` says what became of `type`. */
-export const TELLINGS: Readonly<Record<PaymentEvent | 'authenticated', Telling>> = {
-  redirected: told('redirect', 'waiting'),
-  challenged: told('3ds', 'waiting'),
-  authenticated: told('3ds', 'success'),
-  accepted: told('sale', 'waiting'),
-  unanswered: told('sale', 'undefined'),
-  authorised: told('sale', 'success'),
-  settled: told('sale', 'success'),
-  declined: told('sale', 'fail'),
-  abandoned: told('sale', 'fail'),
-  captured: told('capture', 'success'),
-  voided: told('void', 'success'),
-  reversed: told('reversal', 'success'),
-  partlyRefunded: told('refund', 'success'),
-  refunded: told('refund', 'success'),
-  expired: told('expiry', 'success'),
-  chargedBack: told('chargeback', 'success'),
+export const CALLBACK_EVENTS: Readonly<Record<PaymentEvent | 'authenticated', CallbackEvent>> = {
+  redirected: event('redirect', 'waiting'),
+  challenged: event('3ds', 'waiting'),
+  authenticated: event('3ds', 'success'),
+  accepted: event('sale', 'waiting'),
+  unanswered: event('sale', 'undefined'),
+  authorised: event('sale', 'success'),
+  settled: event('sale', 'success'),
+  declined: event('sale', 'fail'),
+  abandoned: event('sale', 'fail'),
+  captured: event('capture', 'success'),
+  voided: event('void', 'success'),
+  reversed: event('reversal', 'success'),
+  partlyRefunded: event('refund', 'success'),
+  refunded: event('refund', 'success'),
+  expired: event('expiry', 'success'),
+  chargedBack: event('chargeback', 'success'),
 };
 
 /** Under which type the outcome of an operation is sent; a credit is a refund that was asked for by naming the card. */
@@ -70,14 +70,14 @@ export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
 };
 
 /** The word `result` of `/post` for what was told. */
-export function s2sResult({ status }: Telling, state: StateName): string {
+export function s2sResult({ status }: CallbackEvent, state: StateName): string {
   if (status === 'undefined') return 'UNDEFINED';
   if (status === 'fail') return 'DECLINED';
   return status === 'waiting' ? STATES[state].result : 'SUCCESS';
 }
 
 /** The fields that the hash of a callback covers, before the password. */
-export const CALLBACK_SIGNS = {
+export const CALLBACK_HASH_FIELDS = {
   checkout: ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
   s2s: ['trans_id', 'order_id', 'status'],
 } as const;
@@ -87,7 +87,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** The pauses before a callback is sent again; after the last one it is parked. */
-export const RETRY_LADDER_MS: readonly number[] = [
+export const RETRY_SCHEDULE_MS: readonly number[] = [
   10 * SECOND,
   30 * SECOND,
   MINUTE,
@@ -110,4 +110,4 @@ export const RETRY_JITTER = 0.2;
 export const RETRY_AFTER_MOST_MS = HOUR;
 
 /** A callback that fails holds the later ones of its payment back for this many tries; after them they pass it. */
-export const HOLDING_TRIES = 3;
+export const BLOCKING_ATTEMPTS = 3;

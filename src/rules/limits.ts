@@ -32,7 +32,7 @@ export const LIMITS = {
   adminPageSize: 50,
   adminPageSizeMost: 500,
   /** The list of schedules shows this many subscriptions of each; the others are on pages of their own. */
-  shownSubscriptionsMost: 100,
+  listedSubscriptionsMost: 100,
   /** The id of a payment and its `created_at` are taken from the clock one after the other, at most this far apart. */
   paymentIdSkewMs: MINUTE,
 
@@ -42,19 +42,19 @@ export const LIMITS = {
   duplicateWaitMs: 10 * SECOND,
 
   /** How long a credit waits for writes of payments that began before it claimed its order. */
-  creditClaimMs: 10 * SECOND,
+  creditClaimTimeoutMs: 10 * SECOND,
 
   /** A provider that has not answered a call by then counts as one that did not answer. */
-  providerMs: 20 * SECOND,
+  providerTimeoutMs: 20 * SECOND,
   /** A submission that would have less time than this for its answer is not sent any more. */
-  providerLeastMs: 3 * SECOND,
+  providerLeastTimeMs: 3 * SECOND,
   /** Submissions and operations under way at one provider, further ones that wait, and queries at a time. */
   providerConcurrency: 64,
   providerWaiting: 512,
   queryConcurrency: 32,
   /** A sale that finds no place to wait is told to come again after this time. */
   providerBusyRetrySeconds: 5,
-  providerConnectMs: 3 * SECOND,
+  providerConnectTimeoutMs: 3 * SECOND,
   providerBytes: 256 * 1024,
   /** A payment that is still without an outcome by then, because its process died, is asked about. */
   submissionMs: 30 * SECOND,
@@ -63,9 +63,9 @@ export const LIMITS = {
   /** A provider may still be working on what it received last: only so long after that is "not found" believed. */
   neverReceivedMs: MINUTE,
   /** The pauses between two questions about an unknown outcome; the last one repeats. */
-  askAgainMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
+  queryBackoffMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
   /** An outcome that is unknown after all of these pauses is asked for this many days more, once a day. */
-  askAgainDays: 30,
+  dailyQueries: 30,
   /** After so many calls in a row without an answer a connector counts as down, and for so long after the last one. */
   connectorFailures: 3,
   connectorDownMs: 30 * SECOND,
@@ -96,9 +96,9 @@ export const LIMITS = {
   /** The payer has this long at the page of the card's bank. */
   challengeMs: 10 * MINUTE,
   /** The 3DS directory has this long to answer: what is left of `submissionMs` then is enough to submit the card. */
-  directoryMs: 10 * SECOND,
+  directoryTimeoutMs: 10 * SECOND,
   /** A process that keeps the code of a card has this long to take over a result that came to another one. */
-  takeOverMs: 2 * SECOND,
+  takeOverTimeoutMs: 2 * SECOND,
   /** The security code of a card waits at most this long for the payer to come back from there. */
   codeKeptMs: 15 * MINUTE,
   /** How often a process looks for card numbers that are no longer needed. */
@@ -108,23 +108,23 @@ export const LIMITS = {
   /** An account takes no cards only when at least this share of its newest tries failed. */
   cardFailureShare: 0.8,
   /** A try of a card is remembered longer than any session lasts. */
-  cardTryKeptMs: DAY,
+  cardAttemptKeptMs: DAY,
   /** How often a payer may press within a second on one page. */
-  pressesMost: 20,
-  pressesMs: SECOND,
+  submitLimit: 20,
+  submitWindowMs: SECOND,
   /** The payer of a bank transfer has this long. */
   transferMs: 5 * MINUTE,
   /** A QR code is shown for this long. */
   codeMs: MINUTE,
   /** The pauses between two questions about a payment that was given up: what comes late is still found. */
-  askAfterwardsMs: [MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
+  lateQueryBackoffMs: [MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
   /** How long a payer who returns, or a status query, waits for the provider’s word. */
-  patienceMs: 5 * SECOND,
+  outcomeTimeoutMs: 5 * SECOND,
   /** News whose signature is older or newer than this are refused. */
-  newsToleranceMs: 5 * MINUTE,
-  newsBytes: 64 * 1024,
+  signatureToleranceMs: 5 * MINUTE,
+  notificationBytes: 64 * 1024,
   /** The pauses before news are tried again that could not be applied, or whose payment is not known yet. */
-  newsAgainMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
+  notificationRetryMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 
   /** A scheduled charge that was declined is tried again after these pauses; then it is given up. */
   scheduleRetryMs: [DAY, 3 * DAY],
@@ -133,10 +133,10 @@ export const LIMITS = {
   scheduleDelaysMost: 365,
 
   /** A callback that is not taken by then counts as failed, however far it has come. */
-  callbackMs: 10 * SECOND,
-  callbackConnectMs: 3 * SECOND,
+  callbackTimeoutMs: 10 * SECOND,
+  callbackConnectTimeoutMs: 3 * SECOND,
   /** Of the time to connect so much may go by until the addresses of a name are known. */
-  callbackLookupMs: 2 * SECOND,
+  callbackLookupTimeoutMs: 2 * SECOND,
   /** The connections to one receiver, and how long one stays open for the next callback. */
   callbackConnections: 32,
   callbackIdleMs: SECOND,
@@ -144,10 +144,10 @@ export const LIMITS = {
   callbackAnswerBytes: 64 * 1024,
   callbackUrlLength: 2048,
   /** The sandbox's own receiver keeps this many callbacks of an account. */
-  receivedMost: 1000,
+  inboxMost: 1000,
   /** Whoever waits there for the next one waits at most this long, and it is looked for this often. */
-  receivedWaitMs: 25 * SECOND,
-  receivedLookMs: 200,
+  inboxWaitMs: 25 * SECOND,
+  inboxPollMs: 200,
 
   /** How long the previous password keeps working after a rotation. */
   passwordOverlapMs: DAY,
@@ -158,37 +158,37 @@ export const LIMITS = {
   batchesInFlight: 2,
   batchWaiting: 20_000,
   /** An item that could not be sent to the database by then is refused. */
-  batchWaitMs: 5 * SECOND,
+  batchWaitTimeoutMs: 5 * SECOND,
   /** How long a batched write waits for a locked row; then its items are written one by one, each waiting longer. */
-  lockMs: 500,
-  isolatedLockMs: 5 * SECOND,
+  lockTimeoutMs: 500,
+  isolatedLockTimeoutMs: 5 * SECOND,
   isolatedConnections: 8,
 
   /** A connection to the database has to be there by then. */
-  databaseConnectMs: 5 * SECOND,
+  databaseConnectTimeoutMs: 5 * SECOND,
   /** PostgreSQL cancels a statement after this time: of the hot path, and of everything else. */
-  hotStatementMs: 10 * SECOND,
-  statementMs: 30 * SECOND,
+  hotStatementTimeoutMs: 10 * SECOND,
+  statementTimeoutMs: 30 * SECOND,
   /** An answer that comes even later does not come at all: the connection counts as dead and is closed. */
   answerGraceMs: 2 * SECOND,
   /** How long closing a connection waits for the other side. */
-  databaseCloseMs: 2 * SECOND,
+  databaseCloseTimeoutMs: 2 * SECOND,
   /** TCP asks an idle connection for a sign of life after this time. */
   databaseKeepAliveMs: 10 * SECOND,
   /** Readiness is proved within this time, and what came of it counts this long. */
-  probeMs: 2 * SECOND,
+  probeTimeoutMs: 2 * SECOND,
   probeKeptMs: SECOND,
   /** How long a request waits for the account that it belongs to. */
-  accountReadMs: 5 * SECOND,
+  accountReadTimeoutMs: 5 * SECOND,
   /** How many accounts are remembered, and how long; and how long that there is none under a key. */
   accountsRemembered: 10_000,
   accountAgeMs: 5 * SECOND,
   accountMissAgeMs: SECOND,
   /** How often the connection that hears of changes is tried, and how long it may take to answer. */
   heartbeatMs: 2 * SECOND,
-  heartbeatAnswerMs: 2 * SECOND,
+  heartbeatTimeoutMs: 2 * SECOND,
 
   /** On a stop signal, running requests get this long to finish. */
-  drainMs: 25 * SECOND,
+  drainTimeoutMs: 25 * SECOND,
   dayMs: DAY,
 } as const;

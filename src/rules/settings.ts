@@ -221,14 +221,14 @@ export function readSettings(
     } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isObject(value)) {
       for (const [key, inner] of Object.entries(value)) read(`${name}.${key}`, inner);
     } else {
-      problems.push({ field: shown(name), sentence: 'This setting does not exist.' });
+      problems.push({ field: printableName(name), sentence: 'This setting does not exist.' });
     }
   };
   for (const [name, value] of Object.entries(input)) read(name, value);
   return { set, problems };
 }
 
-const shown = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : 'body');
+const printableName = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : 'body');
 
 /** Settings as JSON shows them: dotted names become objects. */
 export function nestSettings(settings: Settings): Record<string, unknown> {

@@ -109,7 +109,9 @@ export const isRetriable = (state: StateName): boolean => (STATES[state] as Stat
 export const checkoutStatus = (state: StateName): string => (state === 'DECLINED' ? 'decline' : state.toLowerCase());
 
 /** Every move the table allows, as `FROM>TO`; the database holds the same list as a constraint. */
-export function legalMoves(): string[] {
-  const moves = STATE_NAMES.flatMap((from) => Object.values((STATES[from] as State).on).map((to) => `${from}>${to}`));
-  return [...new Set(moves)].sort();
+export function legalTransitions(): string[] {
+  const transitions = STATE_NAMES.flatMap((from) =>
+    Object.values((STATES[from] as State).on).map((to) => `${from}>${to}`),
+  );
+  return [...new Set(transitions)].sort();
 }

@@ -70,7 +70,7 @@ export function keys(
 }
 
 const anew = (now: number) =>
-  sql`state = 'waiting', reason = null, rung = 0, due_at = ${iso(now)}, is_taken = false, finished_at = null`;
+  sql`state = 'waiting', reason = null, retry_index = 0, due_at = ${iso(now)}, is_leased = false, finished_at = null`;
 
 /** Resends callbacks that no other statement has locked, and says of each whether it was. It never waits for a lock. */
 export const resendPortion = (portion: RawBuilder<unknown>, now: number) => sql<PortionRow>`

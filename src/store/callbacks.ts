@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
-import { HOLDING_TRIES } from '../rules/callbacks.ts';
+import { BLOCKING_ATTEMPTS } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import {
@@ -30,16 +30,16 @@ export interface CallbackRow extends CallbackKey {
   endpoint: string;
   state: CallbackState;
   reason: string | null;
-  tries: number;
-  rung: number;
+  attempts: number;
+  retryIndex: number;
   dueAt: number | null;
   createdAt: number;
   finishedAt: number | null;
 }
 
 /** One try: what was answered, or why nothing was. */
-export interface CallbackTry {
-  try: number;
+export interface CallbackAttempt {
+  attempt: number;
   at: number;
   status: number | null;
   fault: string | null;
@@ -47,7 +47,7 @@ export interface CallbackTry {
 }
 
 /** What became of a callback by one try. */
-export interface Told extends Omit<CallbackTry, 'try'> {
+export interface Told extends Omit<CallbackAttempt, 'attempt'> {
   key: CallbackKey;
   /** Until when it was taken: whoever took it after that, or sent it anew, decides in our place. */
   takenUntil: number | null;
@@ -95,8 +95,8 @@ const COLUMNS = [
   'endpoint',
   'state',
   'reason',
-  'tries',
-  'rung',
+  'attempts',
+  'retryIndex',
   'dueAt',
   'createdAt',
   'finishedAt',
@@ -109,7 +109,7 @@ const COLUMNS = [
  */
 const holder = (callback: string, column: string): string => `(
   select b.${column} from callbacks b where b.mid = ${callback}.mid and b.payment_id = ${callback}.payment_id
-    and b.seq < ${callback}.seq and b.state::text = 'waiting' and b.rung < ${HOLDING_TRIES} order by b.seq limit 1
+    and b.seq < ${callback}.seq and b.state::text = 'waiting' and b.retry_index < ${BLOCKING_ATTEMPTS} order by b.seq limit 1
 )`;
 
 /** No earlier callback of the payment holds this one back. */
@@ -186,14 +186,14 @@ const CLAIM = `
   ), ranked as materialized (
     select l.*, row_number() over (partition by l.place, l.held_until is null order by l.due_at) as turn from looked l
   ), deferred as (
-    update callbacks t set is_taken = false, due_at = least(
+    update callbacks t set is_leased = false, due_at = least(
       case when r.held_until > r.now then r.held_until end,
       r.now + least(greatest(${HELD_PAUSE_MS} * interval '1 ms', (r.now - r.created_at) / 2), interval '1 minute')
     )
     from ranked r where r.held_until is not null
       and t.mid = r.mid and t.payment_id = r.payment_id and t.seq = r.seq
   ), taken as (
-    update callbacks t set is_taken = true, due_at = r.now + $2 * interval '1 ms'
+    update callbacks t set is_leased = true, due_at = r.now + $2 * interval '1 ms'
     from ranked r where r.held_until is null and r.turn <= r.room
       and t.mid = r.mid and t.payment_id = r.payment_id and t.seq = r.seq
     returning r.place as taken_place, ${columns('t', COLUMNS)}
@@ -215,27 +215,27 @@ const RECORD = `
       $7::timestamptz[], $8::int[], $9::text[], $10::int[], $11::timestamptz[]
     ) as i(mid, payment_id, seq, state, reason, due_at, at, status, fault, took_ms, taken_until)
   ), recorded as (
-    update callbacks c set tries = c.tries + 1,
-      rung = case when c.due_at = i.taken_until then c.rung + 1 else c.rung end,
+    update callbacks c set attempts = c.attempts + 1,
+      retry_index = case when c.due_at = i.taken_until then c.retry_index + 1 else c.retry_index end,
       state = case when c.due_at = i.taken_until then i.state else c.state end,
       reason = case when c.due_at = i.taken_until then i.reason else c.reason end,
       due_at = case when c.due_at = i.taken_until then i.due_at else c.due_at end,
-      is_taken = c.is_taken and c.due_at is distinct from i.taken_until,
+      is_leased = c.is_leased and c.due_at is distinct from i.taken_until,
       finished_at = case when c.due_at = i.taken_until and i.state <> 'waiting' then i.at else c.finished_at end
     from told i where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq
-    returning c.mid, c.payment_id, c.seq, c.tries, c.rung, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
+    returning c.mid, c.payment_id, c.seq, c.attempts, c.retry_index, c.due_at, c.finished_at, i.at, i.status, i.fault, i.took_ms,
       c.state = i.state and c.due_at is not distinct from i.due_at as counts
   ), followed as (
-    update callbacks f set is_taken = false,
-      due_at = case when r.due_at is null or r.rung = ${HOLDING_TRIES} then r.at else greatest(f.due_at, r.due_at) end
+    update callbacks f set is_leased = false,
+      due_at = case when r.due_at is null or r.retry_index = ${BLOCKING_ATTEMPTS} then r.at else greatest(f.due_at, r.due_at) end
     from recorded r
     where f.mid = r.mid and f.payment_id = r.payment_id and f.seq > r.seq
-      and r.rung <= ${HOLDING_TRIES} and (r.due_at is not null or r.finished_at = r.at)
+      and r.retry_index <= ${BLOCKING_ATTEMPTS} and (r.due_at is not null or r.finished_at = r.at)
       -- Written so that no index of states or of what is due is of use: the planner would read everything that waits.
-      and f.state::text = 'waiting' and (not f.is_taken or coalesce(f.due_at, r.at) <= r.at)
+      and f.state::text = 'waiting' and (not f.is_leased or coalesce(f.due_at, r.at) <= r.at)
   ), listed as (
-    insert into callback_tries (mid, payment_id, seq, try, at, status, fault, took_ms)
-    select mid, payment_id, seq, tries, at, status, fault, took_ms from recorded
+    insert into callback_attempts (mid, payment_id, seq, attempt, at, status, fault, took_ms)
+    select mid, payment_id, seq, attempts, at, status, fault, took_ms from recorded
   )
   select payment_id as "paymentId", seq from recorded where counts`;
 
@@ -249,7 +249,7 @@ export interface CallbackStore {
   /** Writes what became of a callback by one try. */
   record(told: Told): Promise<boolean>;
   /** All callbacks of a payment, in their order, each with its tries. */
-  of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackTry[] })[]>;
+  of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackAttempt[] })[]>;
   /** Newest first; `before` is the last one of the page before. */
   list(filter: CallbackFilter, limit: number, before?: Omit<CallbackKey, 'mid'>): Promise<CallbackRow[]>;
   /** Tells the processes that deliver that there is something to deliver. */
@@ -335,7 +335,7 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       const callbacks = taken.toSorted((a, b) => compare(textOf(a), textOf(b)));
       await deliveries.query({
         name: 'give_back_callbacks',
-        text: `update callbacks c set due_at = i.now, is_taken = false
+        text: `update callbacks c set due_at = i.now, is_leased = false
           from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[])
             as i(mid, payment_id, seq, now, taken_until)
           where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.due_at = i.taken_until`,
@@ -363,15 +363,15 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
         .where('paymentId', '=', paymentId)
         .orderBy('seq')
         .execute()) as CallbackRow[];
-      const tries = await query
-        .selectFrom('callbackTries')
-        .select(['seq', 'try', 'at', 'status', 'fault', 'tookMs'])
+      const attempts = await query
+        .selectFrom('callbackAttempts')
+        .select(['seq', 'attempt', 'at', 'status', 'fault', 'tookMs'])
         .where('mid', '=', mid)
         .where('paymentId', '=', paymentId)
         .orderBy('seq')
-        .orderBy('try')
+        .orderBy('attempt')
         .execute();
-      const logs = Map.groupBy(tries, ({ seq }) => seq);
+      const logs = Map.groupBy(attempts, ({ seq }) => seq);
       return rows.map((row) => ({ ...row, log: (logs.get(row.seq) ?? []).map(({ seq: _seq, ...one }) => one) }));
     },
     async list(filter, limit, before) {

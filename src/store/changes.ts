@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { LIMITS } from '../rules/limits.ts';
 import { type Connection, connecting } from './database.ts';
-import { endClient } from './lane.ts';
+import { endClient } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
 
 const CHANNEL = 'turnpike_changes';
@@ -31,7 +31,7 @@ export async function listenToChanges(
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...connection, ...connecting, query_timeout: LIMITS.heartbeatAnswerMs });
+    const next = new pg.Client({ ...connection, ...connecting, query_timeout: LIMITS.heartbeatTimeoutMs });
     let heartbeat: NodeJS.Timeout | undefined;
     const lost = () => {
       if (client !== next) return;

@@ -48,12 +48,12 @@ export const hastenStatement = (table: string, id: string, condition: string): s
       select d.mid, d.${id}, at.now
       from ${table} d left join clock_offsets c on c.mid = d.mid
       cross join lateral (select (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms' as now) at
-      where d.connector = $1 and d.due_at > at.now + $4 * interval '1 ms' and d.asked > 0 and ${condition}
+      where d.connector = $1 and d.due_at > at.now + $4 * interval '1 ms' and d.query_count > 0 and ${condition}
       order by d.due_at limit $3 for update of d skip locked
     ) soonest
   )
   -- The question that is asked early is one more: it takes none of those that were to come.
-  update ${table} t set due_at = b.due_at, asked = t.asked - 1 from backlog b
+  update ${table} t set due_at = b.due_at, query_count = t.query_count - 1 from backlog b
   where t.mid = b.mid and t.${id} = b.${id} and t.due_at > b.due_at`;
 
 /** The connectors that have work in a table, found by skipping through the index of what is due. */

@@ -2,9 +2,9 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
-import { StartRefusal } from '../lib/refusal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
-import { type Lane, openLane } from './lane.ts';
+import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
 
 const OLDEST_VERSION = 15;
@@ -14,12 +14,12 @@ export interface Database {
   pool: pg.Pool;
   query: Kysely<Schema>;
   /** The batched statements of the hot path, which have one right plan: through the index, item by item. */
-  writes: Lane;
-  reads: Lane;
+  writes: PipelinedConnection;
+  reads: PipelinedConnection;
   /** The same for what is delivered: it does not stand in the way of the other two. */
-  deliveries: Lane;
+  deliveries: PipelinedConnection;
   /** For batched statements that have to wait for a lock: several connections, so that nothing waits behind them. */
-  isolated: Lane;
+  isolated: PipelinedConnection;
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const INDEX_ONLY =
 
 /** How every connection is made: within a bounded time, and with signs of life while it is idle. */
 export const connecting = {
-  connectionTimeoutMillis: LIMITS.databaseConnectMs,
+  connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
   keepAlive: true,
   keepAliveInitialDelayMillis: LIMITS.databaseKeepAliveMs,
 } as const satisfies pg.ClientConfig;
@@ -77,13 +77,13 @@ export function openDatabase(
   onFault: (error: Error) => void,
   hotConnections?: number,
 ): Database {
-  const config = (statementMs: number, options: string): pg.ClientConfig => ({
+  const config = (statementTimeoutMs: number, options: string): pg.ClientConfig => ({
     ...connection,
     types,
-    options: `-c timezone=UTC -c statement_timeout=${statementMs} ${options}`,
+    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} ${options}`,
     ...connecting,
     // PostgreSQL itself ends a statement that takes too long; without even that answer, the connection is dead.
-    query_timeout: statementMs + LIMITS.answerGraceMs,
+    query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
   });
   const openPool = (max: number, settings: pg.ClientConfig): pg.Pool => {
     const pool = new pg.Pool({ ...settings, Client: PooledClient, max, allowExitOnIdle: true });
@@ -92,16 +92,19 @@ export function openDatabase(
     pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
-  const hot = (options = ''): pg.ClientConfig => config(LIMITS.hotStatementMs, `${INDEX_ONLY} ${options}`);
-  const openHot = (settings = hot()): Lane =>
-    hotConnections === undefined ? openLane(settings, onFault) : openPool(hotConnections, settings);
+  const hot = (options = ''): pg.ClientConfig => config(LIMITS.hotStatementTimeoutMs, `${INDEX_ONLY} ${options}`);
+  const openHot = (settings = hot()): PipelinedConnection =>
+    hotConnections === undefined ? openPipelinedConnection(settings, onFault) : openPool(hotConnections, settings);
   // A client that vanished within a transaction keeps its locks no longer than that.
-  const pool = openPool(10, config(LIMITS.statementMs, `-c idle_in_transaction_session_timeout=${LIMITS.statementMs}`));
+  const pool = openPool(
+    10,
+    config(LIMITS.statementTimeoutMs, `-c idle_in_transaction_session_timeout=${LIMITS.statementTimeoutMs}`),
+  );
   // A pipelined connection runs its statements one after another, so none of them may wait long for a lock.
-  const writes = openHot(hot(`-c lock_timeout=${LIMITS.lockMs}`));
+  const writes = openHot(hot(`-c lock_timeout=${LIMITS.lockTimeoutMs}`));
   const reads = openHot();
   const deliveries = openHot();
-  const isolated = openPool(LIMITS.isolatedConnections, hot(`-c lock_timeout=${LIMITS.isolatedLockMs}`));
+  const isolated = openPool(LIMITS.isolatedConnections, hot(`-c lock_timeout=${LIMITS.isolatedLockTimeoutMs}`));
   return {
     pool,
     writes,
@@ -127,11 +130,11 @@ export async function checkDatabase({ pool }: Database): Promise<void> {
     );
     const { version, readonly } = rows[0] as { version: number; readonly: boolean };
     if (version < OLDEST_VERSION) {
-      throw new StartRefusal(`The database is PostgreSQL ${version}, but Turnpike needs ${OLDEST_VERSION} or newer.`);
+      throw new StartupError(`The database is PostgreSQL ${version}, but Turnpike needs ${OLDEST_VERSION} or newer.`);
     }
-    if (readonly) throw new StartRefusal('The database is read-only: connect Turnpike to the primary.');
+    if (readonly) throw new StartupError('The database is read-only: connect Turnpike to the primary.');
   } catch (error) {
-    if (error instanceof StartRefusal) throw error;
-    throw new StartRefusal(`The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`);
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`);
   }
 }

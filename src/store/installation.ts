@@ -23,7 +23,7 @@ export interface InstallationStore {
   moveClock(mid: string | undefined, byMs: number): Promise<void>;
   /** How far the clock of everybody, or of one account, is from the next thing that falls due; nothing when none is. */
   nextDue(mid: string | undefined): Promise<number | undefined>;
-  /** Tells every process that the simulated world was asked to misbehave. */
+  /** Tells every process that the provider simulator was asked to misbehave. */
   announceFaults(): Promise<void>;
   /** Tells the process of this name the sealed result of a challenge. */
   announceResult(holder: string, sealed: string): Promise<void>;
@@ -43,7 +43,7 @@ const NEXT_DUE = `
       union all select mid, due_at from operations where due_at is not null
       union all select mid, due_at from subscriptions where due_at is not null
       union all select mid, due_at from callbacks c where due_at is not null and ${isNext('c')}
-      union all select null, due_at from news where due_at is not null
+      union all select null, due_at from provider_notifications where due_at is not null
     ) d
     left join clock_offsets c on c.mid = d.mid and $1::uuid is null
     where $1::uuid is null or d.mid = $1::uuid

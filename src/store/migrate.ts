@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { StartRefusal } from '../lib/refusal.ts';
+import { StartupError } from '../lib/startup-error.ts';
 import type { Connection } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -47,7 +47,7 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     const seen = new Map(rows.map((row) => [row.name, row.digest]));
     const strangers = [...seen.keys()].filter((name) => !all.some((migration) => migration.name === name));
     if (strangers.length > 0) {
-      throw new StartRefusal(
+      throw new StartupError(
         `The database was migrated by a newer Turnpike (it has ${strangers.join(', ')}): start that version or a later one.`,
       );
     }
@@ -55,7 +55,7 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
       const before = seen.get(name);
       if (before === digest) continue;
       if (before !== undefined) {
-        throw new StartRefusal(`The migration ${name} was changed after this database ran it: add a new file instead.`);
+        throw new StartupError(`The migration ${name} was changed after this database ran it: add a new file instead.`);
       }
       await client.query('begin');
       try {

@@ -15,7 +15,7 @@ const COLUMNS = [
   'orderId',
   'state',
   'reason',
-  'asked',
+  'queryCount',
   'dueAt',
   'requestedAt',
   'finishedAt',

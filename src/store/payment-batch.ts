@@ -3,7 +3,7 @@ import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { compare } from './columns.ts';
-import type { Move, WholePayment } from './payment.ts';
+import type { Transition, WholePayment } from './payment.ts';
 import type { WriteProbe } from './write-probe.ts';
 
 /** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
@@ -11,8 +11,8 @@ export interface Opening {
   payment: WholePayment;
   details: string;
 }
-export interface Moving {
-  move: Move;
+export interface TransitionItem {
+  transition: Transition;
   nextStep: string | null;
 }
 
@@ -22,18 +22,20 @@ export const TOO_LATE = -1;
 /** Whether an item was written; an opening may also have come too late. */
 export type Written = boolean | typeof TOO_LATE;
 
-export const weigh = (item: Opening | Moving): number =>
-  'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.move.callback?.body.length ?? 0);
+export const weigh = (item: Opening | TransitionItem): number =>
+  'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.transition.callback?.body.length ?? 0);
 
 /** Every process locks rows in the same order, so that two of them hardly ever wait for each other. */
 export const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
   compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
-export const byPayment = ({ move: { before: a } }: Moving, { move: { before: b } }: Moving): number =>
-  compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
+export const byPayment = (
+  { transition: { before: a } }: TransitionItem,
+  { transition: { before: b } }: TransitionItem,
+): number => compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
 
 /** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
-export const lockedBy = (item: Opening | Moving): string =>
-  'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.move.before.paymentId;
+export const lockedBy = (item: Opening | TransitionItem): string =>
+  'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.transition.before.paymentId;
 
 export interface PaymentStoreOptions {
   /** Items in one statement, and statements in flight. */
@@ -60,7 +62,7 @@ export const createBatching =
       maxItems: items,
       maxInFlight: inFlight,
       maxWaiting: LIMITS.batchWaiting,
-      maxWaitMs: LIMITS.batchWaitMs,
+      maxWaitMs: LIMITS.batchWaitTimeoutMs,
       isItemFault,
       onBatch: (size) => onBatch(name, size),
       ...more,

@@ -92,7 +92,7 @@ export interface Payment {
   inDoubt: boolean;
   dueAt: number | null;
   payerUntil: number | null;
-  asked: number;
+  queryCount: number;
   nextStep: NextStep | null;
   attention: Attention | null;
   isAuthorisation: boolean;
@@ -120,7 +120,7 @@ export type Changes = Partial<
     | 'busy'
     | 'inDoubt'
     | 'dueAt'
-    | 'asked'
+    | 'queryCount'
     | 'declineReason'
     | 'recurringToken'
     | 'providerReference'
@@ -131,13 +131,13 @@ export type Changes = Partial<
 
 /** The provider call that brought an event, as the history keeps it. */
 export interface CallRecord {
-  verb: 'submit' | 'query' | 'news' | 'authenticate' | OperationVerb;
+  verb: 'submit' | 'query' | 'notification' | 'authenticate' | OperationVerb;
   connector: string;
   outcome: string;
   tookMs: number;
 }
 
-export interface Move {
+export interface Transition {
   /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
   before: WholePayment;
   /** The payment as it is if the move happens. */
@@ -145,7 +145,7 @@ export interface Move {
   /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
   event:
     | PaymentEvent
-    | 'asked'
+    | 'queried'
     | 'doubted'
     | 'attended'
     | 'authenticated'
@@ -192,7 +192,7 @@ export interface OperationRow {
   orderId: string | null;
   state: 'sent' | 'done' | 'declined';
   reason: string | null;
-  asked: number;
+  queryCount: number;
   dueAt: number | null;
   requestedAt: number;
   finishedAt: number | null;

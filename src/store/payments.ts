@@ -1,27 +1,27 @@
 /** Payments and their history: the three batched statements of the hot path, and the ordinary reads. */
 import type pg from 'pg';
 import { isDivisionByZero, isLockTimeout, Outage } from '../lib/faults.ts';
-import { UNCHOSEN } from '../rules/brands.ts';
+import { NO_BRAND_YET } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { moments, plain, texts } from './arrays.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import { type Lane, run, runUnlessDeadlocked } from './lane.ts';
-import type { HistoryRow, Move, Payment, WholePayment } from './payment.ts';
+import type { HistoryRow, Payment, Transition, WholePayment } from './payment.ts';
 import {
   byOrder,
   byPayment,
   createBatching,
   lockedBy,
-  type Moving,
   type Opening,
   type PaymentStoreOptions,
   reported,
   TOO_LATE,
+  type TransitionItem,
   type Written,
   weigh,
 } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
+import { type PipelinedConnection, run, runUnlessDeadlocked } from './pipelined-connection.ts';
 
 export type * from './payment.ts';
 export type { PaymentFilter } from './payment-list.ts';
@@ -47,7 +47,7 @@ const COLUMNS = [
   'inDoubt',
   'dueAt',
   'payerUntil',
-  'asked',
+  'queryCount',
   'nextStep',
   'attention',
   'isAuthorisation',
@@ -123,13 +123,13 @@ const WRITE = `
       $35::text[], $36::text[], $37::text[], $38::jsonb[], $39::attention[], $40::bigint[], $41::operation_verb[],
       $42::text[], $43::text[], $44::bool[], $45::text[], $46::text[], $47::timestamptz[]
     ) with ordinality as i(mid, payment_id, from_state, history_length, to_state, event, actor, call,
-      at, authorised, captured, refunded, in_doubt, due_at, asked,
+      at, authorised, captured, refunded, in_doubt, due_at, query_count,
       decline_reason, recurring_token, provider_reference, next_step, attention, reserved, busy,
-      told_type, told_body, told_json, told_url, told_endpoint, told_due_at, ordinal)
+      callback_type, callback_body, callback_json, callback_url, callback_endpoint, callback_due_at, ordinal)
   ), moved as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at, authorised = i.authorised,
-      captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, asked = i.asked,
+      captured = i.captured, refunded = i.refunded, in_doubt = i.in_doubt, due_at = i.due_at, query_count = i.query_count,
       decline_reason = i.decline_reason, recurring_token = i.recurring_token,
       provider_reference = i.provider_reference, next_step = i.next_step, attention = i.attention,
       reserved = i.reserved, busy = i.busy
@@ -137,7 +137,7 @@ const WRITE = `
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor, i.call, i.at,
-      i.told_type, i.told_body, i.told_json, i.told_url, i.told_endpoint, i.told_due_at, i.ordinal
+      i.callback_type, i.callback_body, i.callback_json, i.callback_url, i.callback_endpoint, i.callback_due_at, i.ordinal
   ), logged as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
     select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
@@ -146,22 +146,22 @@ const WRITE = `
   ), told as (
     insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
       finished_at)
-    select mid, payment_id, seq, told_type, told_body, told_json, told_url, told_endpoint,
-      (case when told_due_at is null then 'parked' else 'waiting' end)::callback_state,
-      case when told_due_at is null then '${NO_ADDRESS}' end, told_due_at, at, case when told_due_at is null then at end
-    from moved where told_body is not null
+    select mid, payment_id, seq, callback_type, callback_body, callback_json, callback_url, callback_endpoint,
+      (case when callback_due_at is null then 'parked' else 'waiting' end)::callback_state,
+      case when callback_due_at is null then '${NO_ADDRESS}' end, callback_due_at, at, case when callback_due_at is null then at end
+    from moved where callback_body is not null
   ), operated as (
-    insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, reason, asked, due_at,
+    insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, reason, query_count, due_at,
       requested_at, finished_at, content, order_id)
-    select m.mid, o.operation_id, m.payment_id, m.connector, o.verb, o.amount, o.state, o.reason, o.asked, o.due_at,
+    select m.mid, o.operation_id, m.payment_id, m.connector, o.verb, o.amount, o.state, o.reason, o.query_count, o.due_at,
       o.requested_at, o.finished_at, o.content, o.order_id
     from unnest($48::int[], $49::uuid[], $50::operation_verb[], $51::bigint[], $52::operation_state[], $53::text[],
       $54::int[], $55::timestamptz[], $56::timestamptz[], $57::timestamptz[], $58::text[], $59::text[]
-    ) as o(ordinal, operation_id, verb, amount, state, reason, asked, due_at, requested_at, finished_at, content,
+    ) as o(ordinal, operation_id, verb, amount, state, reason, query_count, due_at, requested_at, finished_at, content,
       order_id)
     join moved m on m.ordinal = o.ordinal
     on conflict (mid, operation_id) do update set state = excluded.state, reason = excluded.reason,
-      asked = excluded.asked, due_at = excluded.due_at, finished_at = excluded.finished_at,
+      query_count = excluded.query_count, due_at = excluded.due_at, finished_at = excluded.finished_at,
       -- An id belongs to one payment: a second payment violates the not-null constraint, and its move does not happen.
       payment_id = case when operations.payment_id = excluded.payment_id then excluded.payment_id end
   )
@@ -207,7 +207,7 @@ const COLLECT = `
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
       history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9
     where mid = $4 and payment_id = $5 and history_length = $6
-      and (state = 'PREPARE' and brand = '${UNCHOSEN}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields')
+      and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields')
     returning mid, payment_id, history_length, state
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
@@ -219,7 +219,7 @@ export interface PaymentStore {
   /** Claims the order and writes the intent; false when the try of this order is taken already, or a credit has it. */
   open(payment: WholePayment): Promise<boolean>;
   /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
-  move(move: Move): Promise<boolean>;
+  transition(transition: Transition): Promise<boolean>;
   /** Keeps what the payer was asked for; false when the payment is no longer as it was. */
   collect(before: Payment, after: WholePayment): Promise<boolean>;
   find(key: PaymentKey): Promise<WholePayment | undefined>;
@@ -250,13 +250,15 @@ export function createPaymentStore(
   const { now = Date.now } = options;
   const batched = createBatching(onBatch, options);
 
-  const runWrite = async (lane: Lane, items: (Opening | Moving)[]): Promise<Written[]> => {
+  const runWrite = async (connection: PipelinedConnection, items: (Opening | TransitionItem)[]): Promise<Written[]> => {
     const openings = items.filter((item) => 'payment' in item).sort(byOrder);
     const opens = openings.map(({ payment }) => payment);
-    const movings = items.filter((item) => 'move' in item).sort(byPayment);
-    const moves = movings.map(({ move }) => move);
-    const operations = moves.flatMap(({ operation }, index) => (operation ? { ...operation, ordinal: index + 1 } : []));
-    const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(lane, 'write', WRITE, [
+    const transitionItems = items.filter((item) => 'transition' in item).sort(byPayment);
+    const transitions = transitionItems.map(({ transition }) => transition);
+    const operations = transitions.flatMap(({ operation }, index) =>
+      operation ? { ...operation, ordinal: index + 1 } : [],
+    );
+    const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(connection, 'write', WRITE, [
       plain(opens, (p) => p.mid),
       plain(opens, (p) => p.paymentId),
       texts(opens, (p) => p.orderId),
@@ -276,71 +278,75 @@ export function createPaymentStore(
       texts(openings, ({ details }) => details),
       moments(opens, (p) => p.createdAt),
       moments(opens, (p) => p.payerUntil),
-      plain(moves, (m) => m.before.mid),
-      plain(moves, (m) => m.before.paymentId),
-      plain(moves, (m) => m.before.state),
-      plain(moves, (m) => m.before.historyLength),
-      plain(moves, (m) => m.after.state),
-      plain(moves, (m) => m.event),
-      plain(moves, (m) => m.actor),
-      texts(moves, (m) => (m.call ? JSON.stringify(m.call) : null)),
-      moments(moves, (m) => m.after.updatedAt),
-      plain(moves, (m) => m.after.authorised),
-      plain(moves, (m) => m.after.captured),
-      plain(moves, (m) => m.after.refunded),
-      plain(moves, (m) => m.after.inDoubt),
-      moments(moves, (m) => m.after.dueAt),
-      plain(moves, (m) => m.after.asked),
-      texts(moves, (m) => m.after.declineReason),
-      texts(moves, (m) => m.after.recurringToken),
-      texts(moves, (m) => m.after.providerReference),
-      texts(movings, ({ nextStep }) => nextStep),
-      plain(moves, (m) => m.after.attention),
-      plain(moves, (m) => m.after.reserved),
-      plain(moves, (m) => m.after.busy),
-      texts(moves, (m) => m.callback?.type ?? null),
-      texts(moves, (m) => m.callback?.body ?? null),
-      plain(moves, (m) => m.callback?.isJson ?? null),
-      texts(moves, (m) => m.callback?.url ?? null),
-      texts(moves, (m) => m.callback?.endpoint ?? null),
-      moments(moves, (m) => m.callback?.dueAt ?? null),
+      plain(transitions, (m) => m.before.mid),
+      plain(transitions, (m) => m.before.paymentId),
+      plain(transitions, (m) => m.before.state),
+      plain(transitions, (m) => m.before.historyLength),
+      plain(transitions, (m) => m.after.state),
+      plain(transitions, (m) => m.event),
+      plain(transitions, (m) => m.actor),
+      texts(transitions, (m) => (m.call ? JSON.stringify(m.call) : null)),
+      moments(transitions, (m) => m.after.updatedAt),
+      plain(transitions, (m) => m.after.authorised),
+      plain(transitions, (m) => m.after.captured),
+      plain(transitions, (m) => m.after.refunded),
+      plain(transitions, (m) => m.after.inDoubt),
+      moments(transitions, (m) => m.after.dueAt),
+      plain(transitions, (m) => m.after.queryCount),
+      texts(transitions, (m) => m.after.declineReason),
+      texts(transitions, (m) => m.after.recurringToken),
+      texts(transitions, (m) => m.after.providerReference),
+      texts(transitionItems, ({ nextStep }) => nextStep),
+      plain(transitions, (m) => m.after.attention),
+      plain(transitions, (m) => m.after.reserved),
+      plain(transitions, (m) => m.after.busy),
+      texts(transitions, (m) => m.callback?.type ?? null),
+      texts(transitions, (m) => m.callback?.body ?? null),
+      plain(transitions, (m) => m.callback?.isJson ?? null),
+      texts(transitions, (m) => m.callback?.url ?? null),
+      texts(transitions, (m) => m.callback?.endpoint ?? null),
+      moments(transitions, (m) => m.callback?.dueAt ?? null),
       plain(operations, (o) => o.ordinal),
       plain(operations, (o) => o.operationId),
       plain(operations, (o) => o.verb),
       plain(operations, (o) => o.amount),
       plain(operations, (o) => o.state),
       texts(operations, (o) => o.reason),
-      plain(operations, (o) => o.asked),
+      plain(operations, (o) => o.queryCount),
       moments(operations, (o) => o.dueAt),
       moments(operations, (o) => o.requestedAt),
       moments(operations, (o) => o.finishedAt),
       texts(operations, (o) => o.content),
       texts(operations, (o) => o.orderId),
-      iso(now() + LIMITS.hotStatementMs),
+      iso(now() + LIMITS.hotStatementTimeoutMs),
     ]);
     let isTooLate = false;
     const opened = new Set<string>();
     // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
-    const moved = new Set<Move>();
+    const written = new Set<Transition>();
     for (const { paymentId, ordinal } of rows) {
       if (ordinal === TOO_LATE) isTooLate = true;
       else if (ordinal === 0) opened.add(paymentId);
-      else moved.add(moves[ordinal - 1] as Move);
+      else written.add(transitions[ordinal - 1] as Transition);
     }
     return items.map((item) =>
-      'move' in item ? moved.has(item.move) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
+      'transition' in item ? written.has(item.transition) : isTooLate ? TOO_LATE : opened.has(item.payment.paymentId),
     );
   };
-  const write = batched<Opening | Moving, Written>('write', (items) => reported(runWrite(writes, items), options), {
-    maxBytes: LIMITS.batchBytes,
-    weigh,
-    // A locked row delays its own payment alone.
-    isolation: {
-      isNeeded: isLockTimeout,
-      keyOf: lockedBy,
-      run: async (item) => (await runWrite(isolated, [item]))[0] as Written,
+  const write = batched<Opening | TransitionItem, Written>(
+    'write',
+    (items) => reported(runWrite(writes, items), options),
+    {
+      maxBytes: LIMITS.batchBytes,
+      weigh,
+      // A locked row delays its own payment alone.
+      isolation: {
+        isNeeded: isLockTimeout,
+        keyOf: lockedBy,
+        run: async (item) => (await runWrite(isolated, [item]))[0] as Written,
+      },
     },
-  });
+  );
 
   /** Rows come back in any order; each belongs to the item that its ordinal counts. */
   const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {
@@ -387,9 +393,9 @@ export function createPaymentStore(
       if (written === TOO_LATE) throw new Outage('The database came to the payment too late to open it.');
       return written;
     },
-    async move(move) {
-      const { nextStep } = move.after;
-      return (await write({ move, nextStep: nextStep && JSON.stringify(nextStep) })) === true;
+    async transition(transition) {
+      const { nextStep } = transition.after;
+      return (await write({ transition, nextStep: nextStep && JSON.stringify(nextStep) })) === true;
     },
     async collect(before, after) {
       const { rowCount } = await pool.query(COLLECT, [

@@ -241,7 +241,7 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
     async list(mid, limit, before) {
       const { rows } = await pool.query<ListRow>(listStatement(mid === undefined ? 'all' : 'ofAccount'), [
         limit,
-        LIMITS.shownSubscriptionsMost,
+        LIMITS.listedSubscriptionsMost,
         before ? iso(before.createdAt) : 'infinity',
         before?.scheduleId ?? LAST_ID,
         mid ?? before?.mid ?? LAST_ID,

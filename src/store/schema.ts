@@ -17,15 +17,31 @@ export interface Schema {
     previousCallbackSecret: Buffer | null;
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
   };
-  callbackTries: {
+  callbackAttempts: {
     mid: string;
     paymentId: string;
     seq: number;
-    try: number;
+    attempt: number;
     at: ColumnType<number, string, string>;
     status: number | null;
     fault: string | null;
     tookMs: number;
+  };
+  callbackInboxEntries: {
+    mid: string;
+    number: number;
+    headers: ColumnType<unknown, string, string>;
+    body: Buffer;
+    isHashValid: boolean;
+    isSignatureValid: boolean;
+    answer: number;
+    receivedAt: ColumnType<number, string, string>;
+  };
+  callbackInboxes: {
+    mid: string;
+    received: Generated<number>;
+    answer: Generated<number>;
+    answerUntil: Generated<number>;
   };
   callbacks: {
     mid: string;
@@ -38,14 +54,14 @@ export interface Schema {
     endpoint: string;
     state: string;
     reason: string | null;
-    tries: Generated<number>;
-    rung: Generated<number>;
+    attempts: Generated<number>;
+    retryIndex: Generated<number>;
     dueAt: ColumnType<number, string, string> | null;
     createdAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
-    isTaken: Generated<boolean>;
+    isLeased: Generated<boolean>;
   };
-  cardTries: {
+  cardAttempts: {
     mid: string;
     orderId: string;
     attempt: number;
@@ -104,16 +120,6 @@ export interface Schema {
     name: string;
     value: Buffer;
   };
-  news: {
-    connector: string;
-    eventId: string;
-    reference: string;
-    body: ColumnType<unknown, string, string>;
-    state: Generated<string>;
-    tries: Generated<number>;
-    dueAt: ColumnType<number, string, string> | null;
-    receivedAt: ColumnType<number, string, string>;
-  };
   operations: {
     mid: string;
     operationId: string;
@@ -122,7 +128,7 @@ export interface Schema {
     amount: bigint;
     state: string;
     reason: string | null;
-    asked: number;
+    queryCount: number;
     dueAt: ColumnType<number, string, string> | null;
     requestedAt: ColumnType<number, string, string>;
     finishedAt: ColumnType<number, string, string> | null;
@@ -148,7 +154,7 @@ export interface Schema {
     refunded: Generated<bigint>;
     inDoubt: Generated<boolean>;
     dueAt: ColumnType<number, string, string> | null;
-    asked: Generated<number>;
+    queryCount: Generated<number>;
     isAuthorisation: boolean;
     isRecurringInit: boolean;
     fingerprint: string;
@@ -166,21 +172,15 @@ export interface Schema {
     reserved: Generated<bigint>;
     busy: string | null;
   };
-  receivedCallbacks: {
-    mid: string;
-    number: number;
-    headers: ColumnType<unknown, string, string>;
-    body: Buffer;
-    isHashValid: boolean;
-    isSignatureValid: boolean;
-    answer: number;
+  providerNotifications: {
+    connector: string;
+    eventId: string;
+    reference: string;
+    body: ColumnType<unknown, string, string>;
+    state: Generated<string>;
+    attempts: Generated<number>;
+    dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
-  };
-  receivers: {
-    mid: string;
-    received: Generated<number>;
-    answer: Generated<number>;
-    answerUntil: Generated<number>;
   };
   schedules: {
     mid: string;

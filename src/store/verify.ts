@@ -94,7 +94,7 @@ const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'A callback tells of nothing that happened',
     violations: `select c.payment_id from callbacks c left join history h using (mid, payment_id, seq)
-      where h.seq is null or h.seq = 1 or h.event in ('asked', 'doubted', 'attended', 'collected')
+      where h.seq is null or h.seq = 1 or h.event in ('queried', 'doubted', 'attended', 'collected')
         or h.event like 'requested %' or h.event like 'unanswered %'`,
   },
   {
@@ -122,7 +122,7 @@ const INVARIANTS: readonly Invariant[] = [
       group by mid, order_id having count(*) > 1`,
   },
   {
-    broken: 'The tries of an order are not numbered 1, 2, 3 without gaps',
+    broken: 'The attempts of an order are not numbered 1, 2, 3 without gaps',
     violations: `select min(payment_id::text) as payment_id from payments
       group by mid, order_id having min(attempt) <> 1 or max(attempt) <> count(*)`,
   },

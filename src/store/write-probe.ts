@@ -57,7 +57,7 @@ export function createWriteProbe({ writes }: Pick<Database, 'writes'>): WritePro
         });
         last = { startedAt: now, outages, result };
       }
-      return within(LIMITS.probeMs, last.result);
+      return within(LIMITS.probeTimeoutMs, last.result);
     },
   };
 }

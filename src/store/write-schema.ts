@@ -22,7 +22,7 @@ const TYPES: Record<string, string> = {
   actor: 'string',
   payment_state: 'string',
   attention: 'string',
-  news_state: 'string',
+  notification_state: 'string',
   operation_verb: 'string',
   operation_state: 'string',
   interval_unit: 'string',

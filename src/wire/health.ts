@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
 
-export function healthFace(app: FastifyInstance, gateway: Gateway): void {
+export function healthRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/health/live', async () => ({ status: 'live' }));
   app.get('/health/ready', async () => {
     // A failed write is an outage, which the error handler answers with 503.

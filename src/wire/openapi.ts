@@ -40,7 +40,7 @@ const inHeader = (name: string, description: string): Json => ({
   description,
 });
 
-const NEWS = object(
+const NOTIFICATION = object(
   {
     reference: described(text, 'The payment, by the id that the gateway gave it.'),
     type: choice(['payment', 'bank_status', 'chargeback', 'operation']),
@@ -63,11 +63,11 @@ const signature = [
 const inbound: Json = {
   parameters: [inPath('connector', choice(['upstream', 'vcard']), 'Whose news they are.')],
   post: {
-    operationId: 'receiveNews',
+    operationId: 'receiveNotification',
     tags: ['providers'],
     summary: 'Takes news of a provider: signed, and kept before they are answered.',
     parameters: signature,
-    requestBody: jsonBody(NEWS),
+    requestBody: jsonBody(NOTIFICATION),
     responses: {
       ...answers('The news are kept.', object({ result: { const: 'SUCCESS' } })),
       ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
@@ -152,7 +152,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'What merchants are told, for operators.' },
-      { name: 'sandbox', description: 'Time and the simulated outside world; these paths exist in the sandbox only.' },
+      { name: 'sandbox', description: 'Time and the provider simulator; these paths exist in the sandbox only.' },
       { name: 'health', description: 'For the machines of operators.' },
     ],
     paths: {
@@ -206,7 +206,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
   };
 }
 
-export function openApiFace(app: FastifyInstance, gateway: Gateway): void {
+export function openApiRoutes(app: FastifyInstance, gateway: Gateway): void {
   let document: string | undefined;
   app.get('/openapi.json', async (_request, reply) => {
     // Composed when it is first asked for: before the gateway listens, it does not know its own address.

@@ -2,7 +2,7 @@
 import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { cardNumberIn } from '../lib/card.ts';
-import { shown } from '../lib/form.ts';
+import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
@@ -120,7 +120,7 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
       const isInName = isIn(name);
       if (!isInName && !isIn(value)) continue;
       problems.push({
-        field: isInName ? 'body' : shown(name),
+        field: isInName ? 'body' : printableName(name),
         sentence: 'This value contains the password of the account, which should never be sent.',
       });
     }
@@ -136,7 +136,7 @@ function revealedCards(body: RequestBody): Problem[] {
     if (number === undefined) continue;
     if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
     problems.push({
-      field: cardNumberIn(name) === undefined ? shown(name) : 'body',
+      field: cardNumberIn(name) === undefined ? printableName(name) : 'body',
       sentence: 'This value looks like a card number, which should never be sent here.',
     });
   }

@@ -1,7 +1,7 @@
 /** The face of time: again and again does what is due, until it is stopped. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from '../core/context.ts';
-import { finishDueWork, startDueWork } from '../core/due.ts';
+import { drainDueWork, startDueWork } from '../core/due.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface WorkLoop {
@@ -28,7 +28,7 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
     async stop() {
       stopping.abort();
       await Promise.all([loop, gateway.deliverer.stop()]);
-      await finishDueWork(gateway);
+      await drainDueWork(gateway);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** A payer is sent on to the bank of the card, or to a provider, and comes back: having paid, or not, or too early. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import { cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
 

@@ -1,6 +1,6 @@
 /** A payer types a card in a real browser: it helps while they type, says what is wrong, and pays once. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import { cardForm, fillCard, focused, isAtShop, marked, ONCE, payByCard, reads, setStage, way } from './stage.ts';
 
 const stage = setStage();

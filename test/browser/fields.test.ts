@@ -1,6 +1,6 @@
 /** Every kind of brand that asks its payer for something, filled in by a payer: first nothing at all, then rightly. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import type { Page } from '../support/browser.ts';
 import type { Body } from '../support/checkout.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { LANGUAGES } from '../../src/pages/words/index.ts';
+import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import type { Page, Request } from '../support/browser.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 /** Everything works in a browser that runs no scripts. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import {
   cardForm,

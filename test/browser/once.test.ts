@@ -1,6 +1,6 @@
 /** Whatever a payer presses, reloads, opens twice or goes back to: one order is paid once. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import type { Route } from '../support/browser.ts';
 import {
   cardForm,

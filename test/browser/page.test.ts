@@ -1,7 +1,7 @@
 /** The page is its merchant's, with a colour, a logo and frames; and its payer's, who may want large letters and no motion. */
 import { expect, test } from 'vitest';
-import { ar } from '../../src/pages/words/ar.ts';
-import { en } from '../../src/pages/words/en.ts';
+import { ar } from '../../src/pages/locales/ar.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import { fill } from '../support/checkout.ts';
 import { OVERFLOW } from './looks.ts';
 import { cardForm, field, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';

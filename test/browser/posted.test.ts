@@ -1,6 +1,6 @@
 /** A provider that wants its payers to come with a form: our page sends them there with what the provider asked for. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import type { Page, PayerOptions } from '../support/browser.ts';
 import type { Session } from '../support/checkout.ts';
 import { startReceiver, type TestReceiver } from '../support/receivers.ts';

@@ -1,7 +1,7 @@
-/** What the browser tests play on: a gateway with its outside world, a shop to come back to, and hands that type cards. */
+/** What the browser tests play on: a gateway with its provider simulator, a shop to come back to, and hands that type cards. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import { type BrowserTraits, type Page, type PayerOptions, payersOfFile } from '../support/browser.ts';
 import { type Body, checkoutOf, type Session } from '../support/checkout.ts';
 import { type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -45,7 +45,7 @@ export function setStage(traits?: BrowserTraits): Stage {
   beforeAll(async () => {
     server = await startReceiver(shopPages);
     stage.origin = new URL(server.url).origin;
-    stage.shop = await startTestGateway({ outside: true });
+    stage.shop = await startTestGateway({ simulator: true });
     stage.checkout = checkoutOf(stage.shop);
   });
   afterAll(async () => {

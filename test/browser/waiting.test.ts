@@ -1,6 +1,6 @@
 /** A payer waits on our page: for a code to be scanned, a transfer to arrive, an app to approve, or for the time to end. */
 import { expect, test } from 'vitest';
-import { en } from '../../src/pages/words/en.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import type { Body, Session } from '../support/checkout.ts';
 import type { Merchant } from '../support/gateway.ts';
@@ -16,7 +16,7 @@ async function waits(fields: Body, merchant?: Merchant): Promise<{ page: Page; s
 }
 const IPS = { methods: ['ips'], order: { currency: 'RSD' } };
 const next = (page: Page): Promise<void> => page.getByRole('button', { name: en.next }).click();
-const bankSays = (id: string, bank_callback: string) =>
+const reportBankStatus = (id: string, bank_callback: string) =>
   stage.shop.sandbox('POST', `/payments/${id}`, { bank_callback });
 const secondsOf = async (page: Page): Promise<number> => {
   const [minutes = 0, seconds = 0] = ((await page.getByRole('timer').last().textContent()) ?? '')
@@ -34,7 +34,7 @@ test('a code is scanned, the bank says so, and the page goes to the end and back
   const before = await secondsOf(page);
   await page.clock.fastForward(5000);
   await expect.poll(() => secondsOf(page)).toBeLessThanOrEqual(before - 5);
-  await bankSays(session.id, 'ACSC');
+  await reportBankStatus(session.id, 'ACSC');
   await page.clock.fastForward(5000);
   await reads(page, en.paid);
   await page.clock.fastForward(6000);
@@ -47,7 +47,7 @@ test('a code that the bank rejects leads back to the ways to pay', async () => {
   await page.goto(`${session.url}?method=ips`);
   await next(page);
   await reads(page, en.scanToPay);
-  await bankSays(session.id, 'RJCT');
+  await reportBankStatus(session.id, 'RJCT');
   await page.clock.fastForward(5000);
   await page.getByRole('alert').getByText(en.reasons.bankRejected).waitFor();
   await reads(page, en.howToPay);
@@ -66,7 +66,7 @@ test('a code that has run out is hidden by itself, and what was scanned in time 
   await page.clock.fastForward(61_000);
   await reads(page, en.codeOver);
   expect(await page.getByRole('img').count()).toBe(0);
-  await bankSays(session.id, 'ACSC');
+  await reportBankStatus(session.id, 'ACSC');
   await page.clock.fastForward(5000);
   await reads(page, en.paid);
 });

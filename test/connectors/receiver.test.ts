@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createReceiver, type Delivery, FAULT_WORDS, type Receiver } from '../../src/connectors/receiver.ts';
+import { createReceiver, type Delivery, FAULT_MESSAGES, type Receiver } from '../../src/connectors/receiver.ts';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -372,5 +372,5 @@ test('a header that cannot be sent is a failure and no exception', async () => {
 });
 
 test('every fault has a sentence for people', () => {
-  for (const words of Object.values(FAULT_WORDS)) expect(words).toMatch(/^[A-Z].+[^.]\.$/);
+  for (const words of Object.values(FAULT_MESSAGES)) expect(words).toMatch(/^[A-Z].+[^.]\.$/);
 });

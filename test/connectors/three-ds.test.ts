@@ -19,7 +19,7 @@ let hurried: ThreeDs;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const access = { url, key: 'key', newsSecret: 'c2VjcmV0' };
+  const access = { url, key: 'key', notificationSecret: 'c2VjcmV0' };
   threeDs = createThreeDs(access, 60_000);
   hurried = createThreeDs(access, 500);
 });

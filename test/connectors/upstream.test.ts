@@ -9,7 +9,7 @@ import { Deadline } from '../../src/lib/deadline.ts';
 const soon = (): Deadline => new Deadline(5000);
 
 const KEY = 'key-that-nobody-may-read';
-const NEWS_SECRET = Buffer.from('secret-that-nobody-may-read').toString('base64');
+const NOTIFICATION_SECRET = Buffer.from('secret-that-nobody-may-read').toString('base64');
 const PIN = '6337180011223344';
 
 interface Call {
@@ -51,7 +51,7 @@ let provider: Upstream;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider = createUpstream({ url, key: KEY, newsSecret: NEWS_SECRET });
+  provider = createUpstream({ url, key: KEY, notificationSecret: NOTIFICATION_SECRET });
 });
 afterAll(async () => {
   await provider.close();
@@ -134,7 +134,7 @@ describe('a submission', () => {
   });
 
   test('a provider below a path of its own address is called there', async () => {
-    const below = createUpstream({ url: `${url}/gateway/eu/`, key: KEY, newsSecret: NEWS_SECRET });
+    const below = createUpstream({ url: `${url}/gateway/eu/`, key: KEY, notificationSecret: NOTIFICATION_SECRET });
     await below.submit(submission(), soon());
     await below.query(submission(), soon());
     await below.close();
@@ -183,10 +183,10 @@ describe('the words of a provider', () => {
     expect(await outcomeOf({ status: 'settled', id: 'prv_1', amount: '1000', currency: 'EUR' })).toEqual({
       kind: 'settled',
       providerReference: 'prv_1',
-      told: { amount: 1000n, currency: 'EUR' },
+      reported: { amount: 1000n, currency: 'EUR' },
     });
     expect(await outcomeOf({ status: 'settled', amount: '999999999999999999', currency: 'JPY' })).toMatchObject({
-      told: { amount: 999_999_999_999_999_999n, currency: 'JPY' },
+      reported: { amount: 999_999_999_999_999_999n, currency: 'JPY' },
     });
   });
 
@@ -194,7 +194,7 @@ describe('the words of a provider', () => {
     expect(await outcomeOf({ status: 'settled' })).toEqual({
       kind: 'settled',
       providerReference: undefined,
-      told: undefined,
+      reported: undefined,
     });
   });
 
@@ -210,10 +210,10 @@ describe('the words of a provider', () => {
   ])('an amount %j of currency %j is nonsense, and not the same as none', async (amount, currency) => {
     expect(await outcomeOf({ status: 'settled', amount, currency })).toMatchObject({
       kind: 'settled',
-      told: 'nonsense',
+      reported: 'nonsense',
     });
     expect(provider.meaningOf({ type: 'bank_status', code: 'ACSC', amount, currency })).toMatchObject({
-      told: 'nonsense',
+      reported: 'nonsense',
     });
   });
 
@@ -333,14 +333,14 @@ describe('an answer that is none throws, and the error tells no secret', () => {
       );
       expect(error).toBeInstanceOf(Error);
       const { message, stack, cause } = error as Error;
-      for (const secret of [KEY, PIN, NEWS_SECRET]) {
+      for (const secret of [KEY, PIN, NOTIFICATION_SECRET]) {
         expect(`${message} ${stack} ${String(cause)} ${JSON.stringify(error)}`).not.toContain(secret);
       }
     }
   });
 
   test('a provider that is not there', async () => {
-    const nobody = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, newsSecret: NEWS_SECRET });
+    const nobody = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, notificationSecret: NOTIFICATION_SECRET });
     const thrown = await Promise.resolve(nobody.submit(submission(), soon())).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(Error);
     expect(String(thrown)).not.toMatch(new RegExp(`${KEY}|${PIN}`));
@@ -418,9 +418,9 @@ describe('operations', () => {
     [{ amount: '5.00' }, 'nonsense'],
     [{ currency: 'EUR' }, 'nonsense'],
     [{ amount: '500', currency: 978 }, 'nonsense'],
-  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, told) => {
+  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, reported) => {
     answering = says({ status: 'done', ...amounts });
-    expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', told });
+    expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', reported });
   });
 });
 
@@ -443,7 +443,11 @@ describe('a deadline', () => {
     const silent = createTcpServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
-    const slow = createUpstream({ url: `https://127.0.0.1:${port}`, key: KEY, newsSecret: NEWS_SECRET });
+    const slow = createUpstream({
+      url: `https://127.0.0.1:${port}`,
+      key: KEY,
+      notificationSecret: NOTIFICATION_SECRET,
+    });
     expect(await thrownBy(slow.submit(submission(), new Deadline(100)))).toBeInstanceOf(NotSent);
     await slow.close();
     silent.close();
@@ -461,7 +465,7 @@ describe('a deadline', () => {
   });
 
   test('a provider that is not there has received nothing', async () => {
-    const missing = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, newsSecret: NEWS_SECRET });
+    const missing = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, notificationSecret: NOTIFICATION_SECRET });
     expect(await thrownBy(missing.submit(submission(), soon()))).toBeInstanceOf(NotSent);
     await missing.close();
   });
@@ -495,7 +499,7 @@ describe('what news mean', () => {
   ])('the bank says %s: %s', (code, kind) => {
     expect(provider.meaningOf({ type: 'bank_status', code, amount: '1000', currency: 'RSD' })).toMatchObject({
       kind,
-      told: { amount: 1000n, currency: 'RSD' },
+      reported: { amount: 1000n, currency: 'RSD' },
     });
   });
 

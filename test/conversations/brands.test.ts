@@ -25,7 +25,7 @@ let shop: TestGateway;
 /** An account with everything that a brand takes from the settings. */
 let merchant: Merchant;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   const settings = Object.values(BRAND_EXPECTATIONS).map((expected) => expected.settings);
   merchant = await shop.newMerchant(Object.assign({}, ...settings));
 });

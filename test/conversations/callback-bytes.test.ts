@@ -24,7 +24,7 @@ let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
 let callbacks: Awaited<ReturnType<typeof callbacksOf>>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'error' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'error' });
   checkout = checkoutOf(shop);
   callbacks = await callbacksOf(shop);
 });

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { CALLBACK_SIGNS, RETRY_LADDER_MS, S2S_ACTIONS, TELLINGS } from '../../src/rules/callbacks.ts';
+import { CALLBACK_EVENTS, CALLBACK_HASH_FIELDS, RETRY_SCHEDULE_MS, S2S_ACTIONS } from '../../src/rules/callbacks.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { ToldMerchant } from '../support/delivery-shop.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -17,7 +17,7 @@ const merchants = guide('merchant-guide.md').split('\n## Callbacks\n')[1]?.split
 const operators = guide('operator-guide.md').split('\n### Callbacks\n')[1]?.split('\n### ')[0] ?? '';
 
 test('every type of callback is in the table, with its action and all that it can say', () => {
-  const told = Map.groupBy(Object.values(TELLINGS), ({ type }) => type);
+  const told = Map.groupBy(Object.values(CALLBACK_EVENTS), ({ type }) => type);
   const statuses = (type: string): string[] => {
     if (type === 'recurring') return statuses('sale');
     const ofEvents = (told.get(type as never) ?? []).map(({ status }) => status);
@@ -31,13 +31,13 @@ test('every type of callback is in the table, with its action and all that it ca
 });
 
 test('the fields of both hashes are there, in order', () => {
-  for (const fields of Object.values(CALLBACK_SIGNS)) {
+  for (const fields of Object.values(CALLBACK_HASH_FIELDS)) {
     expect(merchants).toContain(fields.map((name) => `\`${name}\``).join(', '));
   }
 });
 
 test('both guides name the pauses of the ladder', () => {
-  const words = RETRY_LADDER_MS.map((ms) => {
+  const words = RETRY_SCHEDULE_MS.map((ms) => {
     if (ms < 60_000) return `${ms / 1000} s`;
     return ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
   });

@@ -1,7 +1,7 @@
 /** The operator's log of callbacks: every try in plain words, lists that find what is looked for, and sending again. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
-import { deliveriesAt, idOf, isSigned, loseThePatienceOf, type Told } from '../support/delivery-shop.ts';
+import { deliveriesAt, exhaustQueriesOf, idOf, isSigned, type Told } from '../support/delivery-shop.ts';
 import { type Answer, DATE, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   answers,
@@ -20,7 +20,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await loseThePatienceOf(shop.gateway, 300);
+  await exhaustQueriesOf(shop.gateway, 300);
 });
 afterAll(async () => {
   await shop.close();

@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => deliveries.close());
 
 /** Written a second time by hand: how often a callback is tried before the later ones pass it. */
-const HOLDING_TRIES = 3;
+const BLOCKING_ATTEMPTS = 3;
 
 /** Redirects callbacks with this action and accepts the others. */
 const redirectsAction =
@@ -53,24 +53,24 @@ test('the later callbacks wait for two failed tries, and pass in their order aft
   await told.pass(13);
   expect(arrived(told)).toEqual(sales(2));
   await told.pass(37);
-  expect(arrived(told)).toEqual([...sales(HOLDING_TRIES), ...later]);
+  expect(arrived(told)).toEqual([...sales(BLOCKING_ATTEMPTS), ...later]);
   const [failing, ...refunds] = await told.callbacks(id);
-  expect(failing).toMatchObject({ state: 'waiting', tries: HOLDING_TRIES });
-  for (const refund of refunds) expect(refund).toMatchObject({ state: 'delivered', tries: 1 });
+  expect(failing).toMatchObject({ state: 'waiting', attempts: BLOCKING_ATTEMPTS });
+  for (const refund of refunds) expect(refund).toMatchObject({ state: 'delivered', attempts: 1 });
 });
 
 test('the failing callback climbs its ladder to the end, and what happens meanwhile is delivered at once', async () => {
   const { told, id, sales, later } = await refundedSale();
   await told.pass(60);
-  expectPause((await told.callbacks(id))[0] as never, HOLDING_TRIES - 1);
+  expectPause((await told.callbacks(id))[0] as never, BLOCKING_ATTEMPTS - 1);
   await told.operate('CREDITVOID', id, { amount: '3.00' });
   await deliveries.drain();
   const newest = await told.newest(id);
-  expect(newest).toMatchObject({ state: 'delivered', tries: 1 });
-  const passed = [...sales(HOLDING_TRIES), ...later, ['CREDITVOID', newest.seq]];
+  expect(newest).toMatchObject({ state: 'delivered', attempts: 1 });
+  const passed = [...sales(BLOCKING_ATTEMPTS), ...later, ['CREDITVOID', newest.seq]];
   expect(arrived(told)).toEqual(passed);
   await told.pass(5 * 86_400);
-  expect(arrived(told)).toEqual([...passed, ...sales(14 - HOLDING_TRIES)]);
+  expect(arrived(told)).toEqual([...passed, ...sales(14 - BLOCKING_ATTEMPTS)]);
   expect((await told.callbacks(id)).map(({ state }) => state)).toEqual([
     'parked',
     'delivered',
@@ -87,11 +87,11 @@ test('a callback that is sent again holds the later ones back for three tries on
   expect(answer).toMatchObject({ status: 200, body: { resent: 3 } });
   await deliveries.drain();
   expect(arrived(told)).toEqual(sales(1));
-  expect((await told.callbacks(id))[0]).toMatchObject({ seq: sale, state: 'waiting', rung: 1 });
+  expect((await told.callbacks(id))[0]).toMatchObject({ seq: sale, state: 'waiting', retryIndex: 1 });
   await told.pass(13);
   expect(arrived(told)).toEqual(sales(2));
   await told.pass(37);
-  expect(arrived(told)).toEqual([...sales(HOLDING_TRIES), ...later]);
+  expect(arrived(told)).toEqual([...sales(BLOCKING_ATTEMPTS), ...later]);
 });
 
 test('two failing callbacks climb their own ladders: the tries of one do not move those of the other', async () => {
@@ -100,15 +100,15 @@ test('two failing callbacks climb their own ladders: the tries of one do not mov
   await told.operate('CREDITVOID', id, { amount: '1.00' });
   await told.pass(60);
   // The first has failed three times, the second once, and 60 seconds after its third try the first fails again.
-  for (let tries = (await told.newest(id)).tries; tries < 10; tries++) {
+  for (let attempts = (await told.newest(id)).attempts; attempts < 10; attempts++) {
     const [first, second] = await told.callbacks(id);
-    expectPause(second as never, tries - 1);
+    expectPause(second as never, attempts - 1);
     await told.pass((((second?.dueAt ?? 0) as number) - shop.gateway.clock.now(told.merchant.mid)) / 1000);
-    expect(await told.newest(id)).toMatchObject({ tries: tries + 1 });
-    expect((await told.callbacks(id))[0]?.tries).toBeGreaterThanOrEqual(first?.tries ?? 0);
+    expect(await told.newest(id)).toMatchObject({ attempts: attempts + 1 });
+    expect((await told.callbacks(id))[0]?.attempts).toBeGreaterThanOrEqual(first?.attempts ?? 0);
   }
   await told.pass(10 * 86_400);
-  expect((await told.callbacks(id)).map(({ state, tries }) => [state, tries])).toEqual([
+  expect((await told.callbacks(id)).map(({ state, attempts }) => [state, attempts])).toEqual([
     ['parked', 14],
     ['parked', 14],
   ]);

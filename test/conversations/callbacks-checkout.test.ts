@@ -20,7 +20,7 @@ let checkout: ReturnType<typeof checkoutOf>;
 let at: ReturnType<typeof operationsOf>;
 let callbacks: Awaited<ReturnType<typeof callbacksOf>>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   at = operationsOf(shop);
   callbacks = await callbacksOf(shop);

@@ -19,7 +19,7 @@ let shop: TestGateway;
 let at: ReturnType<typeof operationsOf>;
 let callbacks: Awaited<ReturnType<typeof callbacksOf>>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   at = operationsOf(shop);
   callbacks = await callbacksOf(shop);
 });

@@ -1,6 +1,6 @@
 /** How long the number of a card is stored: while its payment is open, for a token or a repetition, and no longer. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { finishDueWork, startDueWork, workEverythingDue } from '../../src/core/due.ts';
+import { drainDueWork, processEverythingDue, startDueWork } from '../../src/core/due.ts';
 import { openForPayer } from '../../src/core/payments/payer.ts';
 import { keepCard, openCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';
@@ -9,7 +9,7 @@ import { type Body, cardForm, checkoutOf, creditFields, fill, follow, refusal, s
 import { type Fields, type Merchant, newOrderId, openShop, PATIENTLY, sign } from '../support/gateway.ts';
 import { said } from '../support/operations.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
 // All payers come from one machine here, and many of them fail.
@@ -146,7 +146,7 @@ describe('the number of a card is erased', () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { id } = await typed(expiry, {}, merchant);
     expect(await checkout.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     expect(await isStored(id)).toBe(true);
     await shop.advanceClock(3600, merchant.mid);
     expect(await checkout.stateOf(id, merchant)).toBe(state);
@@ -291,7 +291,7 @@ describe('the sweep', () => {
     const sweep = vi.spyOn(shop.gateway.cards, 'eraseLeftovers');
     await startDueWork(shop.gateway);
     await startDueWork(shop.gateway);
-    await finishDueWork(shop.gateway);
+    await drainDueWork(shop.gateway);
     expect(sweep).toHaveBeenCalledTimes(1);
     await shop.advanceClock(1);
     expect(sweep.mock.calls.length).toBeGreaterThan(1);

@@ -4,17 +4,17 @@ import type { Connector } from '../../src/connectors/connector.ts';
 import {
   checkoutOf,
   choices,
+  type FetchedPage,
   fill,
   inputs,
   type Session,
-  type Shown,
   SUCCESS_URL,
   show,
   VCARD,
 } from '../support/checkout.ts';
 import { type Fields, type Merchant, openShop, startTestGateway } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true, trustedProxies: ['127.0.0.1'] });
+const shop = openShop({ simulator: true, trustedProxies: ['127.0.0.1'] });
 const checkout = checkoutOf(shop);
 
 const card = (card_number: string, card_expiry = '01/38'): Fields => ({
@@ -28,7 +28,7 @@ const AT_A_PAGE = card('4111111111111111', '12/38');
 const HOME = '198.51.100.1';
 const ELSEWHERE = '203.0.113.9';
 
-const press = ({ url }: Pick<Session, 'url'>, form: Fields, from = HOME): Promise<Shown> =>
+const press = ({ url }: Pick<Session, 'url'>, form: Fields, from = HOME): Promise<FetchedPage> =>
   show(url, { method: 'POST', body: new URLSearchParams(form), headers: { 'x-forwarded-for': from } });
 /** Tries cards one after the other, and says how each was answered. */
 async function tries(session: Session, forms: Fields[], from = HOME): Promise<number[]> {
@@ -40,12 +40,14 @@ const times = <Value>(count: number, value: Value): Value[] => Array<Value>(coun
 const open = (merchant: Merchant, methods = ['card', 'vcard']): Promise<Session> =>
   checkout.open({ methods }, merchant);
 /** A try in a session of its own. */
-const tryOnce = async (merchant: Merchant, form: Fields, from = HOME): Promise<Shown> =>
+const tryOnce = async (merchant: Merchant, form: Fields, from = HOME): Promise<FetchedPage> =>
   press(await open(merchant), form, from);
 const attemptsOf = ({ orderId }: Session, merchant: Merchant) => checkout.attempts(orderId, merchant);
 const refusals = async (limit: string): Promise<number> => {
   const text = await (await fetch(`${shop.url}/metrics`)).text();
-  return Number(new RegExp(`^turnpike_card_tries_refused_total{limit="${limit}"} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return Number(
+    new RegExp(`^turnpike_card_attempts_refused_total{limit="${limit}"} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+  );
 };
 const cardsKept = async ({ mid }: Merchant): Promise<unknown> =>
   (await shop.rows(`select count(*)::int as cards from cards where mid = '${mid}'`))[0]?.cards;
@@ -242,7 +244,7 @@ describe('an address', () => {
     const merchant = await shop.newMerchant();
     const address = '192.0.2.77';
     await tryOnce(merchant, DECLINED, address);
-    const kept = () => shop.rows(`select * from card_tries where mid = '${merchant.mid}'`);
+    const kept = () => shop.rows(`select * from card_attempts where mid = '${merchant.mid}'`);
     const [first] = await kept();
     expect(first).toMatchObject({ attempt: 1, source: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(JSON.stringify(first)).not.toContain(address);
@@ -256,7 +258,7 @@ describe('an address', () => {
   test('that tries thirty cards at once gets no more through than its limit', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 5 });
     const sessions = await Promise.all(times(30, merchant).map((one) => open(one)));
-    const passed = (answers: Shown[]): number => answers.filter(({ status }) => status === 303).length;
+    const passed = (answers: FetchedPage[]): number => answers.filter(({ status }) => status === 303).length;
     const atOnce = passed(await Promise.all(sessions.map((session) => press(session, DECLINED))));
     expect(atOnce).toBeLessThanOrEqual(5);
     const afterwards = [];
@@ -317,7 +319,7 @@ describe('an account that set no limits', () => {
   });
 
   test('has the defaults in production', async () => {
-    const live = await startTestGateway({ environment: 'production', outside: true, trustedProxies: ['127.0.0.1'] });
+    const live = await startTestGateway({ environment: 'production', simulator: true, trustedProxies: ['127.0.0.1'] });
     try {
       const session = await checkoutOf(live).open({ methods: ['card'] }, live.merchant);
       expect(await tries(session, times(11, DECLINED))).toEqual([...times(10, 303), 429]);
@@ -328,7 +330,7 @@ describe('an account that set no limits', () => {
 });
 
 describe('a page that is hammered', () => {
-  const hammer = ({ url }: Session): Promise<Shown[]> =>
+  const hammer = ({ url }: Session): Promise<FetchedPage[]> =>
     Promise.all(times(200, url).map((one) => fill(one, { method: 'nothing' })));
 
   test('turns away what no person would press, for a second, and other pages do not', async () => {

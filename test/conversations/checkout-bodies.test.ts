@@ -21,7 +21,7 @@ let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
 let callbacks: Awaited<ReturnType<typeof callbacksOf>>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   callbacks = await callbacksOf(shop);
 });

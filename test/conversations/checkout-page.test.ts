@@ -6,11 +6,11 @@ import {
   checkoutOf,
   choices,
   DOC_A,
+  type FetchedPage,
   fill,
   follow,
   inputs,
   marked,
-  type Shown,
   SUCCESS_URL,
   show,
   VCARD,
@@ -18,15 +18,15 @@ import {
 import { type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { expectSafe, readable, withoutScript } from '../support/pages.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
 const p = (name: string): string => `parameters[${name}]`;
 const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
-const decide = (page: string, decision: string): Promise<Shown> => fill(page, { decision });
-const formOf = async (url: string, label: string): Promise<Shown> => show(`${url}?method=${label}`);
+const decide = (page: string, decision: string): Promise<FetchedPage> => fill(page, { decision });
+const formOf = async (url: string, label: string): Promise<FetchedPage> => show(`${url}?method=${label}`);
 /** What a payer does who finds one of several ways on a page and chooses it. */
-async function choose(page: Shown, label: string, form: Fields): Promise<Shown> {
+async function choose(page: FetchedPage, label: string, form: Fields): Promise<FetchedPage> {
   expect(choices(page.text)).toContain(label);
   const shown = await show(new URL(`?method=${label}`, page.url).href);
   expect(inputs(shown.text)).toEqual(Object.keys(form).filter((name) => name !== 'method'));

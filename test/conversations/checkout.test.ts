@@ -30,7 +30,7 @@ let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
 let rival: Merchant;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   rival = await shop.newMerchant();
 });

@@ -11,7 +11,7 @@ import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } f
 import { type Answer, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
 import { refused, said } from '../support/operations.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
 const A_UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { saleAnswer } from '../../src/wire/s2s/answers.ts';
 import { type Fields, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 const IPS = { brand: 'ips', identifier: '', order_currency: 'RSD', order_amount: '1234.56' };
 const sale = async (fields: Fields = {}) => (await shop.sale({ ...IPS, ...fields })).body;
@@ -272,7 +272,7 @@ async function bankInsists(id: string, code: string): Promise<number> {
 
 function signatureByHand(eventId: string, body: string): Record<string, string> {
   const seconds = String(Math.floor(Date.now() / 1000));
-  const secret = Buffer.from(shop.provider?.newsSecret ?? '', 'base64');
+  const secret = Buffer.from(shop.provider?.notificationSecret ?? '', 'base64');
   const mac = createHmac('sha256', secret).update(`${eventId}.${seconds}.${body}`).digest('base64');
   return { 'webhook-id': eventId, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${mac}` };
 }

@@ -5,7 +5,7 @@ import { LIMITS } from '../../src/rules/limits.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Fields, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const FILE = 'parameters[NarrativeFileBase64]';
 
 const sockets: Socket[] = [];

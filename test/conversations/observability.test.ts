@@ -18,7 +18,7 @@ const lines = (shop: TestGateway): Line[] => shop.logs.map((line) => JSON.parse(
 const requestLines = (shop: TestGateway): Line[] => lines(shop).filter((line) => line.msg === 'request');
 
 /** The log line of an answer, which is written right after it. */
-async function lineOf(shop: TestGateway, headers: Headers): Promise<Line> {
+async function connectionFaultOf(shop: TestGateway, headers: Headers): Promise<Line> {
   const id = headers.get('x-request-id');
   const find = () => requestLines(shop).filter((line) => line.request_id === id);
   await expect.poll(find).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('the counts', () => {
     await shop.post({ action: 'NOPE' });
     await shop.admin('GET', '/accounts', undefined, 'wrong');
     const last = await shop.admin('GET', '/payments');
-    await lineOf(shop, last.headers);
+    await connectionFaultOf(shop, last.headers);
     const text = await metrics();
     const requests = (labels: string) => sample(text, `turnpike_requests_total{${labels}}`);
     expect({
@@ -159,7 +159,7 @@ describe('the log', () => {
 
   test('a request leaves one line: who, what, what came of it, how long it took', async () => {
     const { body, headers } = await shop.sale();
-    const line = await lineOf(shop, headers);
+    const line = await connectionFaultOf(shop, headers);
     expect(line).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -190,13 +190,16 @@ describe('the log', () => {
       { action: 'GET_TRANS_STATUS', outcome: 'error 101000', status: 400 },
     ],
   ])('%s is logged with the account, because its key was known', async (_, send, expected) => {
-    expect(await lineOf(shop, (await send()).headers)).toMatchObject({ ...expected, mid: shop.merchant.mid });
+    expect(await connectionFaultOf(shop, (await send()).headers)).toMatchObject({
+      ...expected,
+      mid: shop.merchant.mid,
+    });
   });
 
   test('an address that is not allowed is logged with the account', async () => {
     const merchant = await shop.newMerchant({ ip_allowlist: ['203.0.113.7'] });
     const { headers } = await shop.sale({}, merchant);
-    expect(await lineOf(shop, headers)).toMatchObject({ outcome: 'error 100000', mid: merchant.mid });
+    expect(await connectionFaultOf(shop, headers)).toMatchObject({ outcome: 'error 100000', mid: merchant.mid });
   });
 
   test.each<[string, () => Promise<{ headers: Headers }>, Partial<Line>]>([
@@ -209,7 +212,7 @@ describe('the log', () => {
     ['a wrong token', () => shop.admin('GET', '/accounts', undefined, 'x'), { action: 'admin', status: 401 }],
     ['an admin call', () => shop.admin('GET', '/accounts'), { action: 'admin', outcome: '200', status: 200 }],
   ])('%s is logged without an account', async (_, send, expected) => {
-    const line = await lineOf(shop, (await send()).headers);
+    const line = await connectionFaultOf(shop, (await send()).headers);
     expect(line).toMatchObject(expected);
     expect(line).not.toHaveProperty('mid');
     expect(line).not.toHaveProperty('payment_id');
@@ -262,7 +265,7 @@ describe('the log', () => {
       'request-id': 'made-up',
     });
     expect(headers.get('x-request-id')).not.toBe('made-up');
-    await lineOf(shop, headers);
+    await connectionFaultOf(shop, headers);
     expect(shop.logs.join('')).not.toContain('made-up');
   });
 });

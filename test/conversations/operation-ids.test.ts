@@ -5,7 +5,7 @@ import type { Operation, OperationOutcome } from '../../src/connectors/connector
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
-import { workDueOperations } from '../../src/core/due.ts';
+import { processDueOperations } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { Refusal } from '../../src/rules/errors.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -24,7 +24,7 @@ let checkout: ReturnType<typeof checkoutOf>;
 /** A second process over the same database. */
 let other: Gateway;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'error' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'error' });
   at = operationsOf(shop);
   checkout = checkoutOf(shop);
   other = await shop.anotherGateway();
@@ -310,7 +310,7 @@ test('a process that died after the intent: the repeat finds the operation, and 
   await shop.gateway.installation.moveClock(merchant.mid, 31_000);
   scripts.delete(id);
   await shop.advanceClock(1, merchant.mid);
-  await workDueOperations(other);
+  await processDueOperations(other);
   const repeat = await send('/post', 'refund', id, { operation_id, amount: '2.00' }, merchant);
   expect(idIn(repeat)).toBe(operation_id);
   expect(await at.inspect(id)).toMatchObject({ refunded: '2.00', operations: [{ state: 'done' }] });

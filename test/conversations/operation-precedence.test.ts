@@ -15,7 +15,7 @@ import {
 } from '../support/gateway.ts';
 import { brandSale, refused } from '../support/operations.ts';
 
-const NOBODY = '01990000-0000-7000-8000-000000000000';
+const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
 const ALLOWED = '203.0.113.7';
 const vcard = createVcard();
 /** Stands for the provider of the other brands: payouts are paid at once, the rest is waited for. */
@@ -94,21 +94,21 @@ const ROWS: Row[] = [
     request: async () => ({ trans_id: (await sell()).trans_id }),
     state: refused('captureNotPending'),
     malformed: { field: 'amount', value: '1e3', sentence: INVALID },
-    unknown: { fields: { trans_id: NOBODY }, refusal: refused('unknownTransaction') },
+    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownTransaction') },
   },
   {
     action: 'VOID',
     request: async () => ({ trans_id: (await sell()).trans_id }),
     state: refused('notSupported'),
     malformed: revealed,
-    unknown: { fields: { trans_id: NOBODY }, refusal: refused('unknownPayment') },
+    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownPayment') },
   },
   {
     action: 'CREDITVOID',
     request: async () => ({ trans_id: (await sell({ identifier: 'decline@example.com' })).trans_id }),
     state: refused('refundNotSettled'),
     malformed: { field: 'amount', value: '-1.00', sentence: INVALID },
-    unknown: { fields: { trans_id: NOBODY }, refusal: refused('unknownPayment') },
+    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownPayment') },
   },
   {
     action: 'RECURRING_SALE',
@@ -140,7 +140,7 @@ const ROWS: Row[] = [
     request: async () => ({ schedule_id: await schedule('week'), day_of_month: '5' }),
     state: refused('invalidData', 'day_of_month: This value should be sent with interval_unit month only.'),
     malformed: { field: 'payments_count', value: '0', sentence: INVALID },
-    unknown: { fields: { schedule_id: NOBODY }, refusal: refused('unknownSchedule') },
+    unknown: { fields: { schedule_id: NO_CONNECTOR }, refusal: refused('unknownSchedule') },
   },
   {
     action: 'DELETE_SCHEDULE',
@@ -152,7 +152,7 @@ const ROWS: Row[] = [
     // What was deleted is gone.
     state: refused('unknownSchedule'),
     malformed: revealed,
-    unknown: { fields: { schedule_id: NOBODY }, refusal: refused('unknownSchedule') },
+    unknown: { fields: { schedule_id: NO_CONNECTOR }, refusal: refused('unknownSchedule') },
   },
 ];
 
@@ -254,7 +254,7 @@ describe('fields', () => {
       const draft = draftOf({ action, trans_id: (await sell()).trans_id, amount: '1' });
       expect(await send(draft)).toEqual(refused('invalidData', `amount: ${INVALID}`));
       const unknown = action === 'CAPTURE' ? refused('unknownTransaction') : refused('unknownPayment');
-      expect(await send(withFields(draft, { trans_id: NOBODY }))).toEqual(unknown);
+      expect(await send(withFields(draft, { trans_id: NO_CONNECTOR }))).toEqual(unknown);
     },
   );
 });
@@ -270,10 +270,10 @@ describe('state', () => {
   });
   test('RECURRING_SALE: the first payment before the schedule, the schedule before a duplicate', async () => {
     const { action, request } = ROWS.find((row) => row.action === 'RECURRING_SALE') as Row;
-    const draft = withFields(draftOf({ action, ...(await request()) }), { schedule_id: NOBODY });
+    const draft = withFields(draftOf({ action, ...(await request()) }), { schedule_id: NO_CONNECTOR });
     expect(await send(draft)).toEqual(refused('unknownSchedule'));
     expect(await send(withFields(draft, { recurring_token: 'x' }))).toEqual(refused('incorrectTransaction'));
-    expect(await send(withFields(draft, { recurring_first_trans_id: NOBODY }))).toEqual(
+    expect(await send(withFields(draft, { recurring_first_trans_id: NO_CONNECTOR }))).toEqual(
       refused('incorrectTransaction'),
     );
   });
@@ -357,6 +357,6 @@ describe('refunds', () => {
       });
     expect(await ask(trans_id, '1e3')).toMatchObject(refused('invalidData', `amount: ${INVALID}`));
     expect(await ask(trans_id, '1')).toMatchObject(refused('invalidData', `amount: ${INVALID}`));
-    expect(await ask(NOBODY, '1.00')).toMatchObject(refused('unknownPayment'));
+    expect(await ask(NO_CONNECTOR, '1.00')).toMatchObject(refused('unknownPayment'));
   });
 });

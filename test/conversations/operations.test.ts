@@ -5,19 +5,19 @@ import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, WholePayment } from '../../src/core/context.ts';
 import { refund } from '../../src/core/payments/change.ts';
-import { receiveNews } from '../../src/core/payments/news.ts';
+import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type OperationAction, operationsOf, type RefusalName, refused, said } from '../support/operations.ts';
 
-/** A shop with the simulated outside world, and one whose provider does what the test says. */
+/** A shop with the provider simulator, and one whose provider does what the test says. */
 let shop: TestGateway;
 let scripted: TestGateway;
 let at: ReturnType<typeof operationsOf>;
 let atScripted: ReturnType<typeof operationsOf>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   scripted = await startTestGateway({ connectors: { vcard: provider, upstream: { ...provider, submit: accept } } });
   at = operationsOf(shop);
   atScripted = operationsOf(scripted);
@@ -91,7 +91,7 @@ describe.each([
   { brand: 'doc-a', hasProvider: true },
 ])('$brand', ({ brand, hasProvider }) => {
   /** What moved at the provider, if there is one. */
-  const moved = async (id: string, ...movements: string[]): Promise<void> =>
+  const written = async (id: string, ...movements: string[]): Promise<void> =>
     expect(await at.movements(id)).toEqual(hasProvider ? movements : []);
 
   test('CAPTURE of everything: SETTLED, and never again', async () => {
@@ -101,7 +101,7 @@ describe.each([
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '10.00' });
     expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
     expect(await at.held(id)).toEqual(FREE);
-    await moved(id, 'capture in 1000');
+    await written(id, 'capture in 1000');
   });
 
   test('CAPTURE of a part: SETTLED with that part, and the rest is gone', async () => {
@@ -112,7 +112,7 @@ describe.each([
     expect(await said(at.send('CREDITVOID', id, { amount: '4.01' }))).toEqual(refused('refundTooMuch'));
     expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
     expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', captured: '4.00', refunded: '4.00' });
-    await moved(id, 'capture in 400', 'refund out 400');
+    await written(id, 'capture in 400', 'refund out 400');
   });
 
   test('CAPTURE of more than is reserved: refused, and nothing has happened', async () => {
@@ -120,7 +120,7 @@ describe.each([
     expect(await said(at.send('CAPTURE', id, { amount: '10.01' }))).toEqual(refused('captureTooMuch'));
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', captured: '0.00', operations: [] });
     expect(await said(at.send('CAPTURE', id, { amount: '10.00' }))).toEqual(captured(id, '10.00'));
-    await moved(id, 'capture in 1000');
+    await written(id, 'capture in 1000');
   });
 
   test('VOID of a reserved amount: VOID, and nothing more can be done', async () => {
@@ -131,7 +131,7 @@ describe.each([
     expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
     expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
-    await moved(id);
+    await written(id);
   });
 
   test('CREDITVOID of a reserved amount: REVERSAL', async () => {
@@ -141,7 +141,7 @@ describe.each([
     expect(await at.inspect(id)).toMatchObject({ captured: '0.00', refunded: '0.00' });
     expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
-    await moved(id);
+    await written(id);
   });
 
   test('CREDITVOID of everything: REFUND', async () => {
@@ -151,7 +151,7 @@ describe.each([
     expect(await at.inspect(id)).toMatchObject({ captured: '10.00', refunded: '10.00' });
     expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
-    await moved(id, 'sale in 1000', 'refund out 1000');
+    await written(id, 'sale in 1000', 'refund out 1000');
   });
 
   test('CREDITVOID in parts: SETTLED until the last part, each an operation of its own', async () => {
@@ -170,7 +170,7 @@ describe.each([
     }
     expect(new Set([...ids, id]).size).toBe(4);
     expect(await at.held(id)).toEqual(FREE);
-    await moved(id, 'sale in 1000', 'refund out 300', 'refund out 300', 'refund out 400');
+    await written(id, 'sale in 1000', 'refund out 300', 'refund out 300', 'refund out 400');
   });
 
   test('CREDITVOID without an amount pays back what is left', async () => {
@@ -179,7 +179,7 @@ describe.each([
     expect(await said(at.send('CREDITVOID', id, { amount: '2.51' }))).toEqual(refused('refundTooMuch'));
     expect(await said(at.send('CREDITVOID', id, { amount: '' }))).toEqual(accepted(id));
     expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
-    await moved(id, 'sale in 1000', 'refund out 750', 'refund out 250');
+    await written(id, 'sale in 1000', 'refund out 750', 'refund out 250');
   });
 });
 
@@ -358,14 +358,14 @@ describe('amounts', () => {
 });
 
 describe('whose payment it is', () => {
-  const NOBODY = '01990000-0000-7000-8000-000000000000';
+  const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
   test.each([
     ['CAPTURE', 'unknownTransaction'],
     ['VOID', 'unknownPayment'],
     ['CREDITVOID', 'unknownPayment'],
   ] as const)('%s: another account’s id is as unknown as a random one', async (action, error) => {
     const [id, paid, stranger] = [await at.authorised(), await at.settled(), await shop.newMerchant()];
-    for (const unknown of [id, paid, NOBODY, 'x', `${id}0`]) {
+    for (const unknown of [id, paid, NO_CONNECTOR, 'x', `${id}0`]) {
       expect(await said(at.send(action, unknown, {}, stranger)), unknown).toEqual(refused(error));
     }
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', operations: [] });
@@ -671,13 +671,13 @@ test('our own database took the outcome of a refund, but its answer was lost: th
   const account = (await findAccount(gateway, merchant.mid)) as Account;
   const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as WholePayment;
   let isLost = false;
-  const move: typeof gateway.payments.move = async (one) => {
-    const isDone = await gateway.payments.move(one);
+  const transition: typeof gateway.payments.transition = async (one) => {
+    const isDone = await gateway.payments.transition(one);
     if (isLost || one.event !== 'partlyRefunded') return isDone;
     isLost = true;
     throw new Error('Connection terminated unexpectedly');
   };
-  const shaky = { ...gateway, payments: { ...gateway.payments, move } };
+  const shaky = { ...gateway, payments: { ...gateway.payments, transition } };
   await refund(shaky, account, payment, '3.00', 'merchant').catch(() => undefined);
   expect(isLost).toBe(true);
   await scripted.advanceClock(3600, merchant.mid);
@@ -724,7 +724,7 @@ describe('other news while an operation is under way', () => {
     const id = await atScripted.authorised('vcard', {}, merchant);
     scripts.set(id, { operate: deadLine });
     await atScripted.send('CAPTURE', id, {}, merchant);
-    await receiveNews(scripted.gateway, 'vcard', {
+    await receiveNotification(scripted.gateway, 'vcard', {
       eventId: `declined-${id}`,
       reference: id,
       body: { type: 'payment', reference: id, status: 'declined', amount: '1000', currency: 'USD' },

@@ -8,12 +8,12 @@ import { operationsOf, refused, said } from '../support/operations.ts';
 let shop: TestGateway;
 let at: ReturnType<typeof operationsOf>;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   at = operationsOf(shop);
 });
 afterAll(() => shop.close());
 
-const NOBODY = '01990000-0000-7000-8000-000000000000';
+const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
 const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 const ACTIONS = ['capture', 'void', 'refund'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -184,7 +184,7 @@ describe('the refusals are those of the merchant', () => {
 });
 
 describe.each(ACTIONS)('%s', (action) => {
-  test.each([NOBODY, 'x', '..%2Faccounts'])('404 for %s', async (id) => {
+  test.each([NO_CONNECTOR, 'x', '..%2Faccounts'])('404 for %s', async (id) => {
     expect(await order(id, action)).toEqual({
       status: 404,
       body: { result: 'ERROR', error_code: 101000, error_message: 'Payment does not exist.', errors: [] },

@@ -1,18 +1,18 @@
 /** The page in a hostile world: forms of strangers, frames of strangers, pictures of strangers, and how much it weighs. */
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../src/pages/words/index.ts';
-import { type Body, checkoutOf, DOC_A, fill, type Shown, SUCCESS_URL, show, VCARD } from '../support/checkout.ts';
+import { LANGUAGES } from '../../src/pages/locales/index.ts';
+import { type Body, checkoutOf, DOC_A, type FetchedPage, fill, SUCCESS_URL, show, VCARD } from '../support/checkout.ts';
 import { type Fields, openShop, startTestGateway } from '../support/gateway.ts';
 import { expectSafe, policyOf, readable, withoutScript } from '../support/pages.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
-const pageOf = async (settings: Body, fields: Body = {}): Promise<Shown> =>
+const pageOf = async (settings: Body, fields: Body = {}): Promise<FetchedPage> =>
   show((await checkout.open({ methods: ['vcard', 'doc-a'], ...fields }, await shop.newMerchant(settings))).url);
 
 describe('a form of another site', () => {
-  const send = (url: string, headers: Fields): Promise<Shown> =>
+  const send = (url: string, headers: Fields): Promise<FetchedPage> =>
     show(url, { method: 'POST', body: new URLSearchParams(VCARD.success), headers });
 
   test.each<[string, Fields]>([

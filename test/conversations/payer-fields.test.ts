@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { noteCollected } from '../../src/core/payments/advance.ts';
+import { recordCollected } from '../../src/core/payments/advance.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import {
   type Answer,
@@ -15,7 +15,7 @@ import {
 } from '../support/gateway.ts';
 import { expectSafe, withoutScript } from '../support/pages.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 const p = (name: string): string => `parameters[${name}]`;
 const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
@@ -415,7 +415,7 @@ describe('a process that died right after it had kept what the payer filled in',
     const payment = await shop.gateway.payments.findAnywhere(id);
     if (!payment) throw new Error('There is no payment.');
     const parameters = { orgCode: '0010', accountName: 'Ayşe Yılmaz', accountNumber: '6299876543' };
-    await noteCollected(shop.gateway, payment, { ...payment.details, parameters });
+    await recordCollected(shop.gateway, payment, { ...payment.details, parameters });
     return { id, url, merchant };
   }
 

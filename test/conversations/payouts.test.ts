@@ -20,7 +20,7 @@ const PAYOUTS = ['payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b'];
 let shop: TestGateway;
 let merchant: Merchant;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   merchant = await shop.newMerchant({ account_uuid: ACCOUNT_UUID });
 });
 afterAll(() => shop.close());
@@ -162,7 +162,7 @@ describe('what arrives at the provider', () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-    const upstream = createUpstream({ url, key: 'key', newsSecret: 'c2VjcmV0' });
+    const upstream = createUpstream({ url, key: 'key', notificationSecret: 'c2VjcmV0' });
     close = () => upstream.close();
     quiet = await startTestGateway({ connectors: { upstream } });
   });

@@ -5,7 +5,7 @@ import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 import { withoutScript } from '../support/pages.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 const BRANDS =
   'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a bank-a local-a local-b doc-a doc-b crypto-b ' +
@@ -40,7 +40,7 @@ const atProvider = async (id: string): Promise<Answer['body']> => {
   return (await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } })).json();
 };
 /** The way back that the provider was told for a payment. */
-async function wayBack(page: string): Promise<string> {
+async function returnLink(page: string): Promise<string> {
   const { location } = await decide(page, 'leave');
   return location;
 }
@@ -118,7 +118,7 @@ describe('a payer who walks away', () => {
     for (const look of ['status', 'return'] as const) {
       const merchant = await shop.newMerchant();
       const { id, page } = await sale('hosted-b', {}, merchant);
-      const back = await wayBack(page);
+      const back = await returnLink(page);
       await shop.gateway.installation.moveClock(merchant.mid, 3_600_000);
       await readClock(shop.gateway);
       if (look === 'status') expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'DECLINED' });
@@ -151,7 +151,7 @@ describe('a payer who walks away', () => {
 describe('the return and the news', () => {
   test('the return comes first: the payer is not held up, and the news settle it', async () => {
     const { id, page } = await sale('hosted-b');
-    const back = await wayBack(page);
+    const back = await returnLink(page);
     expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await stateOf(id)).toBe('REDIRECT');
     await decide(page, 'approve');
@@ -194,7 +194,7 @@ describe('the return and the news', () => {
   test('a provider that is down when the payer returns does not hold the payer up, nor decide anything', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('hosted-b', {}, merchant);
-    const back = await wayBack(page);
+    const back = await returnLink(page);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'error_500' });
     expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await stateOf(id)).toBe('REDIRECT');
@@ -202,7 +202,7 @@ describe('the return and the news', () => {
 
   test('providers may send the payer back by a form as well', async () => {
     const { page } = await sale('hosted-b');
-    const back = await wayBack(page);
+    const back = await returnLink(page);
     const form = { method: 'POST', body: new URLSearchParams({ status: 'settled', anything: '<script>' }) };
     expect(await visit(back, form)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await visit(back, { method: 'POST' })).toMatchObject({ status: 303, location: RETURN_URL });
@@ -210,7 +210,7 @@ describe('the return and the news', () => {
 
   test('what the way back says in its query is nobody’s word', async () => {
     const { id, page } = await sale('hosted-b');
-    expect(await visit(`${await wayBack(page)}?status=settled&payment_id=1`)).toMatchObject({ status: 303 });
+    expect(await visit(`${await returnLink(page)}?status=settled&payment_id=1`)).toMatchObject({ status: 303 });
     expect(await stateOf(id)).toBe('REDIRECT');
   });
 });
@@ -259,8 +259,8 @@ describe('links', () => {
   beforeAll(async () => {
     const one = await sale('hosted-b');
     id = one.id;
-    real = (await wayBack(one.page)).split('/return/')[1] as string;
-    other = (await wayBack((await sale('hosted-b')).page)).split('/return/')[1] as string;
+    real = (await returnLink(one.page)).split('/return/')[1] as string;
+    other = (await returnLink((await sale('hosted-b')).page)).split('/return/')[1] as string;
   });
   const turned = (letter: string | undefined): string => (letter === 'A' ? 'B' : 'A');
 
@@ -293,7 +293,7 @@ describe('links', () => {
 
   test('the link of a payment at the provider leads on to the provider, and shows the end afterwards', async () => {
     const { page } = await sale('hosted-b', { order_description: 'A blue teapot' });
-    const back = await wayBack(page);
+    const back = await returnLink(page);
     const ours = back.replace('/return/', '/pay/');
     expect(await visit(ours)).toMatchObject({ status: 303, location: page });
     await decide(page, 'approve');

@@ -6,7 +6,7 @@ import { newId } from '../../src/lib/id.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 const NOT_A_CHOICE = 'The value you selected is not a valid choice.';
 const sale = async (brand: string, merchant: Merchant = shop.merchant, fields: Fields = {}) =>
@@ -61,7 +61,7 @@ describe('who may call', () => {
     }
   });
 
-  test('without a simulated world there is nobody to give orders to', async () => {
+  test('without a provider simulator there is nobody to give orders to', async () => {
     const alone = await startTestGateway();
     try {
       const { body } = await alone.sale();

@@ -13,7 +13,7 @@ import {
 } from '../support/checkout.ts';
 import { type Fields, type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
 const MASTERCARD = { card_number: '5555 5555 5555 4444', card_expiry: '02/39' };

@@ -22,7 +22,7 @@ let checkout: ReturnType<typeof checkoutOf>;
 /** What the provider was told of the fields of the brand. */
 let submitted: { reference: string; parameters: unknown }[] = [];
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   const upstream = shop.gateway.connectors.upstream as Connector;
   const submit = (submission: Submission, deadline: Deadline) => {
@@ -97,7 +97,7 @@ describe('open-banking-a', () => {
     ]);
   });
 
-  test('what is missing besides the list is asked from the payer', async () => {
+  test('what is missing besides the list is query_count from the payer', async () => {
     const session = await bankSession({ payee_name: undefined });
     expect(inputs((await show(session.url)).text)).toEqual(['parameters[payee_name]']);
     await fill(session.url, { method: 'open-banking-a', 'parameters[payee_name]': 'Tea House' });

@@ -1,7 +1,6 @@
 /** Results of challenges: which are believed, what comes too late, and which process goes on with the card. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
 import { readClock } from '../../src/core/clock.ts';
 import type { Gateway, WholePayment } from '../../src/core/context.ts';
@@ -9,6 +8,7 @@ import { abandon } from '../../src/core/payments/advance.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 import { newId } from '../../src/lib/id.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
+import { createApp } from '../../src/server/app.ts';
 import { type Body, cardForm, checkoutOf, fill, type Session, show } from '../support/checkout.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -31,7 +31,7 @@ function watch(gateway: Gateway): Gateway {
 }
 
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true });
+  shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   upstream = shop.gateway.connectors.upstream as Connector;
   watch(shop.gateway);
@@ -64,7 +64,7 @@ const rreq = ({ id, acsTransId }: AtBank, fields: Body = {}): Body => ({
   ...fields,
 });
 
-async function send(body: Body, url = shop.url, secret = shop.provider?.newsSecret ?? '') {
+async function send(body: Body, url = shop.url, secret = shop.provider?.notificationSecret ?? '') {
   const bytes = JSON.stringify(body);
   const response = await fetch(`${url}/inbound/3ds`, {
     method: 'POST',
@@ -158,7 +158,7 @@ describe('a result of the directory', () => {
       await send(rreq(payer, { transStatus }));
       expect(await checkout.stateOf(payer.id)).toBe('decline');
       expect(submitted).toEqual([]);
-      expect(shop.gateway.codes.take(payer.id)).toBeUndefined();
+      expect(shop.gateway.securityCodes.take(payer.id)).toBeUndefined();
     },
   );
 });
@@ -261,7 +261,7 @@ describe('a result that another process hears', () => {
     const payer = await atBank();
     await send(rreq(payer, { transStatus: 'N' }), url);
     expect(await checkout.stateOf(payer.id)).toBe('decline');
-    expect(shop.gateway.codes.take(payer.id)).toBeUndefined();
+    expect(shop.gateway.securityCodes.take(payer.id)).toBeUndefined();
   });
 
   test('both hear it at once, several times: the card is submitted once', async () => {
@@ -289,7 +289,7 @@ describe('a result that another process hears', () => {
 
   test('words that no gateway sent are not believed', async () => {
     const payer = await atBank();
-    const { holder } = shop.gateway.codes;
+    const { holder } = shop.gateway.securityCodes;
     for (const words of ['', 'x', Buffer.from(JSON.stringify({ transId: payer.id })).toString('base64')]) {
       await shop.rows(`select pg_notify('turnpike_changes', '3ds ${holder} ${words}')`);
     }

@@ -13,7 +13,7 @@ import {
   saleFields,
 } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 interface Transfer {
   brand: string;
@@ -263,7 +263,7 @@ describe('the five minutes', () => {
     for (const seconds of [60, 60, 900, 3600, 21_600, 86_400, 86_400, 86_400]) {
       await shop.advanceClock(seconds, merchant.mid);
     }
-    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('asked')]);
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('queried')]);
     expect(await stored(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
   });
 

@@ -4,7 +4,7 @@ import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 
 const ACCOUNT_UUID = '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41';
 const newMerchant = (): Promise<Merchant> => shop.newMerchant({ account_uuid: ACCOUNT_UUID });
@@ -127,7 +127,7 @@ describe('a provider that is down', () => {
       const id: string = body.trans_id;
       for (const [asked, seconds] of PAUSES.entries()) {
         await shop.advanceClock(Math.floor(seconds / 2), merchant.mid);
-        expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(asked).fill('asked')]);
+        expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(asked).fill('queried')]);
         expect((await shop.inspect(id)).attention).toBe(null);
         await shop.advanceClock(Math.ceil(seconds / 2), merchant.mid);
         expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
@@ -228,7 +228,7 @@ describe('a provider that never received it', () => {
       in_doubt: false,
       decline_reason: 'The provider never received the payment.',
     });
-    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(4).fill('asked'), 'declined']);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(4).fill('queried'), 'declined']);
     const { order_id } = await shop.inspect(id);
     await pass(15);
     expect((await shop.post(saleOf('pin-a', merchant, { order_id }))).body).toMatchObject(SETTLED);
@@ -238,7 +238,7 @@ describe('a provider that never received it', () => {
     const { id, pass } = await lost();
     await next('error_500', 4);
     for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
-    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(5).fill('asked')]);
+    expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(5).fill('queried')]);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
     await pass(300);
     expect((await shop.inspect(id)).status).toBe('DECLINED');

@@ -1,9 +1,9 @@
 /** Reports that contradict each other, come late or tell another amount: what each leads to, and who is told. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { workEverythingDue } from '../../src/core/due.ts';
-import { noteDoubt } from '../../src/core/payments/advance.ts';
+import { processEverythingDue } from '../../src/core/due.ts';
+import { recordDoubt } from '../../src/core/payments/advance.ts';
 import { voidPayment } from '../../src/core/payments/change.ts';
-import { receiveNews } from '../../src/core/payments/news.ts';
+import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, openShop } from '../support/gateway.ts';
@@ -27,7 +27,7 @@ const found = async (id: string) => {
 };
 let events = 0;
 const report = (reference: string, body: Record<string, unknown>): Promise<void> =>
-  receiveNews(shop.gateway, 'vcard', { eventId: `event-${++events}`, reference, body: { reference, ...body } });
+  receiveNotification(shop.gateway, 'vcard', { eventId: `event-${++events}`, reference, body: { reference, ...body } });
 const SETTLED = { type: 'payment', status: 'settled', amount: '1000', currency: 'USD' };
 const callbacks = async (id: string): Promise<string[]> =>
   (await shop.inspect(id)).callbacks.map((callback: { type: string }) => callback.type);
@@ -216,8 +216,8 @@ describe('another amount than ours', () => {
     const id = await sale();
     const before = await found(id);
     await report(id, SETTLED);
-    const call = { verb: 'news', connector: 'vcard', outcome: 'settled, wrong amount', tookMs: 0 } as const;
-    await noteDoubt(shop.gateway, before, 'provider', call);
+    const call = { verb: 'notification', connector: 'vcard', outcome: 'settled, wrong amount', tookMs: 0 } as const;
+    await recordDoubt(shop.gateway, before, 'provider', call);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'wrong_amount' });
   });
 
@@ -228,8 +228,8 @@ describe('another amount than ours', () => {
   ] as const)('of a %s is not believed: it stays open, on the list, and is asked about', async (action, verb, make) => {
     const id = await make();
     provider.does({
-      operate: () => ({ kind: 'done', told: { amount: 999n, currency: 'USD' } }),
-      queryOperation: () => ({ kind: 'done', told: { amount: 1000n, currency: 'USD' } }),
+      operate: () => ({ kind: 'done', reported: { amount: 999n, currency: 'USD' } }),
+      queryOperation: () => ({ kind: 'done', reported: { amount: 1000n, currency: 'USD' } }),
     });
     const { body } = await send(action, id);
     expect(['UNDEFINED', 'ACCEPTED']).toContain(body.result);
@@ -245,7 +245,7 @@ describe('another amount than ours', () => {
     const id = await authorised();
     provider.does({
       operate: () => ({ kind: 'declined', reason: 'No.' }),
-      query: () => ({ kind: 'settled', told: { amount: 400n, currency: 'USD' } }),
+      query: () => ({ kind: 'settled', reported: { amount: 400n, currency: 'USD' } }),
     });
     await shop.advanceClock(100 * DAY);
     const { operations, attention, status } = await shop.inspect(id);
@@ -320,7 +320,7 @@ describe('an authorisation whose time is over', () => {
     provider.does({ operate: () => promise });
     const other = await shop.anotherGateway();
     await shop.gateway.installation.moveClock(shop.merchant.mid, 7 * DAY * 1000);
-    const dying = workEverythingDue(other);
+    const dying = processEverythingDue(other);
     await expect.poll(() => provider.calls(id)).toContain('void 1000');
     provider.does({});
     await shop.advanceClock(LIMITS.submissionMs / 1000, shop.merchant.mid);
@@ -336,7 +336,7 @@ describe('an outcome that nobody ever tells', () => {
     provider.does({ submit: () => ({ kind: 'unknown' }), query: () => ({ kind: 'unknown' }) });
     const id = await sale();
     await shop.advanceClock(60 * DAY);
-    const most = 2 + LIMITS.askAgainMs.length + LIMITS.askAgainDays + 1;
+    const most = 2 + LIMITS.queryBackoffMs.length + LIMITS.dailyQueries + 1;
     expect(await shop.events(id)).toHaveLength(most);
     await shop.advanceClock(60 * DAY);
     expect(await shop.events(id)).toHaveLength(most);

@@ -46,7 +46,7 @@ test('the early question takes none of those that were to come', async () => {
   const id = (await pinSale()).body.trans_id as string;
   await shop.advanceClock(500);
   const asked = async (): Promise<unknown> =>
-    (await shop.rows(`select asked from payments where payment_id = '${id}'`))[0]?.asked;
+    (await shop.rows(`select query_count from payments where payment_id = '${id}'`))[0]?.asked;
   const before = await asked();
   await shop.gateway.payments.hasten('upstream');
   await shop.advanceClock(LIMITS.backlogPauseMs / 1000);

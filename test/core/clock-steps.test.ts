@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, type Merchant, openShop, sign } from '../support/gateway.ts';
@@ -83,17 +83,17 @@ async function expectHistory(id: string, expected: [event: string, after: number
 /** How long after its opening a payment without an answer is asked about. */
 const ASKED: [string, number][] = [
   ['unanswered', 0],
-  ['asked', 5],
-  ['asked', 10],
-  ['asked', 25],
-  ['asked', 55],
-  ['asked', 115],
-  ['asked', 415],
-  ['asked', 1315],
-  ['asked', 4915],
-  ['asked', 26_515],
-  ['asked', 112_915],
-  ['asked', 199_315],
+  ['queried', 5],
+  ['queried', 10],
+  ['queried', 25],
+  ['queried', 55],
+  ['queried', 115],
+  ['queried', 415],
+  ['queried', 1315],
+  ['queried', 4915],
+  ['queried', 26_515],
+  ['queried', 112_915],
+  ['queried', 199_315],
 ];
 
 describe('one long move', () => {
@@ -265,7 +265,7 @@ describe('whose clock it is', () => {
     const { charges } = await subscribe(merchant, {});
     await shop.advanceClock(4.5 * DAY, merchant.mid);
     await expect.poll(() => other.clock.offset(merchant.mid)).toBe(shop.gateway.clock.offset(merchant.mid));
-    await workEverythingDue(other);
+    await processEverythingDue(other);
     expect(await charges()).toHaveLength(4);
   });
 
@@ -279,9 +279,9 @@ describe('whose clock it is', () => {
     // The news of the move has arrived by now; so the gateway is put back to where it was.
     await pause(100);
     behind.clock.set(before);
-    await workEverythingDue(behind);
+    await processEverythingDue(behind);
     await readClock(behind);
-    await workEverythingDue(behind);
+    await processEverythingDue(behind);
     await expectHistory(body.trans_id, [
       ['authorised', 0],
       ['requested expiry', 7.5 * DAY],

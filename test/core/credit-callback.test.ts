@@ -26,10 +26,10 @@ async function toldOf(protocol: WholePayment['protocol'], orderId: string | null
       content: null,
       orderId,
     },
-    ...{ state: 'done', reason: null, asked: 0 },
+    ...{ state: 'done', reason: null, queryCount: 0 },
   };
-  const move = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;
-  const callback = await callbackOf(shop.gateway, { ...move, event: 'partlyRefunded' }, undefined);
+  const transition = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;
+  const callback = await callbackOf(shop.gateway, { ...transition, event: 'partlyRefunded' }, undefined);
   const fields = Object.fromEntries(new URLSearchParams(callback?.body));
   return { type: callback?.type, fields, orderId: payment.orderId, password: merchant.password };
 }

@@ -15,7 +15,7 @@ let checkout: ReturnType<typeof checkoutOf>;
 /** A second process over the same database. */
 let other: Gateway;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'error' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'error' });
   checkout = checkoutOf(shop);
   other = await shop.anotherGateway();
   other.publicUrl = shop.url;

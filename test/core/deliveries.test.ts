@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import {
   deliveriesAt,
+  exhaustQueriesOf,
   expectPause,
   idOf,
   isSigned,
   LADDER,
-  loseThePatienceOf,
   pauseOf,
   type Told,
 } from '../support/delivery-shop.ts';
@@ -33,14 +33,15 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await loseThePatienceOf(shop.gateway, PATIENCE_MS);
+  await exhaustQueriesOf(shop.gateway, PATIENCE_MS);
 });
 afterAll(async () => {
   await shop.close();
   await deliveries.close();
 });
 
-const failsAt = (tries: number): Behaviour => inTurn(...(Array(tries).fill(answers(500)) as [Behaviour]), answers(200));
+const failsAt = (attempts: number): Behaviour =>
+  inTurn(...(Array(attempts).fill(answers(500)) as [Behaviour]), answers(200));
 const idsAt = ({ receiver }: Told): string[] => receiver.received.map(idOf);
 
 describe('the ladder', () => {
@@ -48,24 +49,24 @@ describe('the ladder', () => {
     const { merchant, receiver, sale, newest, pass, resend } = await deliveries.tellingTo(answers(500));
     const id = await sale();
     await deliveries.drain();
-    for (const [rung, row] of LADDER.entries()) {
+    for (const [retryIndex, row] of LADDER.entries()) {
       const waiting = await newest(id);
-      expect(waiting).toMatchObject({ state: 'waiting', tries: rung + 1, reason: null, finishedAt: null });
-      expectPause(waiting, rung);
+      expect(waiting).toMatchObject({ state: 'waiting', attempts: retryIndex + 1, reason: null, finishedAt: null });
+      expectPause(waiting, retryIndex);
       await pass(row / 2);
-      expect(receiver.received).toHaveLength(rung + 1);
+      expect(receiver.received).toHaveLength(retryIndex + 1);
       await pass(pauseOf(waiting) - row / 2);
-      expect(receiver.received).toHaveLength(rung + 2);
+      expect(receiver.received).toHaveLength(retryIndex + 2);
     }
     const parked = await newest(id);
     expect(parked).toMatchObject({
       state: 'parked',
       reason: 'It was tried as often as the ladder of pauses allows.',
-      tries: LADDER.length + 1,
+      attempts: LADDER.length + 1,
       dueAt: null,
       finishedAt: expect.any(Number),
     });
-    expect(parked.log.map((one) => one.try)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
+    expect(parked.log.map((one) => one.attempt)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
     expect(new Set(parked.log.map(({ status }) => status))).toEqual(new Set([500]));
 
     await pass(30 * DAY);
@@ -75,7 +76,7 @@ describe('the ladder', () => {
     expect(await resend(id)).toBe(1);
     await deliveries.drain();
     const delivered = await newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', reason: null, tries: 15, dueAt: null });
+    expect(delivered).toMatchObject({ state: 'delivered', reason: null, attempts: 15, dueAt: null });
     expect(delivered.log.at(-1)).toMatchObject({ try: 15, status: 200, fault: null });
     // The same message every time, and every time signed.
     expect(new Set(receiver.received.map(idOf))).toEqual(new Set([`${id}-${delivered.seq}`]));
@@ -90,7 +91,7 @@ describe('the ladder', () => {
     const id = await sale();
     await pass(5 * DAY);
     expect(receiver.received).toHaveLength(14);
-    expect(await newest(id)).toMatchObject({ state: 'parked', tries: 14 });
+    expect(await newest(id)).toMatchObject({ state: 'parked', attempts: 14 });
   });
 
   test.each([2, 5, 14])('it ends with success at try %i', async (nth) => {
@@ -99,7 +100,7 @@ describe('the ladder', () => {
     await pass(5 * DAY);
     expect(receiver.received).toHaveLength(nth);
     const delivered = await newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', tries: nth });
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: nth });
     expect(delivered.log.map(({ status }) => status)).toEqual([...Array(nth - 1).fill(500), 200]);
   });
 
@@ -112,7 +113,7 @@ describe('the ladder', () => {
     expectPause(await newest(id), 0);
     await pass(5 * DAY);
     expect(receiver.received).toHaveLength(28);
-    expect(await newest(id)).toMatchObject({ state: 'parked', tries: 28 });
+    expect(await newest(id)).toMatchObject({ state: 'parked', attempts: 28 });
   });
 
   test('what was delivered can be resent, and has the same name', async () => {
@@ -122,7 +123,7 @@ describe('the ladder', () => {
     expect(await told.resend(id)).toBe(1);
     await deliveries.drain();
     expect(idsAt(told)).toEqual([`${id}-2`, `${id}-2`]);
-    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 2 });
   });
 
   test('callbacks that failed together do not come back together', async () => {
@@ -147,7 +148,7 @@ describe('what a receiver does', () => {
     const id = await sale();
     await deliveries.drain();
     const delivered = await newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', reason: null, tries: 1, dueAt: null });
+    expect(delivered).toMatchObject({ state: 'delivered', reason: null, attempts: 1, dueAt: null });
     expect(delivered.log).toEqual([
       { try: 1, at: expect.any(Number), status, fault: null, tookMs: expect.any(Number) },
     ]);
@@ -173,11 +174,11 @@ describe('what a receiver does', () => {
     const id = await sale();
     await deliveries.drain();
     const waiting = await newest(id);
-    expect(waiting).toMatchObject({ state: 'waiting', reason: null, tries: 1 });
+    expect(waiting).toMatchObject({ state: 'waiting', reason: null, attempts: 1 });
     expect(waiting.log).toEqual([{ try: 1, at: expect.any(Number), status, fault, tookMs: expect.any(Number) }]);
     expectPause(waiting, 0);
     await pass(13);
-    expect(await newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+    expect(await newest(id)).toMatchObject({ state: 'delivered', attempts: 2 });
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -247,9 +248,9 @@ describe('Retry-After', () => {
     const { receiver, sale, newest, pass } = await deliveries.tellingTo(answers(503, { 'retry-after': '3600' }));
     const id = await sale();
     await deliveries.drain();
-    for (const [rung, row] of LADDER.entries()) {
+    for (const [retryIndex, row] of LADDER.entries()) {
       const waiting = await newest(id);
-      if (row > 3600 / 0.8) expectPause(waiting, rung);
+      if (row > 3600 / 0.8) expectPause(waiting, retryIndex);
       else expect(pauseOf(waiting)).toBeGreaterThanOrEqual(3600);
       await pass(pauseOf(waiting));
     }
@@ -267,7 +268,7 @@ describe('the address', () => {
     await told.set({ callback_url: right.url });
     await told.pass(13);
     expect(right.received.map(idOf).sort()).toEqual(ids.map((id) => `${id}-2`).sort());
-    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 2 });
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 2 });
   });
 
   test('that was taken away is a fault of its own, and the ladder goes on until there is one again', async () => {
@@ -277,25 +278,25 @@ describe('the address', () => {
     await told.set({ callback_url: '' });
     await told.pass(13);
     const waiting = await told.newest(id);
-    expect(waiting).toMatchObject({ state: 'waiting', tries: 2 });
+    expect(waiting).toMatchObject({ state: 'waiting', attempts: 2 });
     expect(waiting.log.at(-1)).toMatchObject({ status: null, fault: 'No callback_url is set.' });
     expectPause(waiting, 1);
     expect(told.receiver.received).toHaveLength(1);
     told.receiver.behaviour = answers(200);
     await told.set({ callback_url: told.receiver.url });
     await told.pass(36);
-    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 3 });
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 3 });
   });
 
   test('that was never set: parked without a try, and resent once there is one', async () => {
     const told = await deliveries.tellingTo(answers(200), { callback_url: '' });
     const id = await told.sale();
     await deliveries.drain();
-    expect(await told.newest(id)).toMatchObject({ state: 'parked', reason: 'No callback_url is set.', tries: 0 });
+    expect(await told.newest(id)).toMatchObject({ state: 'parked', reason: 'No callback_url is set.', attempts: 0 });
     await told.set({ callback_url: told.receiver.url });
     await told.resend();
     await deliveries.drain();
-    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   test('of one payment is its own, and what fails there does not count against the account’s', async () => {
@@ -306,6 +307,6 @@ describe('the address', () => {
     await deliveries.drain();
     expect(own.received.map(idOf)).toEqual([`${id}-2`]);
     expect(idsAt(told)).toEqual([`${other}-2`]);
-    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 1 });
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', attempts: 1 });
   });
 });

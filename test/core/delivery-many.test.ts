@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import { deliveriesAt, holds, idOf, loseThePatienceOf, type Told } from '../support/delivery-shop.ts';
+import { deliveriesAt, exhaustQueriesOf, holds, idOf, type Told } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { answers } from '../support/receivers.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   patient = await shop.anotherGateway();
-  await loseThePatienceOf(patient, 120_000);
+  await exhaustQueriesOf(patient, 120_000);
 });
 afterAll(async () => {
   await shop.close();
@@ -77,9 +77,9 @@ test('from the first try on, with several callbacks each: others are told', asyn
 
 test('again, after they have failed twice: they share a lane, and others are told', async () => {
   const dead = await manyEndpoints(1100, 1100);
-  for (const tries of [1, 2]) {
+  for (const attempts of [1, 2]) {
     await patient.deliverer.drain();
-    expect(dead.receiver.received).toHaveLength(tries * 1100);
+    expect(dead.receiver.received).toHaveLength(attempts * 1100);
     await shop.gateway.installation.moveClock(dead.merchant.mid, RETRY_AFTER * 1000);
     await readClock(patient);
   }

@@ -7,10 +7,10 @@ import { type CallbackRow, SWEEP_START } from '../../src/store/callbacks.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import {
   deliveriesAt,
+  exhaustQueriesOf,
   holds,
   idOf,
   LADDER,
-  loseThePatienceOf,
   pauseOf,
   type Told,
   triesOf,
@@ -28,9 +28,9 @@ let patient: Gateway;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await loseThePatienceOf(shop.gateway, PATIENCE_MS);
+  await exhaustQueriesOf(shop.gateway, PATIENCE_MS);
   patient = await shop.anotherGateway();
-  await loseThePatienceOf(patient, 120_000);
+  await exhaustQueriesOf(patient, 120_000);
 });
 afterAll(async () => {
   await shop.close();
@@ -57,7 +57,7 @@ describe('shared by several processes', () => {
   let other: Gateway;
   beforeAll(async () => {
     other = await shop.anotherGateway();
-    await loseThePatienceOf(other, PATIENCE_MS);
+    await exhaustQueriesOf(other, PATIENCE_MS);
   });
 
   test('everything is sent once, and in order', async () => {
@@ -95,7 +95,7 @@ describe('shared by several processes', () => {
     await told.pass(11);
     expect(sorted(idsAt(told))).toEqual(sorted(ids.map((id) => `${id}-2`)));
     // That somebody had it before is no try.
-    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   test('a try that could not be written is made again: told twice rather than never', async () => {
@@ -103,17 +103,17 @@ describe('shared by several processes', () => {
     const id = await told.sale();
     const away = Promise.withResolvers<void>();
     told.receiver.behaviour = async (response, request) => {
-      await shop.rows('alter table callback_tries rename to callback_tries_away');
+      await shop.rows('alter table callback_attempts rename to callback_attempts_away');
       answers(200)(response, request);
       away.resolve();
     };
     await Promise.all([deliveries.drain(), away.promise]);
-    await shop.rows('alter table callback_tries_away rename to callback_tries');
-    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 0 });
+    await shop.rows('alter table callback_attempts_away rename to callback_attempts');
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', attempts: 0 });
     told.receiver.behaviour = answers(200);
     await told.pass(31);
     expect(idsAt(told)).toEqual([`${id}-2`, `${id}-2`]);
-    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   test('a database that hands out nothing for a while loses nothing', async () => {
@@ -132,7 +132,7 @@ describe('shared by several processes', () => {
     const told = await deliveries.tellingTo(held.behaviour);
     const id = await told.sale();
     const another = await shop.anotherGateway();
-    await loseThePatienceOf(another, 120_000);
+    await exhaustQueriesOf(another, 120_000);
     const slow = patient.deliverer.drain();
     await expect.poll(() => held.seen.length).toBe(1);
     await leap(told, 31);
@@ -142,7 +142,7 @@ describe('shared by several processes', () => {
     await Promise.all([slow, quick]);
     await deliveries.drain();
     const delivered = await told.newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, dueAt: null });
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: 2, dueAt: null });
     expect(sorted(delivered.log.map(({ status }) => String(status)))).toEqual(['200', '500']);
   });
 
@@ -151,7 +151,7 @@ describe('shared by several processes', () => {
     const told = await deliveries.tellingTo(held.behaviour);
     const id = await told.sale();
     // The last try of the ladder.
-    await shop.rows(`update callbacks set rung = ${LADDER.length} where payment_id = '${id}'`);
+    await shop.rows(`update callbacks set retry_index = ${LADDER.length} where payment_id = '${id}'`);
     const before = await triesOf(patient);
     const slow = patient.deliverer.drain();
     await expect.poll(() => held.seen.length).toBe(1);
@@ -162,7 +162,7 @@ describe('shared by several processes', () => {
     held.release();
     await slow;
     const waiting = await told.newest(id);
-    expect(waiting).toMatchObject({ state: 'waiting', tries: 2, rung: 1 });
+    expect(waiting).toMatchObject({ state: 'waiting', attempts: 2, retryIndex: 1 });
     expect(waiting.log.map(({ status }) => status)).toEqual([503, 500]);
     expect((waiting.dueAt as number) - (waiting.log[0]?.at as number)).toBe(600_000);
     // Nobody is told of a callback that was parked: it was not.
@@ -180,7 +180,7 @@ describe('shared by several processes', () => {
     await slow;
     await deliveries.drain();
     const delivered = await told.newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, dueAt: null });
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: 2, dueAt: null });
     expect(delivered.log.map(({ status }) => status)).toEqual([200, 204]);
   });
 
@@ -208,7 +208,7 @@ describe('shared by several processes', () => {
     const counted = await Promise.all(records.map(other.callbacks.record));
     expect(counted).toEqual(records.map(({ status }) => status === 200));
     const delivered = await told.newest(id);
-    expect(delivered).toMatchObject({ state: 'delivered', tries: 2, rung: 1, dueAt: null });
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: 2, retryIndex: 1, dueAt: null });
     expect(delivered.log.map(({ status }) => status)).toEqual(records.map(({ status }) => status));
   });
 
@@ -230,7 +230,7 @@ describe('shared by several processes', () => {
     await quick;
     const [first, second] = (await told.callbacks(id)).map(({ seq }) => `${id}-${seq}`);
     expect(idsAt(told)).toEqual([first, first, second]);
-    expect((await told.callbacks(id)).map(({ state, tries }) => [state, tries])).toEqual([
+    expect((await told.callbacks(id)).map(({ state, attempts }) => [state, attempts])).toEqual([
       ['delivered', 2],
       ['delivered', 1],
     ]);
@@ -244,9 +244,9 @@ describe('shared by several processes', () => {
     await expect.poll(() => told.receiver.received.length).toBe(1);
     await leaving.deliverer.stop();
     await drained;
-    expect(await told.newest(id)).toMatchObject({ state: 'waiting', tries: 0, log: [] });
+    expect(await told.newest(id)).toMatchObject({ state: 'waiting', attempts: 0, log: [] });
     await told.pass(31);
-    expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   test('a process that is stopped waits for what is answered soon, and that counts', async () => {
@@ -257,7 +257,7 @@ describe('shared by several processes', () => {
     await expect.poll(() => told.receiver.received.length).toBe(4);
     await leaving.deliverer.stop();
     await drained;
-    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', tries: 1 });
+    for (const id of ids) expect(await told.newest(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   test('one that delivers by itself hears of what another has written', async () => {
@@ -361,7 +361,7 @@ describe('a few at a time', () => {
     await expect.poll(() => healthy.received.length, { timeout: 10_000 }).toBe(299);
     expect(sorted(healthy.received.map(idOf))).toEqual(sorted(ids.map((id) => `${id}-2`)));
     expect(held.seen.length).toBeLessThanOrEqual(4);
-    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'waiting', tries: 0 });
+    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'waiting', attempts: 0 });
     held.release();
     await drained;
     for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'delivered' });
@@ -411,8 +411,8 @@ describe('in the order of each payment', () => {
     told.receiver.behaviour = answers(200);
     await told.pass(13);
     expect(idsAt(told).filter((name) => name.startsWith(stuck.id))).toEqual([stuck.names[0], ...stuck.names]);
-    for (const { tries, state } of await told.callbacks(stuck.id)) {
-      expect([state, tries <= 2]).toEqual(['delivered', true]);
+    for (const { attempts, state } of await told.callbacks(stuck.id)) {
+      expect([state, attempts <= 2]).toEqual(['delivered', true]);
     }
   });
 
@@ -439,7 +439,7 @@ describe('in the order of each payment', () => {
 test('after all of this every invariant holds, and every try is in the log', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
   const odd = await shop.rows(`
-    select c.payment_id from callbacks c left join callback_tries t using (mid, payment_id, seq)
-    group by c.mid, c.payment_id, c.seq having c.tries <> count(t.try) or c.tries <> coalesce(max(t.try), 0)`);
+    select c.payment_id from callbacks c left join callback_attempts t using (mid, payment_id, seq)
+    group by c.mid, c.payment_id, c.seq having c.attempts <> count(t.try) or c.attempts <> coalesce(max(t.try), 0)`);
   expect(odd).toEqual([]);
 });

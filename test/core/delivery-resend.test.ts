@@ -32,13 +32,13 @@ test.each([200, 500])(
     await resendFirst(told.merchant.mid, id, first?.seq ?? 0);
     told.receiver.behaviour = answers(status);
     void deliveries.drain();
-    await expect.poll(async () => (await told.callbacks(id))[0]?.tries).toBe(2);
+    await expect.poll(async () => (await told.callbacks(id))[0]?.attempts).toBe(2);
     held.release();
     await slow;
     await deliveries.drain();
     const sent = told.receiver.received.map(idOf).filter((one) => one === `${id}-${second?.seq}`);
     expect(sent).toHaveLength(1);
-    expect((await told.callbacks(id)).map(({ state, tries }) => [state, tries])).toEqual([
+    expect((await told.callbacks(id)).map(({ state, attempts }) => [state, attempts])).toEqual([
       [status === 200 ? 'delivered' : 'waiting', 2],
       ['delivered', 1],
     ]);
@@ -63,7 +63,7 @@ describe('a range', () => {
     const told = await deliveries.tellingTo(answers(200));
     const id = await told.sale();
     await deliveries.drain();
-    await shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, tries, created_at)
+    await shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, attempts, created_at)
       select mid, gen_random_uuid(), seq, type, body, is_json, endpoint, 'delivered', 0,
         -- Many at the same time, so that the portions cut through them.
         created_at - (n / 700) * interval '1 second'

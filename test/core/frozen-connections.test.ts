@@ -5,7 +5,7 @@ import { type FreezingProxy, startFreezingProxy } from '../support/faulty-databa
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 /** The longest that a request may take: it waits for one connection that is dead, and then for a new one. */
-const PATIENCE_MS = LIMITS.hotStatementMs + LIMITS.answerGraceMs + LIMITS.databaseConnectMs;
+const PATIENCE_MS = LIMITS.hotStatementTimeoutMs + LIMITS.answerGraceMs + LIMITS.databaseConnectTimeoutMs;
 
 let proxy: FreezingProxy;
 let shop: TestGateway;
@@ -22,11 +22,11 @@ test('sales on frozen connections are refused with 503 in time, and then sales w
   expect((await shop.sale()).status).toBe(200);
   const { trans_id } = (await shop.sale()).body;
   expect((await shop.status(trans_id)).status).toBe(200);
-  const ready = () => fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeMs) });
+  const ready = () => fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeTimeoutMs) });
   expect((await ready()).status).toBe(200);
   proxy.freeze();
   // What was proved a moment ago counts for that moment.
-  await vi.waitFor(async () => expect((await ready()).status).toBe(503), 4 * LIMITS.probeMs);
+  await vi.waitFor(async () => expect((await ready()).status).toBe(503), 4 * LIMITS.probeTimeoutMs);
   const statuses = await Promise.all(
     [shop.sale(), shop.sale(), shop.status(trans_id)].map(async (a) => (await a).status),
   );

@@ -1,7 +1,7 @@
 /** Two sets of books: whatever went wrong on the line, the provider’s and ours tell the same story in the end. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import type { Gateway, WholePayment } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -17,7 +17,7 @@ import {
 import { preparedPayment } from '../support/payments.ts';
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
-const LANES = 6;
+const PIPELINED_CONNECTIONS = 6;
 const ROUNDS = 25;
 
 /** How the payer of each brand pays; a brand with `asked` has them answer on our own page first. */
@@ -60,7 +60,7 @@ type Chance = ReturnType<typeof chanceFrom>;
 let shop: TestGateway;
 let gateways: Gateway[];
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'error' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'error' });
   const other = await shop.anotherGateway();
   other.publicUrl = shop.url;
   other.inboundUrl = shop.url;
@@ -72,7 +72,7 @@ afterAll(() => shop.close());
 async function pass(seconds: number): Promise<void> {
   await shop.gateway.installation.moveClock(undefined, seconds * 1000);
   for (const gateway of gateways) await readClock(gateway);
-  await Promise.all(gateways.map(workEverythingDue));
+  await Promise.all(gateways.map(processEverythingDue));
 }
 
 const visit = async (url: string, form?: Fields): Promise<string> => {
@@ -142,7 +142,9 @@ async function hearTheBank(id: string, brand: string, chance: Chance): Promise<v
 /** Waits until what the providers do by themselves has been done, and their news have come. */
 async function quiet(): Promise<void> {
   const seen = async (): Promise<string> => {
-    const [row] = await shop.rows("select count(*) as all, count(*) filter (where state = 'new') as new from news");
+    const [row] = await shop.rows(
+      "select count(*) as all, count(*) filter (where state = 'new') as new from provider_notifications",
+    );
     return JSON.stringify([row, (await movements()).length]);
   };
   for (let before = await seen(), still = 0; still < 4; ) {
@@ -194,13 +196,17 @@ const ours = async (): Promise<Ours[]> =>
     from payments p join history h on h.mid = p.mid and h.payment_id = p.payment_id
     group by p.mid, p.payment_id`)) as unknown as Ours[];
 
-test(`${LANES * ROUNDS} payments with every kind of trouble: both books agree`, { timeout: 120_000 }, async () => {
+test(`${PIPELINED_CONNECTIONS * ROUNDS} payments with every kind of trouble: both books agree`, {
+  timeout: 120_000,
+}, async () => {
   onTestFailed(() => console.error(`The choices of this run follow from SEED=${SEED}.`, ...shop.logs.slice(0, 10)));
   const merchants = await Promise.all(
-    Array.from({ length: LANES }, () => shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' })),
+    Array.from({ length: PIPELINED_CONNECTIONS }, () =>
+      shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' }),
+    ),
   );
   const lanes = merchants.map((merchant, index) => ({ merchant, chance: chanceFrom(SEED * 100 + index) }));
-  const chance = chanceFrom(SEED * 100 + LANES);
+  const chance = chanceFrom(SEED * 100 + PIPELINED_CONNECTIONS);
   for (let round = 0; round < ROUNDS; round++) {
     // Less than a lease: nothing that is under way in this round may look as if its process had died.
     const work = pass(2 + chance.upTo(10));
@@ -212,7 +218,7 @@ test(`${LANES * ROUNDS} payments with every kind of trouble: both books agree`, 
   await quiet();
 
   const [all, moved] = [await ours(), await movements()];
-  expect(all.length).toBe(LANES * ROUNDS);
+  expect(all.length).toBe(PIPELINED_CONNECTIONS * ROUNDS);
   const byId = new Map(all.map((one) => [one.id, one]));
 
   // Theirs in ours: every movement is known here, with the same amount, as paid or as a late success.
@@ -253,15 +259,17 @@ test(`${LANES * ROUNDS} payments with every kind of trouble: both books agree`, 
 });
 
 test('each of the provider’s news was applied, and once', async () => {
-  const open = await shop.rows("select event_id, reference, state from news where state <> 'applied'");
+  const open = await shop.rows(
+    "select event_id, reference, state from provider_notifications where state <> 'applied'",
+  );
   expect(open).toEqual([]);
   const [events] = await shop.rows(`
-    select count(*)::int as final from news n join payments p on p.payment_id::text = n.reference
+    select count(*)::int as final from provider_notifications n join payments p on p.payment_id::text = n.reference
     where n.body->>'amount' = p.amount::text
       and coalesce(n.body->>'status', n.body->>'code') in ('settled', 'declined', 'executed', 'rejected', 'ACSC', 'RJCT')`);
   const [applied] = await shop.rows(`
     select count(*)::int as final from history
-    where call->>'verb' = 'news' and call->>'outcome' in ('settled', 'declined')`);
+    where call->>'verb' = 'notification' and call->>'outcome' in ('settled', 'declined')`);
   expect(events?.final).toBeGreaterThan(20);
   expect(applied).toEqual(events);
 });

@@ -29,7 +29,7 @@ test('a sale that was refused while PostgreSQL hung is not made later, and a rep
   server.pause();
   try {
     // Readiness is proved on the connection that payments use, and says so long before they are given up.
-    const ready = fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeMs) });
+    const ready = fetch(`${shop.url}/health/ready`, { signal: AbortSignal.timeout(2 * LIMITS.probeTimeoutMs) });
     const answers = await Promise.all(orders.map((order_id) => shop.sale({ order_id })));
     expect(answers.map(({ status }) => status)).toEqual(orders.map(() => 503));
     expect((await ready).status).toBe(503);

@@ -6,11 +6,11 @@ import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
 import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
-import { workDuePayments, workEverythingDue } from '../../src/core/due.ts';
+import { processDuePayments, processEverythingDue } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
-import { receiveNews } from '../../src/core/payments/news.ts';
+import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { Refusal } from '../../src/rules/errors.ts';
-import type { Move } from '../../src/store/payments.ts';
+import type { Transition } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { brandSale, ledgerOf, type OperationAction, operationFields, REFUSALS } from '../support/operations.ts';
@@ -22,7 +22,7 @@ let shop: TestGateway;
 /** A second process over the same database. */
 let other: Gateway;
 beforeAll(async () => {
-  shop = await startTestGateway({ outside: true, logLevel: 'error' });
+  shop = await startTestGateway({ simulator: true, logLevel: 'error' });
   other = await shop.anotherGateway();
   other.publicUrl = shop.url;
   other.inboundUrl = shop.url;
@@ -104,7 +104,7 @@ const operation =
     round % 2 === 0 ? overHttp(action, payment.paymentId, staged.merchant) : inCore(other, action, staged, payment);
 
 /** News that a payment was settled or declined: from the provider where there is one, which may know better. */
-const news =
+const notification =
   (word: 'executed' | 'rejected'): Actor['act'] =>
   async ({ brand }, { paymentId }, round) => {
     if (brand === 'pin-a') {
@@ -112,7 +112,7 @@ const news =
       return undefined;
     }
     const status = word === 'executed' ? 'settled' : 'declined';
-    await receiveNews(round % 2 === 0 ? shop.gateway : other, 'vcard', {
+    await receiveNotification(round % 2 === 0 ? shop.gateway : other, 'vcard', {
       eventId: `${status}-${paymentId}`,
       reference: paymentId,
       body: { type: 'payment', reference: paymentId, status, amount: '10000', currency: 'USD' },
@@ -124,8 +124,8 @@ const ACTORS: readonly Actor[] = [
   { name: 'capture', act: operation('CAPTURE'), hears: ['done', 'declined', codeOf('captureNotPending')] },
   { name: 'void', act: operation('VOID'), hears: ['done', 'declined', codeOf('notSupported')] },
   { name: 'creditvoid', act: operation('CREDITVOID'), hears: ['done', 'declined', codeOf('refundNotSettled')] },
-  { name: 'news settled', act: news('executed'), hears: [undefined] },
-  { name: 'news declined', act: news('rejected'), hears: [undefined] },
+  { name: 'news settled', act: notification('executed'), hears: [undefined] },
+  { name: 'news declined', act: notification('rejected'), hears: [undefined] },
   {
     name: 'status',
     async act({ merchant }, { paymentId }) {
@@ -152,7 +152,7 @@ async function race(staged: Stage, actors: readonly Actor[]): Promise<void> {
   if (hasExpiry) await moveClock(staged.merchant.mid, 7 * DAY + 1000);
   const loops = hasExpiry ? [shop.gateway, other] : [];
   await Promise.all([
-    ...loops.map((gateway) => aMoment().then(() => workDuePayments(gateway))),
+    ...loops.map((gateway) => aMoment().then(() => processDuePayments(gateway))),
     ...staged.payments.flatMap((payment, round) =>
       actors.map(async ({ name, act, hears }) => {
         await aMoment();
@@ -163,7 +163,7 @@ async function race(staged: Stage, actors: readonly Actor[]): Promise<void> {
   // What was busy when its time was over is looked at again; and where reports contradicted each other the provider is
   // asked which one is right.
   if (hasExpiry) await moveClock(staged.merchant.mid, 31_000);
-  await workEverythingDue(other);
+  await processEverythingDue(other);
 }
 
 interface Ours {
@@ -267,7 +267,7 @@ describe.each(['vcard', 'pin-a'] as const)(`%s, ${ROUNDS} times each`, (brand) =
     await race(staged, actors);
     const isEnded = actors.some(({ name }) => name !== 'status');
     // The test connector has no books: news that contradict what it has done come from us alone.
-    const isContradicted = brand === 'vcard' && actors.some(({ name }) => name.startsWith('news'));
+    const isContradicted = brand === 'vcard' && actors.some(({ name }) => name.startsWith('notification'));
     const all = await ours(staged.merchant);
     expect(all).toHaveLength(ROUNDS);
     const books = brand === 'pin-a' ? await theirs() : undefined;
@@ -290,7 +290,7 @@ test('a capture of a part, and news that the payment is settled: both books tell
   await Promise.all(
     staged.payments.flatMap((payment, round) => [
       aMoment().then(() => overHttp('CAPTURE', payment.paymentId, staged.merchant, '40.00')),
-      aMoment().then(() => news('executed')(staged, payment, round)),
+      aMoment().then(() => notification('executed')(staged, payment, round)),
     ]),
   );
   const books = await theirs();
@@ -315,7 +315,7 @@ describe('the work loop and an operation', () => {
         await released.promise;
         return other.accounts.find(mid);
       };
-      const loop = workDuePayments({ ...other, accounts: { ...other.accounts, find } });
+      const loop = processDuePayments({ ...other, accounts: { ...other.accounts, find } });
       await taken.promise;
       await shop.sandbox('POST', '/faults', { mode: 'timeout_after', mid: merchant.mid });
       await overHttp(action, paymentId, merchant);
@@ -433,9 +433,9 @@ describe('the proof that these races are races', () => {
     ...guarded(gateway),
     payments: {
       ...gateway.payments,
-      async move(move: Move) {
-        for (let { before, after } = move; ; ) {
-          if (await gateway.payments.move({ ...move, before, after })) return true;
+      async transition(transition: Transition) {
+        for (let { before, after } = transition; ; ) {
+          if (await gateway.payments.transition({ ...transition, before, after })) return true;
           const current = (await gateway.payments.find(before)) as WholePayment;
           before = { ...before, state: current.state, historyLength: current.historyLength };
           after = { ...after, historyLength: current.historyLength + 1 };

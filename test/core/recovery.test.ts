@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Merchant, openShop, saleFields } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
@@ -111,7 +111,7 @@ describe('a provider that does not answer', () => {
         decline_reason: null,
       });
     }
-    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', ...pauses.map(() => 'asked')]);
+    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', ...pauses.map(() => 'queried')]);
     script.query = SETTLED;
     await pass(86_400);
     expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
@@ -167,7 +167,7 @@ describe('a provider that does not answer', () => {
     const { fields, pass, script } = await scripted({ submit: deadLine, query: says({ kind: 'accepted' }) });
     const { body } = await shop.post(fields);
     for (const seconds of [5, 5, 15]) await pass(seconds);
-    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'asked', 'asked', 'asked']);
+    expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'queried', 'queried', 'queried']);
     await pass(15);
     expect(called('query', body.trans_id)).toBe(3);
     script.query = SETTLED;
@@ -212,7 +212,7 @@ describe('a process that died between intent and outcome', () => {
     const [id = ''] = ids;
     await pass(30);
     await pass(5);
-    expect(await shop.events(id)).toEqual(['opened', 'asked', 'asked']);
+    expect(await shop.events(id)).toEqual(['opened', 'queried', 'queried']);
     expect((await shop.inspect(id)).status).toBe('PREPARE');
   });
 
@@ -221,7 +221,7 @@ describe('a process that died between intent and outcome', () => {
     const both = [shop.gateway, await shop.anotherGateway()];
     await shop.gateway.installation.moveClock(merchant.mid, 31_000);
     for (const gateway of both) await readClock(gateway);
-    await Promise.all([...both, ...both].map(workEverythingDue));
+    await Promise.all([...both, ...both].map(processEverythingDue));
     for (const id of ids) {
       expect(await shop.events(id)).toEqual(['opened', 'settled']);
       expect([called('query', id), called('submit', id)]).toEqual([1, 0]);

@@ -4,8 +4,8 @@ import type { Account, WholePayment } from '../../src/core/context.ts';
 import {
   cancelAddress,
   challengeTarget,
-  endingOf,
   isWebAddress,
+  resultOf,
   returnAddress,
   returnTarget,
 } from '../../src/core/payments/return.ts';
@@ -42,7 +42,7 @@ describe('how it ended for the payer', () => {
     ['refunded', { state: 'REFUND' }, {}, 'givenBack'],
     ['an authorisation that expired', { state: 'EXPIRED' }, {}, 'givenBack'],
   ])('%s', (_, fields, details, expected) => {
-    expect(endingOf(gateway, payment(fields, details))).toBe(expected);
+    expect(resultOf(gateway, payment(fields, details))).toBe(expected);
   });
 });
 

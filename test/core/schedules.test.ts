@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { readClock, workEverythingDue } from '../../src/core/clock.ts';
+import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
-import { workDueSubscriptions } from '../../src/core/schedules.ts';
+import { processDueSubscriptions } from '../../src/core/schedules.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -515,7 +515,7 @@ describe('at most once', () => {
     const firsts = await Promise.all(Array.from({ length: 150 }, async () => (await sell()).trans_id as string));
     for (let date = 1; date <= 3; date++) {
       await jump(DAY + 60, ten);
-      await Promise.all([...ten, ...ten].map((gateway) => workDueSubscriptions(gateway)));
+      await Promise.all([...ten, ...ten].map((gateway) => processDueSubscriptions(gateway)));
       const submits = new Map<string, number>();
       for (const { verb, recurringOf } of calls) {
         if (verb === 'submit' && recurringOf) submits.set(recurringOf, (submits.get(recurringOf) ?? 0) + 1);
@@ -523,7 +523,7 @@ describe('at most once', () => {
       expect(firsts.map((first) => submits.get(first))).toEqual(firsts.map(() => date));
     }
     await jump(10 * DAY, ten);
-    await Promise.all(ten.map((gateway) => workDueSubscriptions(gateway)));
+    await Promise.all(ten.map((gateway) => processDueSubscriptions(gateway)));
     const made = await shop.rows(
       `select details->>'recurringOf' as first, count(*)::int as charges, count(distinct order_id)::int as orders
        from payments where state = 'SETTLED' and details->>'recurringOf' in (${firsts.map((id) => `'${id}'`).join()})
@@ -540,7 +540,7 @@ describe('at most once', () => {
     script({ submit: DECLINED });
     for (const seconds of [31 * DAY + 60, RETRY_1 + 60, RETRY_2 + 60, 60 * DAY]) {
       await jump(seconds, ten);
-      await Promise.all([...ten, ...ten].map((gateway) => workDueSubscriptions(gateway)));
+      await Promise.all([...ten, ...ten].map((gateway) => processDueSubscriptions(gateway)));
     }
     expect((await payments()).filter(({ status }) => status === 'DECLINED')).toHaveLength(60);
     for (const subscription of (await shown()).subscriptions) {
@@ -560,10 +560,10 @@ describe('at most once', () => {
     const { first, charges, jump, pass, submits, subscription } = await subscribed({ payments_count: '2' });
     const dying = await dyingAt('schedules', 'proceed');
     await jump(DAY + 1, [shop.gateway, dying]);
-    await workDueSubscriptions(dying).catch(() => undefined);
+    await processDueSubscriptions(dying).catch(() => undefined);
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0 });
-    await workDueSubscriptions(shop.gateway);
+    await processDueSubscriptions(shop.gateway);
     expect((await subscription()).occurrences, 'the lease still holds').toBe(0);
     await pass(LIMITS.leaseMs / 1000 + 1);
     expect(await charges()).toHaveLength(1);
@@ -578,7 +578,7 @@ describe('at most once', () => {
     const dying = await dyingAt('schedules', 'proceed');
     await jump(DAY + 1, [shop.gateway, dying]);
     for (let deaths = 0; deaths < 10; deaths++) {
-      await workDueSubscriptions(dying).catch(() => undefined);
+      await processDueSubscriptions(dying).catch(() => undefined);
       await jump(LIMITS.leaseMs / 1000 + 1, [shop.gateway, dying]);
     }
     await pass(0);
@@ -591,7 +591,7 @@ describe('at most once', () => {
     const { charges, jump, pass } = await subscribed({ payments_count: '1' });
     const dying = await dyingAt('payments', 'open');
     await jump(DAY + 1, [shop.gateway, dying]);
-    await workDueSubscriptions(dying).catch(() => undefined);
+    await processDueSubscriptions(dying).catch(() => undefined);
     expect(await charges()).toEqual([]);
     await pass(LIMITS.leaseMs / 1000 + 1);
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
@@ -599,12 +599,12 @@ describe('at most once', () => {
 
   test('a process that died between the provider’s answer and writing it: the provider is asked, and not told again', async () => {
     const { first, charges, jump, submits, subscription } = await subscribed({ payments_count: '1' });
-    const dying = await dyingAt('payments', 'move');
+    const dying = await dyingAt('payments', 'transition');
     await jump(DAY + 1, [shop.gateway, dying]);
-    await workDueSubscriptions(dying).catch(() => undefined);
+    await processDueSubscriptions(dying).catch(() => undefined);
     expect(await charges()).toMatchObject([{ status: 'PREPARE' }]);
     await jump(LIMITS.submissionMs / 1000 + 30);
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
     expect(submits(first.trans_id)).toBe(1);
     expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1, failed: 0 });
@@ -617,7 +617,7 @@ describe('at most once', () => {
     const { proceed } = late.schedules;
     late.schedules = { ...late.schedules, proceed: (steps) => opened.then(() => proceed(steps)) };
     await jump(DAY + 1, [shop.gateway, late]);
-    const working = workDueSubscriptions(late);
+    const working = processDueSubscriptions(late);
     await expect.poll(async () => (await charges()).map(({ status }) => status)).toEqual(['SETTLED']);
     await pass(2.5 * DAY);
     const before = await subscription();
@@ -637,9 +637,9 @@ describe('at most once', () => {
     // The news of the move has arrived by now; so the gateway is put back to where it was.
     await pause(100);
     behind.clock.set(before);
-    await workDueSubscriptions(behind);
+    await processDueSubscriptions(behind);
     await readClock(behind);
-    await workDueSubscriptions(behind);
+    await processDueSubscriptions(behind);
     expect((await charges()).map(({ created_at }) => created_at.slice(0, 10))).toEqual(['2027-03-08']);
   });
 
@@ -648,10 +648,10 @@ describe('at most once', () => {
     const { first, charges, jump, script, submits, subscription } = await subscribed({ payments_count: '3' });
     script({ submit: async (submission, deadline) => opened.then(() => usual.submit(submission, deadline)) });
     await jump(DAY + 1, ten);
-    const slow = workDueSubscriptions(ten[0] as Gateway);
+    const slow = processDueSubscriptions(ten[0] as Gateway);
     await expect.poll(() => submits(first.trans_id)).toBe(1);
     await jump(3600, ten);
-    const other = workDueSubscriptions(ten[1] as Gateway);
+    const other = processDueSubscriptions(ten[1] as Gateway);
     await pause(150);
     expect(submits(first.trans_id)).toBe(1);
     open();
@@ -673,8 +673,8 @@ describe('after an outage', () => {
   ])('of %s: at most one charge is made up, and the next date is to come', async (_, terms, outage, madeUp, next) => {
     const { first, charges, jump, subscription, pass, now } = await subscribed(terms);
     await jump(outage * DAY);
-    await workEverythingDue(shop.gateway);
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     const made = await charges();
     expect(made.map(({ created_at }) => created_at.slice(0, 10))).toEqual(madeUp === '' ? [] : [madeUp]);
     const { next_charge_at, occurrences } = await subscription();
@@ -704,13 +704,13 @@ describe('a provider in doubt', () => {
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 0 });
     for (let day = 0; day < 5; day++) {
       await jump(DAY);
-      await workEverythingDue(shop.gateway);
+      await processEverythingDue(shop.gateway);
     }
     expect(await charges()).toHaveLength(1);
     expect(submits(first.trans_id)).toBe(1);
     script({ submit: SETTLED, query: SETTLED });
     await jump(DAY);
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     expect(await charges()).toMatchObject([{ payment_id: charge.payment_id, status: 'SETTLED', captured: '10.00' }]);
     expect(await subscription()).toMatchObject({ occurrences: 1, declines: 0, failed: 0 });
     expect(ms((await subscription()).next_charge_at)).toBeGreaterThan(now());
@@ -725,7 +725,7 @@ describe('a provider in doubt', () => {
     await pass(DAY + 60);
     script({ submit: SETTLED, query: DECLINED });
     await jump(3600);
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     expect(await charges()).toMatchObject([{ status: 'DECLINED', attempt: 1 }]);
     expect(await subscription()).toMatchObject({ occurrences: 0, declines: 1 });
     await pass(RETRY_1 + 60);
@@ -743,12 +743,12 @@ describe('a provider in doubt', () => {
     expect(first).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
     for (let day = 0; day < 3; day++) {
       await account.jump(DAY);
-      await workEverythingDue(shop.gateway);
+      await processEverythingDue(shop.gateway);
     }
     expect(await account.payments()).toHaveLength(1);
     account.script({ query: SETTLED });
     await account.jump(DAY);
-    await workEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
     expect(await account.payments()).toMatchObject([{ status: 'SETTLED' }, { status: 'SETTLED' }]);
     expect(await account.subscription()).toMatchObject({ state: 'active', occurrences: 1 });
     expect(ms((await account.subscription()).next_charge_at)).toBeGreaterThan(account.now());

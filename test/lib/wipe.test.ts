@@ -54,10 +54,14 @@ describe('a call', () => {
       response.writeHead(received.length % 2 ? 200 : 500, { 'content-type': 'application/json' }).end('{}');
     });
   });
-  let access: { url: string; key: string; newsSecret: string };
+  let access: { url: string; key: string; notificationSecret: string };
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    access = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'key', newsSecret: 'c2VjcmV0' };
+    access = {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      key: 'key',
+      notificationSecret: 'c2VjcmV0',
+    };
   });
   afterAll(() => void server.close().closeAllConnections());
 

@@ -4,7 +4,7 @@ import { createConnectors } from '../../src/connectors/index.ts';
 import { BRANDS, type Brand, brandLabel } from '../../src/rules/brands.ts';
 import { SETTINGS } from '../../src/rules/settings.ts';
 
-const PROVIDER = { url: 'http://127.0.0.1:9', key: 'key', newsSecret: 'c2VjcmV0' };
+const PROVIDER = { url: 'http://127.0.0.1:9', key: 'key', notificationSecret: 'c2VjcmV0' };
 const offeredBy =
   (connectors: object) =>
   ({ connector }: Brand): boolean =>

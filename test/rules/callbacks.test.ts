@@ -1,19 +1,19 @@
 /** The tables of callbacks, written a second time: which event is told as what, and how often it is tried. */
 import { expect, test } from 'vitest';
 import {
-  CALLBACK_SIGNS,
+  CALLBACK_EVENTS,
+  CALLBACK_HASH_FIELDS,
   RETRY_AFTER_MOST_MS,
   RETRY_JITTER,
-  RETRY_LADDER_MS,
+  RETRY_SCHEDULE_MS,
   S2S_ACTIONS,
   s2sResult,
-  TELLINGS,
 } from '../../src/rules/callbacks.ts';
 import { STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 
 test('every event is told under one type and one status', () => {
   const told = Object.fromEntries(
-    Object.entries(TELLINGS).map(([event, { type, status }]) => [event, `${type} ${status}`]),
+    Object.entries(CALLBACK_EVENTS).map(([event, { type, status }]) => [event, `${type} ${status}`]),
   );
   expect(told).toEqual({
     redirected: 'redirect waiting',
@@ -37,7 +37,7 @@ test('every event is told under one type and one status', () => {
 
 test('every event of the table of states has its words', () => {
   const events = new Set(STATE_NAMES.flatMap((state) => Object.keys(STATES[state].on)));
-  expect(Object.keys(TELLINGS).toSorted()).toEqual([...events, 'authenticated'].toSorted());
+  expect(Object.keys(CALLBACK_EVENTS).toSorted()).toEqual([...events, 'authenticated'].toSorted());
 });
 
 test('what /post calls each type', () => {
@@ -65,7 +65,7 @@ test.each<[status: 'success' | 'fail' | 'waiting' | 'undefined', state: StateNam
 });
 
 test('the hash covers these fields in this order', () => {
-  expect(CALLBACK_SIGNS).toEqual({
+  expect(CALLBACK_HASH_FIELDS).toEqual({
     checkout: ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
     s2s: ['trans_id', 'order_id', 'status'],
   });
@@ -73,7 +73,7 @@ test('the hash covers these fields in this order', () => {
 
 test('it is tried for three days and more, with pauses that grow', () => {
   const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
-  expect(RETRY_LADDER_MS).toEqual([
+  expect(RETRY_SCHEDULE_MS).toEqual([
     ...[10, 30].map((seconds) => seconds * SECOND),
     ...[1, 5, 15, 30].map((minutes) => minutes * MINUTE),
     ...[1, 2, 4, 8, 12, 24, 24].map((hours) => hours * HOUR),

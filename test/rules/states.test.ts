@@ -1,6 +1,13 @@
 /** The life of a payment, written out a second time by hand and compared with the table. */
 import { describe, expect, test } from 'vitest';
-import { isRetriable, legalMoves, nextState, type PaymentEvent, STATE_NAMES, STATES } from '../../src/rules/states.ts';
+import {
+  isRetriable,
+  legalTransitions,
+  nextState,
+  type PaymentEvent,
+  STATE_NAMES,
+  STATES,
+} from '../../src/rules/states.ts';
 import { EVENTS, MOVES } from '../support/expected.ts';
 
 test('the table is this one, no move more and no move less', () => {
@@ -34,7 +41,7 @@ test('an order may be tried again after DECLINED, VOID, REVERSAL and EXPIRED onl
 });
 
 test('the moves that change the state are these', () => {
-  expect(legalMoves().filter((move) => new Set(move.split('>')).size === 2)).toEqual([
+  expect(legalTransitions().filter((transition) => new Set(transition.split('>')).size === 2)).toEqual([
     '3DS>DECLINED',
     '3DS>PENDING',
     '3DS>SETTLED',

@@ -41,11 +41,11 @@ beforeEach(async () => {
 });
 
 /** Makes callbacks that wait, of payments that exist nowhere else; `n` counts them. */
-async function insert(count: number, columns: { mid?: string; endpoint?: string; due: string; rung?: number }) {
-  const { mid = 'gen_random_uuid()', endpoint = `''`, due, rung = 0 } = columns;
+async function insert(count: number, columns: { mid?: string; endpoint?: string; due: string; retryIndex?: number }) {
+  const { mid = 'gen_random_uuid()', endpoint = `''`, due, retryIndex = 0 } = columns;
   await shop.rows(`insert into callbacks
-      (mid, payment_id, seq, type, body, is_json, endpoint, state, rung, due_at, created_at)
-    select ${mid}, gen_random_uuid(), 2, 'sale', 'a=b', false, ${endpoint}, 'waiting', ${rung}, ${due}, now()
+      (mid, payment_id, seq, type, body, is_json, endpoint, state, retry_index, due_at, created_at)
+    select ${mid}, gen_random_uuid(), 2, 'sale', 'a=b', false, ${endpoint}, 'waiting', ${retryIndex}, ${due}, now()
     from generate_series(1, ${count}) n`);
   await shop.rows('analyze callbacks');
 }
@@ -77,7 +77,7 @@ test.each(['accounts', 'endpoints of one account'])(
   async (kind) => {
     const told = await deliveries.tellingTo(answers(200));
     const own = kind === 'accounts' ? {} : { mid: `'${told.merchant.mid}'::uuid`, endpoint: 'n::text' };
-    await insert(MANY, { ...own, due: `now() + n * interval '1 s' + interval '1 hour'`, rung: 8 });
+    await insert(MANY, { ...own, due: `now() + n * interval '1 s' + interval '1 hour'`, retryIndex: 8 });
     const id = await told.sale();
     await createDeliverer({ ...shop.gateway, callbacks: store }).drain();
     expect(told.receiver.received.map(idOf)).toEqual([`${id}-2`]);
@@ -115,7 +115,7 @@ test(`a backlog of ${MANY} of one endpoint hides nobody, and is taken in its ord
   }
   expect(new Set(taken.map(({ paymentId }) => paymentId)).size).toBe(192);
   const oldest = await shop.rows(`select count(*)::int as left from callbacks
-    where mid = '${mid}' and not is_taken and due_at < (select due_at from callbacks where mid = '${mid}' and not is_taken
+    where mid = '${mid}' and not is_leased and due_at < (select due_at from callbacks where mid = '${mid}' and not is_leased
       order by due_at limit 1)`);
   expect(oldest).toEqual([{ left: 0 }]);
   await expectFewRows();
@@ -125,9 +125,9 @@ test('callbacks that are held back are put off, so that they do not hide the oth
   const mid = '0199ffff-0000-7000-8000-000000000003';
   const HELD = 5000;
   // An earlier callback of each payment has failed once and waits for its next try.
-  await insert(HELD, { mid: `'${mid}'::uuid`, due: `now() + interval '5 minutes'`, rung: 1 });
+  await insert(HELD, { mid: `'${mid}'::uuid`, due: `now() + interval '5 minutes'`, retryIndex: 1 });
   await shop.rows(`insert into callbacks
-      (mid, payment_id, seq, type, body, is_json, endpoint, state, rung, due_at, created_at)
+      (mid, payment_id, seq, type, body, is_json, endpoint, state, retry_index, due_at, created_at)
     select mid, payment_id, 4, type, body, is_json, endpoint, state, 0, now() - interval '1 s', created_at
     from callbacks where mid = '${mid}'`);
   await insert(1, { mid: `'${mid}'::uuid`, due: 'now()' });
@@ -145,7 +145,7 @@ test('callbacks that are held back are put off, so that they do not hide the oth
     left = claimed.left;
   }
   expect(taken).toHaveLength(1);
-  expect(taken[0]).toMatchObject({ seq: 2, rung: 0 });
+  expect(taken[0]).toMatchObject({ seq: 2, retryIndex: 0 });
   expect(claims).toBeLessThan(HELD / 50);
   const [row] = await shop.rows(`select count(*)::int as due from callbacks where mid = '${mid}'
     and due_at <= '${new Date(now).toISOString()}'`);

@@ -96,7 +96,7 @@ describe('an upgrade', () => {
     await insert('payments', {
       ...{ mid: MID, payment_id, order_id: payment_id, attempt: 1, protocol: 'checkout', brand: 'card' },
       ...{ connector: 'upstream', state: 'PREPARE', history_length: 1, amount_text: '10.00', currency: 'USD' },
-      ...{ amount: 1000, authorised: 0, captured: 0, refunded: 0, reserved: 0, in_doubt: false, asked: 0 },
+      ...{ amount: 1000, authorised: 0, captured: 0, refunded: 0, reserved: 0, in_doubt: false, queryCount: 0 },
       ...{ is_authorisation: false, is_recurring_init: false, fingerprint: 'f', descriptor: 'Shop', details: {} },
       ...{ created_at: at, updated_at: at, ...changes },
     });

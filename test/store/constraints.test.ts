@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { legalMoves, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
+import { legalTransitions, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
 import { migrate, migrateAt } from '../../src/store/migrate.ts';
 import type { WholePayment } from '../../src/store/payments.ts';
 import { schemaText } from '../../src/store/write-schema.ts';
@@ -43,7 +43,7 @@ const payment = (changes: Record<string, unknown> = {}) => ({
   refunded: 0,
   reserved: 0,
   in_doubt: false,
-  asked: 0,
+  queryCount: 0,
   is_authorisation: false,
   is_recurring_init: false,
   fingerprint: 'f',
@@ -149,11 +149,11 @@ describe('history', () => {
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['a move back', { from_state: 'SETTLED', to_state: 'PENDING' }, 'moves_are_legal'],
-    ['a move out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'moves_are_legal'],
-    ['a move over a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'moves_are_legal'],
+    ['a move back', { from_state: 'SETTLED', to_state: 'PENDING' }, 'transitions_are_legal'],
+    ['a move out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'transitions_are_legal'],
+    ['a move over a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'transitions_are_legal'],
     ['a move to nowhere', { to_state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
-    ['an opening elsewhere', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'moves_are_legal'],
+    ['an opening elsewhere', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'transitions_are_legal'],
     ['row 1 that comes from somewhere', { seq: 1 }, 'first_row_opens'],
     ['row 2 that comes from nowhere', { from_state: null, to_state: 'PREPARE' }, 'first_row_opens'],
     ['row 0', { seq: 0 }, 'ordinal_check'],
@@ -185,27 +185,27 @@ describe('our own statements', () => {
     return found as WholePayment;
   }
 
-  const move = (before: WholePayment, event: PaymentEvent, changes: Partial<WholePayment>): Promise<boolean> => {
+  const transition = (before: WholePayment, event: PaymentEvent, changes: Partial<WholePayment>): Promise<boolean> => {
     const after = { ...before, historyLength: before.historyLength + 1, ...changes };
-    return shop.gateway.payments.move({ before, after, event, actor: 'operator', call: undefined });
+    return shop.gateway.payments.transition({ before, after, event, actor: 'operator', call: undefined });
   };
 
   test('a move that was decided on another length of the history writes nothing, so no gap can be made', async () => {
     const payment = await authorised();
     for (const historyLength of [1, 3, 100]) {
-      expect(await move({ ...payment, historyLength }, 'voided', { state: 'VOID' })).toBe(false);
+      expect(await transition({ ...payment, historyLength }, 'voided', { state: 'VOID' })).toBe(false);
       expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
     }
-    expect(await move({ ...payment, state: 'REDIRECT' }, 'voided', { state: 'VOID' })).toBe(false);
+    expect(await transition({ ...payment, state: 'REDIRECT' }, 'voided', { state: 'VOID' })).toBe(false);
     expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
-    expect(await move(payment, 'voided', { state: 'VOID' })).toBe(true);
+    expect(await transition(payment, 'voided', { state: 'VOID' })).toBe(true);
     expect(await stateOf(payment.paymentId)).toEqual({ state: 'VOID', history_length: 3, seqs: [1, 2, 3] });
   });
 
   test('a move that the database refuses leaves neither a new state nor a history row', async () => {
     const payment = await authorised();
-    await expect(move(payment, 'redirected', { state: 'REDIRECT' })).rejects.toThrow('moves_are_legal');
-    await expect(move(payment, 'captured', { state: 'SETTLED', captured: 1001n })).rejects.toThrow(
+    await expect(transition(payment, 'redirected', { state: 'REDIRECT' })).rejects.toThrow('transitions_are_legal');
+    await expect(transition(payment, 'captured', { state: 'SETTLED', captured: 1001n })).rejects.toThrow(
       'money_is_conserved',
     );
     expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
@@ -241,12 +241,12 @@ describe('the database and the code know the same', () => {
       for (const to_state of STATE_NAMES) {
         const refusal = await refusalOf('history', historyRow({ from_state, to_state }));
         if (refusal === undefined) taken.push(`${from_state}>${to_state}`);
-        else expect(refusal).toBe('moves_are_legal');
+        else expect(refusal).toBe('transitions_are_legal');
       }
     }
     // To stay is always allowed: it is how notes are kept.
     const stays = STATE_NAMES.map((state) => `${state}>${state}`);
-    expect(taken.sort()).toEqual([...new Set([...legalMoves(), ...stays])].sort());
+    expect(taken.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
   });
 
   test('tables', async () => {
@@ -266,7 +266,7 @@ describe('the database and the code know the same', () => {
        from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`,
     );
     // Whose payment news are about is known only when they are matched.
-    const others = ['accounts', 'clock_offsets', 'installation', 'migrations', 'news'];
+    const others = ['accounts', 'clock_offsets', 'installation', 'migrations', 'provider_notifications'];
     const data = rows.filter((row) => !others.includes(row.table));
     expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
     expect(data.filter((row) => row.first !== 'mid')).toEqual([]);

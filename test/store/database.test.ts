@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { isOutage } from '../../src/lib/faults.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { openLane } from '../../src/store/lane.ts';
+import { openPipelinedConnection } from '../../src/store/pipelined-connection.ts';
 
 let database: Database;
 beforeAll(() => {
@@ -28,13 +28,15 @@ test('a connection of the pool whose answer did not come in time is not used aga
 
 test('a pipelined connection whose answer did not come in time fails all that is in flight, and connects anew', async () => {
   const faults: Error[] = [];
-  const lane = openLane({ ...inject('database'), query_timeout: 300 }, (fault) => faults.push(fault));
-  const before = (await lane.query(BACKEND)).rows;
+  const connection = openPipelinedConnection({ ...inject('database'), query_timeout: 300 }, (fault) =>
+    faults.push(fault),
+  );
+  const before = (await connection.query(BACKEND)).rows;
   const errors = await Promise.all(
-    [sleep(20), BACKEND, sleep(0)].map((statement) => lane.query(statement).then(String, (fault) => fault)),
+    [sleep(20), BACKEND, sleep(0)].map((statement) => connection.query(statement).then(String, (fault) => fault)),
   );
   expect(errors.map(isOutage)).toEqual([true, true, true]);
-  expect((await lane.query(BACKEND)).rows).not.toEqual(before);
+  expect((await connection.query(BACKEND)).rows).not.toEqual(before);
   expect(faults).toHaveLength(1);
-  await lane.end();
+  await connection.end();
 });

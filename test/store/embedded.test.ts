@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { StartRefusal } from '../../src/lib/refusal.ts';
+import { StartupError } from '../../src/lib/startup-error.ts';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/store/embedded.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -47,7 +47,7 @@ const serverPid = async (folder: string) => Number.parseInt(await fs.readFile(pi
 
 async function refusal(folder: string): Promise<string> {
   const error = await start(folder).catch((error) => error);
-  expect(error).toBeInstanceOf(StartRefusal);
+  expect(error).toBeInstanceOf(StartupError);
   return error.message;
 }
 

@@ -5,7 +5,7 @@ import { verifyAt } from '../../src/store/verify.ts';
 import { checkoutOf, creditFields } from '../support/checkout.ts';
 import { openShop } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
 test('credits get their own order, their callbacks the type of a refund, and what was sent stays', async () => {

@@ -52,12 +52,12 @@ test('an opening that comes too late is an outage and leaves nothing behind; a m
   expect(await inTime.open(payment)).toBe(true);
   const sizes: number[] = [];
   const late = createPaymentStore(database, (_, size) => sizes.push(size), {
-    now: () => Date.now() - LIMITS.hotStatementMs - 1000,
+    now: () => Date.now() - LIMITS.hotStatementTimeoutMs - 1000,
   });
   const refused = preparedPayment(shop);
-  const [opening, moving] = await Promise.allSettled([
+  const [opening, transitioning] = await Promise.allSettled([
     late.open(refused),
-    late.move({
+    late.transition({
       before: payment,
       after: { ...payment, state: 'DECLINED', historyLength: 2, dueAt: null, declineReason: 'Declined.' },
       event: 'declined',
@@ -67,7 +67,7 @@ test('an opening that comes too late is an outage and leaves nothing behind; a m
   ]);
   expect(sizes).toEqual([2]);
   expect(opening).toMatchObject({ status: 'rejected', reason: expect.any(Outage) });
-  expect(moving).toEqual({ status: 'fulfilled', value: true });
+  expect(transitioning).toEqual({ status: 'fulfilled', value: true });
   expect(await inTime.findByOrder(refused)).toBeUndefined();
   expect(await inTime.open(refused)).toBe(true);
 });
@@ -82,7 +82,7 @@ test('an opening that begins in time and ends too late is an outage, and leaves 
     create trigger hold_insert before insert on payments for each row execute function hold_insert()`);
   // The limit is 300 ms ahead when the statement is sent.
   const store = createPaymentStore(database, () => undefined, {
-    now: () => Date.now() - LIMITS.hotStatementMs + 300,
+    now: () => Date.now() - LIMITS.hotStatementTimeoutMs + 300,
   });
   await expect(store.open(payment)).rejects.toThrow(Outage);
   expect(await store.find(payment)).toBe(undefined);

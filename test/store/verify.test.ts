@@ -31,7 +31,7 @@ test('after 100 mixed sales everything holds', async () => {
 const DROP_GUARDS = `
   alter table payments drop constraint if exists money_is_conserved, drop constraint if exists captured_fits_state,
     drop constraint if exists declined_has_a_reason;
-  alter table history drop constraint if exists moves_are_legal, drop constraint if exists first_row_opens`;
+  alter table history drop constraint if exists transitions_are_legal, drop constraint if exists first_row_opens`;
 
 const MONEY = 'Money is not conserved: 0 ≤ refunded ≤ captured ≤ authorised ≤ amount does not hold';
 const PAID = 'A payment was paid without a capture, or captured without being paid';
@@ -110,13 +110,13 @@ test.each([
   ],
   [
     'an outcome of an operation that was not told',
-    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, asked, requested_at)
+    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'An outcome of an operation was not told',
   ],
   [
     'an outcome of a credit that was not told',
-    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, asked, requested_at)
+    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'An outcome of an operation was not told',
   ],
@@ -223,7 +223,7 @@ test('the command says what holds, or what does not and ends with code 1', async
         TURNPIKE_MASTER_KEY: MASTER_KEY,
         DATABASE_URL: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`,
       };
-      execFile(process.execPath, ['src/main.ts', 'verify'], { env }, (error, output) =>
+      execFile(process.execPath, ['src/cli/main.ts', 'verify'], { env }, (error, output) =>
         resolve({ code: Number(error?.code ?? 0), output }),
       );
     });

@@ -105,7 +105,7 @@ export async function callbacksOf(shop: TestGateway) {
   /** What the database keeps of the callbacks of an account, under their ids. */
   async function kept({ mid }: Merchant): Promise<Map<string, Record<string, unknown>>> {
     const rows = await shop.rows(
-      `select c.payment_id || '-' || c.seq as id, c.body, c.is_json, c.type, c.state, c.reason, c.tries,
+      `select c.payment_id || '-' || c.seq as id, c.body, c.is_json, c.type, c.state, c.reason, c.attempts,
         to_char(h.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as date
        from callbacks c join history h using (mid, payment_id, seq) where mid = '${mid}' order by payment_id, seq`,
     );
@@ -171,7 +171,7 @@ export const UNTOLD = `
   select 'tells of nothing: ' || c.type, c.payment_id, c.seq from callbacks c
   left join history h using (mid, payment_id, seq)
   where h.seq is null or h.seq = 1
-    or h.event in ('asked', 'doubted', 'attended', 'collected') or h.event like 'requested %' or h.event like 'unanswered %'
+    or h.event in ('queried', 'doubted', 'attended', 'collected') or h.event like 'requested %' or h.event like 'unanswered %'
   union all
   select 'told ' || coalesce(c.times, 0) || ' of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
   from (select mid, payment_id, case verb when 'credit' then 'refund' else verb::text end as type, count(*) as times

@@ -254,7 +254,7 @@ export const IMPOSSIBLE_SESSIONS: [where: string, fields: Body][] = [
   ['half of one in the description', { order: { description: 'A\ud800B' } }],
 ];
 
-export interface Shown {
+export interface FetchedPage {
   status: number;
   text: string;
   location: string;
@@ -264,18 +264,18 @@ export interface Shown {
 }
 
 /** Opens an address as a browser does that is not led on by itself. */
-export async function show(url: string, init: RequestInit = {}): Promise<Shown> {
+export async function show(url: string, init: RequestInit = {}): Promise<FetchedPage> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const { status, headers } = response;
   return { status, headers, text: await response.text(), location: headers.get('location') ?? '', url };
 }
 
-export const fill = (url: string, form: Fields): Promise<Shown> =>
+export const fill = (url: string, form: Fields): Promise<FetchedPage> =>
   show(url, { method: 'POST', body: new URLSearchParams(form) });
 
 /** Goes where an answer leads to, and further, until there is a page. */
-export async function follow(shown: Shown): Promise<Shown> {
-  return shown.location === '' ? shown : follow(await show(new URL(shown.location, shown.url).href));
+export async function follow(fetched: FetchedPage): Promise<FetchedPage> {
+  return fetched.location === '' ? fetched : follow(await show(new URL(fetched.location, fetched.url).href));
 }
 
 /** The inputs that a payer can see. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { createReceiver } from '../../src/connectors/receiver.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import type { CallbackRow, CallbackTry } from '../../src/store/callbacks.ts';
+import type { CallbackAttempt, CallbackRow } from '../../src/store/callbacks.ts';
 import { type Answer, type Fields, type Merchant, saleFields, type TestGateway } from './gateway.ts';
 import { type OperationAction, operationFields } from './operations.ts';
 import { answers, type Behaviour, type Received, startReceiver, type TestReceiver } from './receivers.ts';
@@ -12,7 +12,7 @@ import { answers, type Behaviour, type Received, startReceiver, type TestReceive
 export const LADDER = [10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 86_400];
 
 export type ToldMerchant = Merchant & { callback_secret: string };
-export type LoggedCallback = CallbackRow & { log: CallbackTry[] };
+export type LoggedCallback = CallbackRow & { log: CallbackAttempt[] };
 
 export const idOf = ({ headers }: Received): string => String(headers['webhook-id']);
 
@@ -27,14 +27,14 @@ export function isSigned({ headers, body }: Received, secret: string): boolean {
 
 /** How long a callback waits after its newest try, in seconds. */
 export function pauseOf({ dueAt, log }: LoggedCallback): number {
-  return ((dueAt as number) - (log.at(-1) as CallbackTry).at) / 1000;
+  return ((dueAt as number) - (log.at(-1) as CallbackAttempt).at) / 1000;
 }
 
 /** That it waits as long as this row of the ladder says, up to a fifth more or less. */
-export function expectPause(callback: LoggedCallback, rung: number): void {
-  const row = LADDER[rung] as number;
-  expect(pauseOf(callback), `pause ${rung + 1}`).toBeGreaterThanOrEqual(0.8 * row);
-  expect(pauseOf(callback), `pause ${rung + 1}`).toBeLessThanOrEqual(1.2 * row);
+export function expectPause(callback: LoggedCallback, retryIndex: number): void {
+  const row = LADDER[retryIndex] as number;
+  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeGreaterThanOrEqual(0.8 * row);
+  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeLessThanOrEqual(1.2 * row);
 }
 
 /** Takes each request when it likes, and knows how many it has at a time. */
@@ -137,13 +137,13 @@ export function deliveriesAt(shop: TestGateway) {
 }
 
 /** The same line to receivers with less patience, so that tests need not wait ten seconds for what hangs. */
-export async function loseThePatienceOf(gateway: Gateway, totalMs: number): Promise<void> {
+export async function exhaustQueriesOf(gateway: Gateway, totalMs: number): Promise<void> {
   await gateway.receiver.close();
   gateway.receiver = createReceiver({ ...gateway.callbackReach, totalMs });
 }
 
 /** How many tries a process has made, as its metrics count them. */
 export async function triesOf({ metrics }: Gateway): Promise<number> {
-  const counts = [...(await metrics.text()).matchAll(/^turnpike_callback_tries_total\{.*\} (\d+)$/gm)];
+  const counts = [...(await metrics.text()).matchAll(/^turnpike_callback_attempts_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }

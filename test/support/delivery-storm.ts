@@ -70,7 +70,7 @@ const COPY = `
   )
   insert into callbacks select r.* from made m join callbacks c on c.mid = m.mid and c.payment_id = m.sample,
     jsonb_populate_record(c, jsonb_build_object('payment_id', m.id, 'state', 'waiting', 'reason', null,
-      'body', replace(c.body, m.sample::text, m.id::text), 'tries', 0, 'rung', 0, 'finished_at', null,
+      'body', replace(c.body, m.sample::text, m.id::text), 'attempts', 0, 'retry_index', 0, 'finished_at', null,
       'due_at', m.now, 'created_at', m.now)) as r
   returning payment_id || '-' || seq as id`;
 
@@ -83,10 +83,10 @@ export async function startStorm() {
     DATA_DIR: await newDataDir(),
     TURNPIKE_MASTER_KEY: newMasterKey(),
     TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
-    // Nobody is asked there; it keeps the simulated world from being started with every process.
+    // Nobody is asked there; it keeps the provider simulator from being started with every process.
     TURNPIKE_PROVIDER_URL: 'http://127.0.0.1:9',
     TURNPIKE_PROVIDER_KEY: 'a key',
-    TURNPIKE_PROVIDER_NEWS_SECRET: randomBytes(32).toString('base64'),
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: randomBytes(32).toString('base64'),
   };
   const gateway = await startGateway({ ...variables, TURNPIKE_ROLE: 'http' });
   const client = new pg.Client(connection);

@@ -2,14 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { openWorld } from '../../sandbox/world.ts';
-import { createApp } from '../../src/app.ts';
+import { startSimulator } from '../../simulator/server.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import { openGateway } from '../../src/gateway.ts';
 import { addressList } from '../../src/lib/address.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
+import { createApp } from '../../src/server/app.ts';
+import { openGateway } from '../../src/server/gateway.ts';
 import type { Connection } from '../../src/store/database.ts';
 import { query, TEMPLATE } from './database.ts';
 
@@ -44,9 +44,9 @@ export interface TestGateway {
   merchant: Merchant;
   post(fields: Fields, headers?: Fields): Promise<Answer>;
   admin(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** The sandbox's own calls, and how to reach the simulated world itself. */
+  /** The sandbox's own calls, and how to reach the provider simulator itself. */
   sandbox(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  provider: { url: string; key: string; newsSecret: string } | undefined;
+  provider: { url: string; key: string; notificationSecret: string } | undefined;
   /** Makes another account with these settings. */
   newMerchant(settings?: Record<string, unknown>): Promise<Merchant>;
   /** Sends a signed SALE with these fields in place of the usual ones. */
@@ -108,10 +108,10 @@ export interface TestOptions {
   server?: Parameters<typeof query>[0];
   /** Where the gateway itself reaches the server, such as a proxy; the test's own statements go directly. */
   through?: Pick<Connection, 'host' | 'port'>;
-  /** Whether the simulated outside world runs too. */
-  outside?: boolean;
+  /** Whether the provider simulator runs too. */
+  simulator?: boolean;
   /** The file of its books, so that it can be opened again. */
-  outsideFile?: string;
+  simulatorFile?: string;
 }
 
 export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
@@ -123,13 +123,13 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const connection = { ...server, database: name };
   const masterKey = options.masterKey ?? newMasterKey();
   const closes: (() => Promise<void>)[] = [];
-  const access = { key: 'the key of the provider', newsSecret: randomBytes(32).toString('base64') };
-  const world = options.outside
-    ? await openWorld({
+  const access = { key: 'the key of the provider', notificationSecret: randomBytes(32).toString('base64') };
+  const world = options.simulator
+    ? await startSimulator({
         host: '127.0.0.1',
         port: 0,
         ...access,
-        ...(options.outsideFile === undefined ? {} : { file: options.outsideFile }),
+        ...(options.simulatorFile === undefined ? {} : { file: options.simulatorFile }),
       })
     : undefined;
   const provider = world && { url: world.url, ...access };

@@ -12,9 +12,9 @@ import { query } from './database.ts';
 import { ADMIN_TOKEN, type Answer, type Fields, type Merchant, saleFields, sign } from './gateway.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const MAIN = join(ROOT, 'src/main.ts');
+const MAIN = join(ROOT, 'src/cli/main.ts');
 
-export interface Ending {
+export interface PaymentResult {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -25,7 +25,7 @@ export interface Program {
   output(): string;
   complaints(): string;
   signal(name: NodeJS.Signals): void;
-  ended: Promise<Ending>;
+  ended: Promise<PaymentResult>;
 }
 
 /** A gateway that answers. */
@@ -39,7 +39,7 @@ export interface RunningGateway extends Program {
   sale(fields?: Fields, headers?: Fields): Promise<Answer>;
   status(transId: string): Promise<Answer>;
   /** Stops it as an operator does, and waits. */
-  stop(signal?: NodeJS.Signals): Promise<Ending>;
+  stop(signal?: NodeJS.Signals): Promise<PaymentResult>;
 }
 
 export interface RunOptions {
@@ -97,7 +97,7 @@ export function run(variables: Fields, { command = process.execPath, args = [MAI
       written[name] += text;
     });
   }
-  const ended = new Promise<Ending>((resolve, reject) => {
+  const ended = new Promise<PaymentResult>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
@@ -211,9 +211,9 @@ export const isRunning = (pid: number): boolean => processes().has(pid);
 export const childrenOf = (parent: number): number[] =>
   [...processes()].filter(([, candidate]) => candidate === parent).map(([pid]) => pid);
 
-/** The HTTP processes of a gateway; the simulated outside world is a child of its own kind. */
+/** The HTTP processes of a gateway; the provider simulator is a child of its own kind. */
 export const workersOf = (parent: number): number[] =>
-  childrenOf(parent).filter((pid) => !commandOf(pid).includes('sandbox/main.ts'));
+  childrenOf(parent).filter((pid) => !commandOf(pid).includes('simulator/main.ts'));
 
 const commandOf = (pid: number): string =>
   process.platform === 'linux'

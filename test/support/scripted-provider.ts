@@ -57,7 +57,7 @@ export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedPro
         record(operation.reference, `ask ${operation.verb}`);
         return script.queryOperation(operation);
       },
-      readNews: () => undefined,
+      readNotification: () => undefined,
       meaningOf,
     },
   };

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldsOf, isHashValid, isSignatureValid } from '../../src/core/received.ts';
+import { fieldsOf, isHashValid, isSignatureValid } from '../../src/core/callback-inbox.ts';
 import { wireHash } from '../../src/lib/hash.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
-import { CALLBACK_SIGNS } from '../../src/rules/callbacks.ts';
+import { CALLBACK_HASH_FIELDS } from '../../src/rules/callbacks.ts';
 import vectors from '../../vectors/callbacks.json' with { type: 'json' };
 
 interface Vector {
@@ -34,7 +34,7 @@ test('there are enough of both kinds, in both formats and both shapes, and each 
   expect(right.length).toBeGreaterThanOrEqual(20);
   expect(wrong.length).toBeGreaterThanOrEqual(12);
   for (const part of ['x-www-form-urlencoded', 'application/json']) {
-    for (const shape of Object.values(CALLBACK_SIGNS)) {
+    for (const shape of Object.values(CALLBACK_HASH_FIELDS)) {
       const isThis = ({ headers, hashed }: Vector) =>
         headers['content-type']?.includes(part) && hashed.join() === shape.join();
       expect(right.filter(isThis).length, `${part} ${shape}`).toBeGreaterThanOrEqual(2);
@@ -60,7 +60,7 @@ test.each(all)('$note', (vector) => {
   const id = headers['webhook-id'] as string;
   const signed = signatureOf(id, Number(headers['webhook-timestamp']) * 1000, body, vector.signed_with);
   expect(headers).toMatchObject(signed);
-  expect(CALLBACK_SIGNS).toHaveProperty('trans_id' in (fields ?? {}) ? 's2s' : 'checkout', hashed);
+  expect(CALLBACK_HASH_FIELDS).toHaveProperty('trans_id' in (fields ?? {}) ? 's2s' : 'checkout', hashed);
 });
 
 const VERIFIER = join(import.meta.dirname, 'verify_callbacks.py');
@@ -100,7 +100,7 @@ describe.skipIf(!hasPython)('a verifier in Python (skipped where there is no pyt
 
   /** A callback as the gateway makes it, with everything that it could say. */
   function sent({ shape, isJson, fields, signed, custom, password, keys, isLast }: Wish, n: number) {
-    const hashed = CALLBACK_SIGNS[shape];
+    const hashed = CALLBACK_HASH_FIELDS[shape];
     const values = hashed.map((_, index) => (index === 0 ? `id ${n} ${signed[0]}` : (signed[index] as string)));
     const hash = wireHash(values, password);
     const named = Object.entries({

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLES } from '../../docs/pages/brand-examples.ts';
-import { createApp } from '../../src/app.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { ERRORS } from '../../src/rules/errors.ts';
 import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { SETTING_NAMES } from '../../src/rules/settings.ts';
 import { checkoutStatus, STATE_NAMES } from '../../src/rules/states.ts';
-import { openApi, openApiFace, VERSION } from '../../src/wire/openapi.ts';
+import { createApp } from '../../src/server/app.ts';
+import { openApi, openApiRoutes, VERSION } from '../../src/wire/openapi.ts';
 import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -184,7 +184,7 @@ describe('the rows', () => {
 describe('the gateway', () => {
   let shop: TestGateway;
   beforeAll(async () => {
-    shop = await startTestGateway({ outside: true });
+    shop = await startTestGateway({ simulator: true });
   });
   afterAll(() => shop.close());
 
@@ -213,7 +213,7 @@ describe('the gateway', () => {
 
   test('serves the document with its own address', async () => {
     const app = Fastify();
-    openApiFace(app, shop.gateway);
+    openApiRoutes(app, shop.gateway);
     const answer = await app.inject('/openapi.json');
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openApi(shop.url))));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openShop } from '../support/gateway.ts';
 
-const shop = openShop({ outside: true });
+const shop = openShop({ simulator: true });
 const UUID = '01990000-0000-7000-8000-0123456789ab';
 
 test.each([999_999_999_999_999, 253_402_300_800_000, 8_640_000_000_000_001])(
@@ -48,7 +48,7 @@ const QUERIES: Record<string, string[]> = {
   '/admin/api/payments': ['mid', 'order_id', 'status', 'brand', 'attention', 'schedule_id', 'from', 'to', 'cursor'],
   '/admin/api/callbacks': ['mid', 'payment_id', 'state', 'from', 'to', 'limit', 'cursor'],
   '/admin/api/schedules': ['mid', 'limit', 'cursor'],
-  '/admin/api/news': ['state', 'limit'],
+  '/admin/api/notifications': ['state', 'limit'],
   '/admin/api/clock': ['mid'],
   '/sandbox/api/ledger': ['after'],
   [`/sandbox/api/callbacks/${UUID}`]: ['after', 'limit', 'wait'],
@@ -61,8 +61,12 @@ const PATHS = [
 ];
 
 const call = (path: string, method = 'GET', body?: unknown) => {
-  const [, face, rest] = /^\/(admin|sandbox)\/api(.*)$/.exec(path) as unknown as [string, 'admin' | 'sandbox', string];
-  return shop[face](method, rest, body);
+  const [, adapter, rest] = /^\/(admin|sandbox)\/api(.*)$/.exec(path) as unknown as [
+    string,
+    'admin' | 'sandbox',
+    string,
+  ];
+  return shop[adapter](method, rest, body);
 };
 
 describe('reads', () => {

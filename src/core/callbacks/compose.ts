@@ -5,16 +5,16 @@ import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
 import {
-  CALLBACK_SIGNS,
+  CALLBACK_EVENTS,
+  CALLBACK_HASH_FIELDS,
+  type CallbackEvent,
   OPERATION_TYPES,
   S2S_ACTIONS,
   s2sResult,
-  TELLINGS,
-  type Telling,
 } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, isOpen, type PaymentEvent } from '../../rules/states.ts';
-import type { Move, NewCallback, OperationRow, WholePayment } from '../../store/payments.ts';
+import type { NewCallback, OperationRow, Transition, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
 
@@ -22,49 +22,49 @@ import type { Gateway } from '../context.ts';
 type Fields = Record<string, string | null | undefined>;
 
 /** What a move is told as: every change of state and every outcome of an operation is, and nothing else. */
-function tellingOf({ before, after, event, operation }: Move): Telling | undefined {
+function callbackEventOf({ before, after, event, operation }: Transition): CallbackEvent | undefined {
   if (operation && operation.verb !== 'expiry') {
     if (operation.state === 'sent') return undefined;
     return { type: OPERATION_TYPES[operation.verb], status: operation.state === 'done' ? 'success' : 'fail' };
   }
   // A chargeback of a payment that is not settled: the state stays, but money was taken back.
   if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
-    return TELLINGS.chargedBack;
+    return CALLBACK_EVENTS.chargedBack;
   }
   const isTold = after.state !== before.state || isStepInState(before, event);
-  const telling = isTold ? TELLINGS[event as PaymentEvent | 'authenticated'] : undefined;
+  const telling = isTold ? CALLBACK_EVENTS[event as PaymentEvent | 'authenticated'] : undefined;
   const isSale = telling?.type === 'sale' && after.details.recurringOf !== undefined;
   return isSale ? { ...telling, type: 'recurring' } : telling;
 }
 
 /** What happens to a payment although its state stays: the payer is sent on, an amount is reserved or paid back. */
-const isStepInState = ({ authorised }: WholePayment, event: Move['event']): boolean =>
+const isStepInState = ({ authorised }: WholePayment, event: Transition['event']): boolean =>
   STEPS_IN_STATE.includes(event) || (event === 'authorised' && authorised === 0n);
 
-const STEPS_IN_STATE: readonly Move['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
+const STEPS_IN_STATE: readonly Transition['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
 
 /** The callback that belongs to a move, composed once: its bytes never change afterwards. */
 export async function callbackOf(
   gateway: Gateway,
-  move: Move,
+  transition: Transition,
   authentication: Authentication | undefined,
 ): Promise<NewCallback | undefined> {
-  const telling = tellingOf(move);
-  const account = telling && (await findAccount(gateway, move.after.mid));
+  const telling = callbackEventOf(transition);
+  const account = telling && (await findAccount(gateway, transition.after.mid));
   if (!account) return undefined;
-  const payment = move.after;
+  const payment = transition.after;
   // An expiry is told as what it does to the payment, not as an operation that somebody asked for.
-  const operation = move.operation?.verb === 'expiry' ? undefined : move.operation;
+  const operation = transition.operation?.verb === 'expiry' ? undefined : transition.operation;
   const { callbackUrl } = payment.details;
   const { callback_url, callback_format } = account.settings;
   const isJson = callback_format === 'json';
-  const told =
+  const event =
     payment.protocol === 'checkout'
       ? checkoutFields(payment, telling, operation)
       : s2sFields(payment, telling, operation);
-  const signed = CALLBACK_SIGNS[payment.protocol].map((name) => told[name] ?? '');
+  const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => event[name] ?? '');
   const signature = wireHash(signed, account.passwords()[0] as string);
-  const fields: Fields = { ...told, hash: signature, ...threeDsFields(move, authentication) };
+  const fields: Fields = { ...event, hash: signature, ...threeDsFields(transition, authentication) };
   return {
     type: telling.type,
     body: bodyOf(fields, payment.details.customData ?? {}, isJson),
@@ -82,11 +82,11 @@ const endpointOf = (url: string): string =>
   String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const told = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const event = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
     const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
-    return JSON.stringify({ ...Object.fromEntries(told), ...(custom.length > 0 && { custom_data: nested }) });
+    return JSON.stringify({ ...Object.fromEntries(event), ...(custom.length > 0 && { custom_data: nested }) });
   }
   const named = custom.map(([name, value]): [string, string] => [
     `custom_data${partsOf(name)
@@ -94,7 +94,7 @@ function bodyOf(fields: Fields, customData: Record<string, string>, isJson: bool
       .join('')}`,
     value,
   ]);
-  return new URLSearchParams([...told, ...named]).toString();
+  return new URLSearchParams([...event, ...named]).toString();
 }
 
 /** What was sent as `custom_data[cart][id]` is kept under `cart[id]`. */
@@ -129,7 +129,11 @@ function operationAmount(payment: WholePayment, operation: OperationRow | undefi
   return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
 }
 
-function checkoutFields(payment: WholePayment, { type, status }: Telling, operation: OperationRow | undefined): Fields {
+function checkoutFields(
+  payment: WholePayment,
+  { type, status }: CallbackEvent,
+  operation: OperationRow | undefined,
+): Fields {
   const { card, recurringOf, description } = payment.details;
   return {
     id: payment.paymentId,
@@ -154,7 +158,7 @@ function checkoutFields(payment: WholePayment, { type, status }: Telling, operat
   };
 }
 
-function s2sFields(payment: WholePayment, telling: Telling, operation: OperationRow | undefined): Fields {
+function s2sFields(payment: WholePayment, telling: CallbackEvent, operation: OperationRow | undefined): Fields {
   const { card, recurringOf } = payment.details;
   const action = S2S_ACTIONS[telling.type];
   return {
@@ -186,7 +190,7 @@ function customerFields({ details: { payer } }: WholePayment): Fields {
 }
 
 /** Of a challenge that begins only its version is known; what the bank said comes with its result. */
-function threeDsFields({ event, after }: Move, authentication: Authentication | undefined): Fields {
+function threeDsFields({ event, after }: Transition, authentication: Authentication | undefined): Fields {
   if (event === 'challenged' && after.nextStep?.kind === 'challenge') {
     return { transStatus: 'C', protocolVersion: after.nextStep.version };
   }

@@ -1,8 +1,8 @@
 /** Delivers callbacks: takes what is due, sends it a few at a time to each endpoint, and writes what came of it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { FAULT_WORDS } from '../../connectors/receiver.ts';
+import { FAULT_MESSAGES } from '../../connectors/receiver.ts';
 import { signatureOf } from '../../lib/signature.ts';
-import { RETRY_AFTER_MOST_MS, RETRY_JITTER, RETRY_LADDER_MS } from '../../rules/callbacks.ts';
+import { RETRY_AFTER_MOST_MS, RETRY_JITTER, RETRY_SCHEDULE_MS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type CallbackKey,
@@ -46,10 +46,10 @@ const TAKEN_MOST = 2 * SENDING_MOST.sound;
 /** When so much is taken, whoever has not answered yet gets one at a time: it may be one of many that hang. */
 const BUSY = SENDING_MOST.sound / 4;
 
-type Lane = keyof typeof SENDING_MOST;
+type PipelinedConnection = keyof typeof SENDING_MOST;
 
 /** One failure among many answers is not enough: it fails when it has come down to one at a time. */
-const laneOf = ({ window }: Endpoint): Lane => (window === 1 ? 'failing' : 'sound');
+const laneOf = ({ window }: Endpoint): PipelinedConnection => (window === 1 ? 'failing' : 'sound');
 const hasAnswered = ({ window }: Endpoint): boolean => window > WINDOW_FIRST;
 
 const keyOf = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
@@ -61,7 +61,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   const endpoints = new Map<string, Endpoint>();
   /** The endpoints that may have something due; who was asked for last comes last. */
   const backlog = new Map<string, DueEndpoint>();
-  const sending: Record<Lane, number> = { sound: 0, failing: 0 };
+  const sending: Record<PipelinedConnection, number> = { sound: 0, failing: 0 };
   let queued = 0;
   let isOn = false;
   let isStopped = false;
@@ -75,9 +75,9 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   let idlers: (() => void)[] = [];
 
   const endpointOf = (row: CallbackRow): Endpoint => {
-    const { mid, endpoint, rung } = row;
+    const { mid, endpoint, retryIndex } = row;
     // Whoever has failed before, here or elsewhere, begins as after a failure.
-    const window = rung > 0 ? WINDOW_FIRST / 2 : WINDOW_FIRST;
+    const window = retryIndex > 0 ? WINDOW_FIRST / 2 : WINDOW_FIRST;
     const known = endpoints.get(keyOf(row)) ?? { mid, endpoint, window, sending: 0, queue: [] };
     endpoints.set(keyOf(row), known);
     return known;
@@ -139,7 +139,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   }
 
   /** Takes callbacks for endpoints of a lane that have room; true when there were any. Those that fail have few at a time. */
-  async function claim(lane: Lane): Promise<boolean> {
+  async function claim(lane: PipelinedConnection): Promise<boolean> {
     const isBusy = taken() >= BUSY;
     const most = lane === 'failing' ? SENDING_MOST.failing - sending.failing : (isBusy ? TAKEN_MOST : BUSY) - taken();
     if (isStopped || most <= 0) return false;
@@ -160,7 +160,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     return true;
   }
 
-  function wantedOf(lane: Lane, isBusy: boolean): WantedEndpoint[] {
+  function wantedOf(lane: PipelinedConnection, isBusy: boolean): WantedEndpoint[] {
     const wanted: WantedEndpoint[] = [];
     for (const [key, due] of backlog) {
       const known = endpoints.get(key);
@@ -307,13 +307,13 @@ async function send(gateway: Gateway, row: CallbackRow): Promise<Told | undefine
     takenUntil,
     at: at(),
     status: isAnswered ? delivery.status : null,
-    fault: isAnswered ? null : FAULT_WORDS[delivery.fault],
+    fault: isAnswered ? null : FAULT_MESSAGES[delivery.fault],
     tookMs: delivery.tookMs,
   };
   if (isAnswered && delivery.status >= 200 && delivery.status < 300) {
     return { ...tried, state: 'delivered', reason: null, dueAt: null };
   }
-  const pauseMs = pauseAfter(row.rung, isAnswered ? delivery.retryAfterMs : undefined);
+  const pauseMs = pauseAfter(row.retryIndex, isAnswered ? delivery.retryAfterMs : undefined);
   if (pauseMs !== undefined) return { ...tried, state: 'waiting', reason: null, dueAt: tried.at + pauseMs };
   return { ...tried, state: 'parked', reason: 'It was tried as often as the ladder of pauses allows.', dueAt: null };
 }
@@ -328,8 +328,8 @@ function secretsOf(gateway: Gateway, account: Awaited<ReturnType<typeof findAcco
 }
 
 /** How long to wait before the next try; nothing when there is none. */
-function pauseAfter(rung: number, retryAfterMs = 0): number | undefined {
-  const pause = RETRY_LADDER_MS[rung];
+function pauseAfter(retryIndex: number, retryAfterMs = 0): number | undefined {
+  const pause = RETRY_SCHEDULE_MS[retryIndex];
   if (pause === undefined) return undefined;
   const jittered = pause * (1 + RETRY_JITTER * (2 * Math.random() - 1));
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, RETRY_AFTER_MOST_MS)));

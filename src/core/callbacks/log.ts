@@ -1,18 +1,18 @@
 /** The operator's log of callbacks: where each goes, what came of every try, and how they are sent once more. */
 import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
-import type { CallbackFilter, CallbackKey, CallbackRow, CallbackTry } from '../../store/callbacks.ts';
+import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway, WholePayment } from '../context.ts';
 
 /** A callback and the address that it goes to, which of most is the account's at the moment; empty when there is none. */
-export interface ShownCallback {
+export interface CallbackView {
   callback: CallbackRow;
   goesTo: string;
 }
 
-export interface LoggedCallback extends ShownCallback {
-  log: CallbackTry[];
+export interface LoggedCallback extends CallbackView {
+  log: CallbackAttempt[];
 }
 
 const shown = async <Row extends CallbackRow>(gateway: Gateway, callback: Row) => ({
@@ -26,7 +26,7 @@ export async function listCallbacks(
   filter: CallbackFilter,
   limit: number,
   before?: Omit<CallbackKey, 'mid'>,
-): Promise<ShownCallback[]> {
+): Promise<CallbackView[]> {
   const rows = await gateway.callbacks.list(filter, limit, before);
   return Promise.all(rows.map((row) => shown(gateway, row)));
 }
@@ -80,7 +80,7 @@ async function resend(gateway: Gateway, filter: CallbackFilter & { mid: string; 
 }
 
 /** Why a try did not deliver, in plain words; nothing when it did. */
-export function tryFault({ status, fault }: Pick<CallbackTry, 'status' | 'fault'>): string | null {
+export function attemptFault({ status, fault }: Pick<CallbackAttempt, 'status' | 'fault'>): string | null {
   if (status === null) return fault;
   if (status < 300) return null;
   const remark = status < 400 ? ', and redirects are not followed' : '';

@@ -2,7 +2,7 @@
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
 import type { Attention } from '../../rules/attention.ts';
-import { brandOf, UNCHOSEN } from '../../rules/brands.ts';
+import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
@@ -10,10 +10,10 @@ import type {
   Actor,
   CallRecord,
   Changes,
-  Move,
   NextStep,
   Payment,
   PaymentDetails,
+  Transition,
   WholePayment,
 } from '../../store/payments.ts';
 import { callbackOf } from '../callbacks/compose.ts';
@@ -21,7 +21,7 @@ import type { Gateway } from '../context.ts';
 import { eraseAfterOutcome } from '../vault.ts';
 
 /** Something that happened to a payment. */
-export interface Happening {
+export interface PaymentEventRecord {
   event: PaymentEvent;
   actor: Actor;
   /** The provider call that brought it. */
@@ -63,16 +63,16 @@ function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Atten
 }
 
 /** Everything that an event changes in a payment besides its state. */
-function changes(payment: Payment, happening: Happening): Changes {
+function changes(payment: Payment, record: PaymentEventRecord): Changes {
   return {
     inDoubt: false,
-    asked: 0,
-    dueAt: happening.dueAt ?? null,
-    declineReason: happening.declineReason ?? payment.declineReason,
-    providerReference: happening.providerReference ?? payment.providerReference,
-    nextStep: happening.nextStep ?? null,
-    attention: happening.attention ?? keptAttention(payment, happening.event),
-    ...EFFECTS[happening.event]?.(payment),
+    queryCount: 0,
+    dueAt: record.dueAt ?? null,
+    declineReason: record.declineReason ?? payment.declineReason,
+    providerReference: record.providerReference ?? payment.providerReference,
+    nextStep: record.nextStep ?? null,
+    attention: record.attention ?? keptAttention(payment, record.event),
+    ...EFFECTS[record.event]?.(payment),
   };
 }
 
@@ -92,7 +92,7 @@ function payerDeadline(payment: Awaiting): number | undefined {
   // An authorised payment no longer waits for its payer.
   if (payerUntil === null || authorised > 0n) return undefined;
   if (state === 'PENDING') return pendingDeadline(payment, payerUntil);
-  const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
+  const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
   // Without a next step the payer has done their part, and the payment is being submitted.
   const isElsewhere = (state === 'REDIRECT' || state === '3DS') && nextStep !== null;
   if (!isChoosing && !isElsewhere) return undefined;
@@ -121,36 +121,40 @@ function withDeadline(payment: WholePayment): WholePayment {
 }
 
 /** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
-const TRIES_MOST = 100;
+const ATTEMPTS_MOST = 100;
 
 /**
  * Writes a move that is composed from the payment as it is; when that has changed meanwhile, it is composed anew.
  * Whoever composes may refuse by throwing, or find that there is nothing to write: then nothing was written.
  */
-export async function write<Written extends Move | undefined>(
+export async function write<Written extends Transition | undefined>(
   gateway: Gateway,
   payment: WholePayment,
   compose: (current: WholePayment, now: number) => Written | Promise<Written>,
   authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
-  for (let tries = 0; tries < TRIES_MOST; tries++) {
-    const move = await compose(current, gateway.clock.now(current.mid));
-    if (!move) return move;
-    if (await tellAndMove(gateway, move, authentication)) return move;
+  for (let tries = 0; tries < ATTEMPTS_MOST; tries++) {
+    const transition = await compose(current, gateway.clock.now(current.mid));
+    if (!transition) return transition;
+    if (await writeTransition(gateway, transition, authentication)) return transition;
     current = (await gateway.payments.find(current)) ?? current;
   }
   throw new Error(`The payment ${payment.paymentId} changed too often to be moved.`);
 }
 
 /** Writes a move together with what the merchant is told of it; false when the payment is no longer as it was. */
-async function tellAndMove(gateway: Gateway, move: Move, authentication?: Authentication): Promise<boolean> {
-  const callback = await callbackOf(gateway, move, authentication);
-  const isMoved = await gateway.payments.move(callback ? { ...move, callback } : move);
-  if (isMoved && move.after.state !== move.before.state) gateway.metrics.entered(move.after.state);
-  if (isMoved && callback && callback.dueAt !== null) gateway.deliverer.wake();
-  if (isMoved && move.after.details.card) await eraseAfterOutcome(gateway, move);
-  return isMoved;
+async function writeTransition(
+  gateway: Gateway,
+  transition: Transition,
+  authentication?: Authentication,
+): Promise<boolean> {
+  const callback = await callbackOf(gateway, transition, authentication);
+  const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
+  if (isWritten && transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
+  if (isWritten && callback && callback.dueAt !== null) gateway.deliverer.wake();
+  if (isWritten && transition.after.details.card) await eraseAfterOutcome(gateway, transition);
+  return isWritten;
 }
 
 /** The payment with one more row in its history. */
@@ -164,44 +168,53 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
  * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
  * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
  */
-export async function advance(gateway: Gateway, payment: WholePayment, happening: Happening): Promise<WholePayment> {
-  const { event, onlyIf } = happening;
+export async function advance(
+  gateway: Gateway,
+  payment: WholePayment,
+  record: PaymentEventRecord,
+): Promise<WholePayment> {
+  const { event, onlyIf } = record;
   let current = payment;
-  const move = await write(
+  const transition = await write(
     gateway,
     payment,
-    async (found, now): Promise<Move | undefined> => {
+    async (found, now): Promise<Transition | undefined> => {
       current = found;
       if (onlyIf?.(found) === false) return undefined;
       // Time ends nothing that an operation is under way for: its outcome decides first.
       if (event === 'abandoned' && found.busy !== null) return undefined;
       if (event === 'settled' && found.busy !== null && isOpen(found.state))
-        return settledWhileBusy(gateway, found, happening, now);
+        return settledWhileBusy(gateway, found, record, now);
       // A provider that reports a void as a decline tells what the operation under way will tell, too.
-      if (event === 'declined' && isVoiding(found)) return noted(found, happening, now);
-      return compose(found, happening, now);
+      if (event === 'declined' && isVoiding(found)) return recorded(found, record, now);
+      return compose(found, record, now);
     },
-    happening.authentication,
+    record.authentication,
   );
-  if (!move) return current;
-  if (isLateSuccess(move.before, event)) {
+  if (!transition) return current;
+  if (isLateSuccess(transition.before, event)) {
     gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
   }
-  return move.after;
+  return transition.after;
 }
 
 /** What an event does to a payment: a transition of the table of states, or a note that it came and changed nothing. */
-function compose(before: WholePayment, happening: Happening, now: number): Move {
-  const { actor, call, event } = happening;
+function compose(before: WholePayment, record: PaymentEventRecord, now: number): Transition {
+  const { actor, call, event } = record;
   const to = nextState(before.state, event);
-  if (to === undefined) return noted(before, happening, now, attentionFor(before, event));
+  if (to === undefined) return recorded(before, record, now, attentionFor(before, event));
   const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
-  const after = withDeadline({ ...withHistory(before, at), ...changes(before, happening), state: to });
+  const after = withDeadline({ ...withHistory(before, at), ...changes(before, record), state: to });
   return { before, after, event, actor, call };
 }
 
 /** The event came, and the state stays as it is. */
-const noted = (before: WholePayment, { event, actor, call }: Happening, now: number, changed: Changes = {}): Move => ({
+const recorded = (
+  before: WholePayment,
+  { event, actor, call }: PaymentEventRecord,
+  now: number,
+  changed: Changes = {},
+): Transition => ({
   before,
   after: { ...withHistory(before, now), ...changed },
   event: `noted ${event}`,
@@ -223,17 +236,17 @@ function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
 async function settledWhileBusy(
   gateway: Gateway,
   before: WholePayment,
-  happening: Happening,
+  record: PaymentEventRecord,
   now: number,
-): Promise<Move> {
+): Promise<Transition> {
   if (before.busy === 'capture') {
     // It is the capture under way that settled it, so what it takes is what was captured.
-    const composed = compose(before, happening, now);
+    const composed = compose(before, record, now);
     const captured = await amountUnderWay(gateway, before);
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }
   // A void decides first. When it has its outcome, the provider is asked which of the two happened.
-  return noted(before, happening, now, { attention: 'conflict' });
+  return recorded(before, record, now, { attention: 'conflict' });
 }
 
 /** What the capture takes that is under way. */
@@ -244,7 +257,7 @@ async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigin
 
 /** Whether a provider may have the payment: not while the payer still chooses or fills in what is missing. */
 export const wasSubmitted = ({ nextStep, brand }: Pick<Payment, 'nextStep' | 'brand'>): boolean =>
-  nextStep?.kind !== 'fields' && brand !== UNCHOSEN;
+  nextStep?.kind !== 'fields' && brand !== NO_BRAND_YET;
 
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
 export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
@@ -254,66 +267,66 @@ export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholeP
     declineReason: REASONS.outOfTime,
     // It may have gone on meanwhile, in time.
     onlyIf: (found) => found === payment || !isOpen(found.state) || isOutOfTime(gateway, found),
-    dueAt: wasSubmitted(payment) ? gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0] : undefined,
+    dueAt: wasSubmitted(payment) ? gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0] : undefined,
   });
 
 /** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
 async function note(
   gateway: Gateway,
   payment: WholePayment,
-  record: Pick<Move, 'event' | 'actor' | 'call'>,
+  record: Pick<Transition, 'event' | 'actor' | 'call'>,
   changed: Changes,
   authentication?: Authentication,
 ): Promise<WholePayment> {
   const at = gateway.clock.now(payment.mid);
-  const noted: WholePayment = { ...withHistory(payment, at), ...changed };
+  const recorded: WholePayment = { ...withHistory(payment, at), ...changed };
   // Without a further question nothing is due any more, not even a deadline that is past.
-  const after = changed.dueAt === null ? noted : withDeadline(noted);
-  return (await tellAndMove(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
+  const after = changed.dueAt === null ? recorded : withDeadline(recorded);
+  return (await writeTransition(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
 }
 
 /** The pause before the next question grows with each that was in vain. */
-export const nextPause = (pauses: readonly number[], asked: number): number =>
-  pauses[Math.min(asked, pauses.length - 1)] as number;
+export const nextBackoff = (pauses: readonly number[], queryCount: number): number =>
+  pauses[Math.min(queryCount, pauses.length - 1)] as number;
 
 /** Whether an outcome should be known by now: its provider did not answer, or time is over for payer or authorisation. */
 const isOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
   payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
 
 /** Notes that a provider was asked and the outcome is still to come; at last an operator has to look. */
-export function noteAsked(
+export function recordQuery(
   gateway: Gateway,
   payment: WholePayment,
   call: CallRecord,
   changed: Changes = {},
 ): Promise<WholePayment> {
-  const { isLadderDone, ...question } = nextQuestion(payment, gateway.clock.now(payment.mid));
-  const attention = isLadderDone && isOverdue(gateway, payment) ? 'unresolved' : payment.attention;
-  return note(gateway, payment, { event: 'asked', actor: 'clock', call }, { ...question, attention, ...changed });
+  const { isBackoffExhausted, ...question } = nextQuery(payment, gateway.clock.now(payment.mid));
+  const attention = isBackoffExhausted && isOverdue(gateway, payment) ? 'unresolved' : payment.attention;
+  return note(gateway, payment, { event: 'queried', actor: 'clock', call }, { ...question, attention, ...changed });
 }
 
 /** When the provider is asked next about a payment; never, when it was asked often enough. */
-function nextQuestion({ state, asked: before }: Payment, now: number) {
+function nextQuery({ state, queryCount: before }: Payment, now: number) {
   const wasGivenUp = !isOpen(state);
-  const pauses: readonly number[] = wasGivenUp ? LIMITS.askAfterwardsMs : LIMITS.askAgainMs;
-  const asked = before + 1;
-  const isLadderDone = asked > pauses.length;
-  const isLast = wasGivenUp ? isLadderDone : asked > pauses.length + LIMITS.askAgainDays;
-  return { asked, dueAt: isLast ? null : now + nextPause(pauses, before), isLadderDone };
+  const pauses: readonly number[] = wasGivenUp ? LIMITS.lateQueryBackoffMs : LIMITS.queryBackoffMs;
+  const queryCount = before + 1;
+  const isBackoffExhausted = queryCount > pauses.length;
+  const isLast = wasGivenUp ? isBackoffExhausted : queryCount > pauses.length + LIMITS.dailyQueries;
+  return { queryCount, dueAt: isLast ? null : now + nextBackoff(pauses, before), isBackoffExhausted };
 }
 
 /**
  * Notes that a provider told something that cannot be right: an operator can see it, and it is asked about soon. It is
  * noted whatever else happens to the payment at the same moment.
  */
-export async function noteDoubt(
+export async function recordDoubt(
   gateway: Gateway,
   payment: WholePayment,
   actor: Actor,
   call: CallRecord,
 ): Promise<WholePayment> {
-  const move = await write(gateway, payment, (before, now): Move => {
-    const { asked, dueAt } = nextQuestion(before, now);
+  const transition = await write(gateway, payment, (before, now): Transition => {
+    const { queryCount, dueAt } = nextQuery(before, now);
     // Of a payment that was given up, too, money may have moved; one whose amount is reserved or taken keeps its time,
     // unless it was due and its question is used up.
     const isAskedNext = before.authorised === 0n || actor === 'clock';
@@ -321,16 +334,16 @@ export async function noteDoubt(
     const doubted: WholePayment = {
       ...withHistory(before, now),
       attention: isConflict ? 'conflict' : 'wrong_amount',
-      ...(isAskedNext && { asked, dueAt }),
+      ...(isAskedNext && { queryCount, dueAt }),
     };
     const after = isAskedNext && dueAt === null ? doubted : withDeadline(doubted);
     return { before, after, event: 'doubted', actor, call };
   });
-  return move.after;
+  return transition.after;
 }
 
 /** The bank knows the payer; nothing when somebody else was told before, who goes on then. */
-export async function noteAuthenticated(
+export async function recordAuthentication(
   gateway: Gateway,
   payment: WholePayment,
   call: CallRecord,
@@ -343,11 +356,11 @@ export async function noteAuthenticated(
 }
 
 /** An operator has looked at a payment and dealt with it. */
-export const noteAttended = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+export const recordAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
 
 /** Keeps what the payer was asked for; nothing when somebody else was faster. */
-export async function noteCollected(
+export async function recordCollected(
   gateway: Gateway,
   payment: WholePayment,
   details: PaymentDetails,
@@ -355,7 +368,7 @@ export async function noteCollected(
 ): Promise<WholePayment | undefined> {
   const now = gateway.clock.now(payment.mid);
   // Some ways to pay leave the payer less time than the session has.
-  const ownTimeMs = payment.brand === UNCHOSEN ? brandOf(chosen.brand)?.payerTimeMs : undefined;
+  const ownTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
   const payerUntil =
     ownTimeMs === undefined ? payment.payerUntil : Math.min(now + ownTimeMs, payment.payerUntil ?? now + ownTimeMs);
   const after: WholePayment = {

@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { CallRecord, WholePayment } from '../../store/payments.ts';
-import { shownName } from '../accounts.ts';
+import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import type { Card } from '../vault.ts';
 import { advance } from './advance.ts';
@@ -43,7 +43,7 @@ export async function payByCard(
   if (answer === undefined || answer.kind === 'notEnrolled') return submit(gateway, payment, account, { card });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
-    gateway.codes.keep(payment.paymentId, card.cvv);
+    gateway.securityCodes.keep(payment.paymentId, card.cvv);
     return advance(gateway, payment, {
       event: 'challenged',
       actor: 'provider',
@@ -54,7 +54,7 @@ export async function payByCard(
         acsTransId: answer.acsTransId,
         version: authentication.protocolVersion,
         until: gateway.clock.now(payment.mid) + LIMITS.challengeMs,
-        holder: gateway.codes.holder,
+        holder: gateway.securityCodes.holder,
       },
     });
   }
@@ -75,7 +75,7 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
       currency: currency.numeric,
       exponent: currency.exponent,
       at: Date.now(),
-      merchantName: shownName(account),
+      merchantName: displayName(account),
       serverUrl: `${gateway.inboundUrl}/inbound/3ds`,
       requestorUrl: gateway.publicUrl,
       notificationUrl: `${gateway.publicUrl}/3ds/${linkOf(gateway, payment.paymentId)}`,

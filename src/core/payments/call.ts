@@ -32,8 +32,8 @@ export function refuseWhileFull(gateway: Gateway, connector: string): void {
  */
 export function sendDeadline({ clock }: Gateway, { mid, dueAt }: Pick<Payment, 'mid' | 'dueAt'>): Deadline {
   const leftMs = (dueAt ?? 0) - LIMITS.submissionMarginMs - clock.now(mid);
-  const isJump = leftMs < LIMITS.providerLeastMs && clock.wasMovedWithin(LIMITS.submissionMs);
-  return new Deadline(isJump ? LIMITS.providerMs : leftMs, LIMITS.providerLeastMs);
+  const isJump = leftMs < LIMITS.providerLeastTimeMs && clock.wasMovedWithin(LIMITS.submissionMs);
+  return new Deadline(isJump ? LIMITS.providerTimeoutMs : leftMs, LIMITS.providerLeastTimeMs);
 }
 
 export type Reply<Result> =

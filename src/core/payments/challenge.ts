@@ -7,7 +7,7 @@ import type { NextStep, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { isOutOfTime, noteAuthenticated } from './advance.ts';
+import { isOutOfTime, recordAuthentication } from './advance.ts';
 import { bankCall, decline } from './authenticate.ts';
 import { awaited } from './find.ts';
 import { endByTime, submit } from './provider.ts';
@@ -27,16 +27,16 @@ export async function applyResult(gateway: Gateway, result: AuthenticationResult
   if (!challenge) return true;
   if (challenge.acsTransId !== result.acsTransId) return false;
   if (isOutOfTime(gateway, payment)) {
-    gateway.codes.take(payment.paymentId);
+    gateway.securityCodes.take(payment.paymentId);
     await endByTime(gateway, payment, account);
-  } else if (!(await handOver(gateway, payment, challenge, result))) await goOn(gateway, payment, account, result);
+  } else if (!(await handOver(gateway, payment, challenge, result))) await progress(gateway, payment, account, result);
   return true;
 }
 
 /** After a challenge only a payer who passed it goes on. */
 const PASSED: readonly string[] = ['Y', 'A'];
 
-async function goOn(
+async function progress(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
@@ -47,14 +47,14 @@ async function goOn(
     // Another result may have come first, and the card be on its way.
     const isAtBank = (found: WholePayment): boolean => challengeOf(found) !== undefined;
     const declined = await decline(gateway, payment, authentication, record, isAtBank);
-    if (declined.state === 'DECLINED') gateway.codes.take(payment.paymentId);
+    if (declined.state === 'DECLINED') gateway.securityCodes.take(payment.paymentId);
     return;
   }
   // Once the payment has its outcome, its card may be erased, and there is nothing to go on with.
   const card = payment.details.card && (await openCard(gateway, payment.mid, payment.details.card.id));
-  const authenticated = card && (await noteAuthenticated(gateway, payment, record, authentication));
+  const authenticated = card && (await recordAuthentication(gateway, payment, record, authentication));
   if (!authenticated) return;
-  const cvv = gateway.codes.take(payment.paymentId);
+  const cvv = gateway.securityCodes.take(payment.paymentId);
   await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
 }
 
@@ -71,7 +71,7 @@ async function handOver(
   { holder }: Challenge,
   result: AuthenticationResult,
 ): Promise<boolean> {
-  if (holder === undefined || holder === gateway.codes.holder) return false;
+  if (holder === undefined || holder === gateway.securityCodes.holder) return false;
   const sealed = gateway.seal.seal(JSON.stringify(result), sealedFor(holder)).toString('base64');
   try {
     await gateway.installation.announceResult(holder, sealed);
@@ -82,13 +82,13 @@ async function handOver(
     );
     return false;
   }
-  const found = await awaited(gateway, payment, LIMITS.takeOverMs, (current) => !challengeOf(current));
+  const found = await awaited(gateway, payment, LIMITS.takeOverTimeoutMs, (current) => !challengeOf(current));
   return found !== undefined && !challengeOf(found);
 }
 
 /** Another process has heard a result; if the code is here, this one goes on with it. */
-export async function takeOver(gateway: Gateway, holder = '', sealed = ''): Promise<void> {
-  if (holder !== gateway.codes.holder) return;
+export async function takeOverChallenge(gateway: Gateway, holder = '', sealed = ''): Promise<void> {
+  if (holder !== gateway.securityCodes.holder) return;
   try {
     await applyResult(gateway, JSON.parse(gateway.seal.open(Buffer.from(sealed, 'base64'), sealedFor(holder))));
   } catch (error) {

@@ -6,8 +6,8 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { chosenBy } from './chosen.ts';
 import { type Operated, operate, type Plan } from './operate.ts';
+import { chosenBy } from './operation-ids.ts';
 
 /** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
 export function readAmount(text: string, payment: Payment, everything: bigint): bigint {

@@ -11,19 +11,19 @@ import {
   fieldsToAsk,
   isAbsent,
   isForPayers,
-  NOBODY,
+  NO_BRAND_YET,
+  NO_CONNECTOR,
   nameInside,
   offeredMethods,
-  UNCHOSEN,
 } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import type { KeptCard, PaymentDetails, WholePayment } from '../../store/payments.ts';
-import { type CardRefusal, takeTry } from '../card-tries.ts';
+import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
-import { noteCollected } from './advance.ts';
+import { recordCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
 import { claim } from './open.ts';
 import { submit } from './provider.ts';
@@ -151,7 +151,10 @@ export async function choose(
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
   const details = detailsWith(gateway, attempt, brand, context);
-  const collected = await noteCollected(gateway, attempt, details, { brand: method.label, connector: brand.connector });
+  const collected = await recordCollected(gateway, attempt, details, {
+    brand: method.label,
+    connector: brand.connector,
+  });
   // Whoever pressed the button twice gets what the first press came to.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
@@ -176,13 +179,13 @@ export async function chooseCard(
   const { card } = meant;
   const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid)));
   if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
-  const refusal = await takeTry(gateway, account, payment, browser.ip);
+  const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
   const kept = meant.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
-  const collected = await noteCollected(gateway, attempt, details, { brand: CARD, connector });
+  const collected = await recordCollected(gateway, attempt, details, { brand: CARD, connector });
   if (!collected) {
     // Another press was faster, and nobody will ever need this copy.
     if (!meant.kept) await gateway.cards.remove(attempt.mid, kept.id);
@@ -243,13 +246,13 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
     ...declined,
     paymentId: newId(),
     attempt: declined.attempt + 1,
-    brand: UNCHOSEN,
-    connector: NOBODY,
+    brand: NO_BRAND_YET,
+    connector: NO_CONNECTOR,
     state: 'PREPARE',
     historyLength: 1,
     dueAt: declined.details.session?.until ?? declined.payerUntil,
     payerUntil: declined.details.session?.until ?? declined.payerUntil,
-    asked: 0,
+    queryCount: 0,
     inDoubt: false,
     nextStep: null,
     attention: null,

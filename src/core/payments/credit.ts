@@ -8,9 +8,9 @@ import type { WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { cardOfToken } from '../vault.ts';
 import { readAmount, refundPlan } from './change.ts';
-import { type ChosenId, chosenBy, duplicateOperation, repeatedOperation } from './chosen.ts';
 import { duplicate, fingerprintOf } from './open.ts';
 import { type Operated, operate } from './operate.ts';
+import { type ChosenId, chosenBy, duplicateOperation, repeatedOperation } from './operation-ids.ts';
 
 export interface CreditOrder {
   orderId: string;
@@ -28,8 +28,8 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   const { mid } = account;
   const { card, isExpired } = await ownCard(gateway, account, order.cardToken);
   // Two tokens are never of the same card row, so its id stands for the token.
-  const asked = [order.orderId, order.amountText, order.currency, card.cardId];
-  const chosen = chosenBy(order.operationId ?? '', 'credit', ...asked);
+  const requested = [order.orderId, order.amountText, order.currency, card.cardId];
+  const chosen = chosenBy(order.operationId ?? '', 'credit', ...requested);
   const begun = chosen && (await gateway.operations.find({ mid, operationId: chosen.operationId }));
   // A repeat gets its operation, whatever has become of the card since.
   if (begun && begun.content === chosen.content) return repeatedOperation(gateway, begun, chosen);
@@ -83,7 +83,7 @@ async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
  * another repeat may rely on it; nothing has moved, and a repeat goes on with it.
  */
 async function expectNoPayment({ credits, payments }: Gateway, claim: CreditRow): Promise<void> {
-  if (!(await credits.awaitPaymentWrites(LIMITS.creditClaimMs))) throw new Refusal('unavailable');
+  if (!(await credits.awaitPaymentWrites(LIMITS.creditClaimTimeoutMs))) throw new Refusal('unavailable');
   const [taken] = await payments.attempts(claim, 1);
   if (!taken) return;
   await credits.withdraw(claim);

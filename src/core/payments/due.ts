@@ -4,16 +4,16 @@ import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isOutOfTime } from './advance.ts';
-import { applyNotificationsOf } from './news.ts';
-import { expireAuthorisation, followRefusedExpiry, inquireOperation } from './operate.ts';
-import { authorisationEnd, endByTime, inquire } from './provider.ts';
+import { applyNotificationsOf } from './notifications.ts';
+import { expireAuthorisation, followRefusedExpiry, queryOperation } from './operate.ts';
+import { authorisationEnd, endByTime, queryProvider } from './provider.ts';
 
 /** Asks about an operation whose outcome is still to come. */
-export async function workDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
+export async function processDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
   try {
     const payment = await gateway.payments.find(operation);
     if (!payment) return;
-    const operated = await inquireOperation(gateway, payment, operation);
+    const operated = await queryOperation(gateway, payment, operation);
     const account = await findAccount(gateway, payment.mid);
     if (account) await followRefusedExpiry(gateway, operated, account);
   } catch (error) {
@@ -22,7 +22,7 @@ export async function workDueOperation(gateway: Gateway, operation: OperationRow
   }
 }
 
-export async function workDuePayment(gateway: Gateway, payment: WholePayment): Promise<void> {
+export async function processDuePayment(gateway: Gateway, payment: WholePayment): Promise<void> {
   try {
     const account = await findAccount(gateway, payment.mid);
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
@@ -34,11 +34,11 @@ export async function workDuePayment(gateway: Gateway, payment: WholePayment): P
 }
 
 async function workPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  if (!isOpen(payment.state)) return inquire(gateway, payment, account);
+  if (!isOpen(payment.state)) return queryProvider(gateway, payment, account);
   if (isOutOfTime(gateway, payment)) return void (await endByTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;
   const isAuthorised = payment.authorised > 0n;
   const isOver = isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
   if (isOver) return expireAuthorisation(gateway, payment, account);
-  return inquire(gateway, payment, account);
+  return queryProvider(gateway, payment, account);
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../lib/id.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { NewsRow } from '../../store/news.ts';
+import type { NotificationRow } from '../../store/notifications.ts';
 import type {
   HistoryRow,
   OperationRow,
@@ -14,8 +14,8 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isOutOfTime, noteAttended } from './advance.ts';
-import { endByTime, inquireNow } from './provider.ts';
+import { isOutOfTime, recordAttention } from './advance.ts';
+import { endByTime, queryProviderNow } from './provider.ts';
 
 export async function findPayment(
   gateway: Gateway,
@@ -70,17 +70,17 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   if (!payment) return status;
   // The status alone does not tell whether a payer has come back from the bank in time.
   if (isOutOfTime(gateway, payment)) return endByTime(gateway, payment, account);
-  return isOver ? payment : inquireNow(gateway, payment, account);
+  return isOver ? payment : queryProviderNow(gateway, payment, account);
 }
 
 /** A payment as soon as it is as somebody waits for, or as it is when their patience is over. */
 export async function awaited(
   gateway: Gateway,
   key: PaymentKey,
-  patienceMs: number,
+  outcomeTimeoutMs: number,
   isSo: (payment: WholePayment) => boolean,
 ): Promise<WholePayment | undefined> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + outcomeTimeoutMs;
   for (;;) {
     const payment = await gateway.payments.find(key);
     if (!payment || isSo(payment) || performance.now() >= until) return payment;
@@ -109,21 +109,24 @@ export async function findAttempts(
 export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
-): Promise<{ payment: WholePayment; history: HistoryRow[]; operations: OperationRow[]; news: NewsRow[] } | undefined> {
+): Promise<
+  | { payment: WholePayment; history: HistoryRow[]; operations: OperationRow[]; notifications: NotificationRow[] }
+  | undefined
+> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   if (!payment) return undefined;
   return {
     payment,
     history: await gateway.payments.history(payment),
     operations: await gateway.operations.of(payment),
-    news: await gateway.news.about(payment.paymentId),
+    notifications: await gateway.notifications.about(payment.paymentId),
   };
 }
 
 /** An operator has dealt with whatever a payment wanted attention for. */
 export async function attendPayment(gateway: Gateway, paymentId: string): Promise<WholePayment | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  return payment?.attention ? noteAttended(gateway, payment) : payment;
+  return payment?.attention ? recordAttention(gateway, payment) : payment;
 }
 
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<Payment[]> =>

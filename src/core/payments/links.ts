@@ -5,16 +5,16 @@ import type { Gateway } from '../context.ts';
 
 const PURPOSE = 'payer link';
 
-export const linkOf = ({ marks }: Pick<Gateway, 'marks'>, paymentId: string): string =>
-  `${paymentId}.${marks.mark(paymentId, PURPOSE)}`;
+export const linkOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, paymentId: string): string =>
+  `${paymentId}.${fingerprints.tag(paymentId, PURPOSE)}`;
 
 /** The page of ours where the payer goes on. */
-export const pageOf = (gateway: Pick<Gateway, 'marks' | 'publicUrl'>, paymentId: string): string =>
+export const pageOf = (gateway: Pick<Gateway, 'fingerprints' | 'publicUrl'>, paymentId: string): string =>
   `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
 
 /** The payment that a link leads to. */
 export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
-  const [paymentId = '', mark = '', ...more] = link.split('.');
-  if (more.length > 0 || !isUuid(paymentId) || !gateway.marks.isMark(mark, paymentId, PURPOSE)) return undefined;
+  const [paymentId = '', tag = '', ...more] = link.split('.');
+  if (more.length > 0 || !isUuid(paymentId) || !gateway.fingerprints.isTag(tag, paymentId, PURPOSE)) return undefined;
   return gateway.payments.findAnywhere(paymentId);
 }

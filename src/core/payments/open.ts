@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
-import { brandOf, NOBODY, UNCHOSEN } from '../../rules/brands.ts';
+import { brandOf, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -81,8 +81,8 @@ const isOfCredit = async ({ credits }: Gateway, { mid, orderId }: Payment): Prom
   (await credits.find({ mid, orderId, part: '' })) !== undefined;
 
 /** Keyed, because what a request says can include what nobody may read. */
-export const fingerprintOf = ({ marks }: Pick<Gateway, 'marks'>, content: string): string =>
-  marks.digest(content, 'fingerprint').slice(0, 32);
+export const fingerprintOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, content: string): string =>
+  fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
 /** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
 export async function claim(
@@ -101,7 +101,7 @@ export async function claim(
 /** Submits a payment, or sends its payer to our page first. */
 function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<WholePayment> {
   // The payer chooses how to pay, on our page and in their own time.
-  if (payment.brand === UNCHOSEN) return Promise.resolve(payment);
+  if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
   if (!order.needsFields) return submit(gateway, payment, account);
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
@@ -152,7 +152,7 @@ async function requestedAt({ payments }: Gateway, payment: WholePayment): Promis
 async function waitForOutcome(gateway: Gateway, payment: WholePayment): Promise<WholePayment> {
   const until = Date.now() + LIMITS.duplicateWaitMs;
   let current = payment;
-  const isRunning = (): boolean => current.state === 'PREPARE' && current.brand !== UNCHOSEN;
+  const isRunning = (): boolean => current.state === 'PREPARE' && current.brand !== NO_BRAND_YET;
   for (let ms = 5; isRunning() && Date.now() < until; ms = Math.min(ms * 2, 100)) {
     await pause(ms);
     current = (await gateway.payments.find(payment)) ?? current;
@@ -162,15 +162,15 @@ async function waitForOutcome(gateway: Gateway, payment: WholePayment): Promise<
 
 /** The payment of an order as it is before anything happened to it. */
 export function composePayment(
-  gateway: Pick<Gateway, 'clock' | 'seal' | 'marks'>,
+  gateway: Pick<Gateway, 'clock' | 'seal' | 'fingerprints'>,
   account: Pick<Account, 'mid' | 'name' | 'settings'>,
   order: Order,
 ): WholePayment {
   const now = gateway.clock.now(account.mid);
-  const brand = order.brand === UNCHOSEN ? undefined : brandOf(order.brand);
+  const brand = order.brand === NO_BRAND_YET ? undefined : brandOf(order.brand);
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
   const amount = minorUnits(order.amountText, exponent);
-  if ((!brand && order.brand !== UNCHOSEN) || typeof amount !== 'bigint')
+  if ((!brand && order.brand !== NO_BRAND_YET) || typeof amount !== 'bigint')
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();
   const payerUntil = order.payerUntil ?? now + (brand?.payerTimeMs ?? LIMITS.payerMs);
@@ -181,7 +181,7 @@ export function composePayment(
     attempt: 1,
     protocol: order.protocol,
     brand: order.brand,
-    connector: brand?.connector ?? NOBODY,
+    connector: brand?.connector ?? NO_CONNECTOR,
     state: 'PREPARE',
     historyLength: 1,
     amountText: order.amountText,
@@ -196,7 +196,7 @@ export function composePayment(
     // If this process dies before the outcome is written, the work loop asks the provider then.
     dueAt: brand ? now + LIMITS.submissionMs : payerUntil,
     payerUntil: brand?.isImmediate && order.payerUntil === undefined ? null : payerUntil,
-    asked: 0,
+    queryCount: 0,
     nextStep: null,
     attention: null,
     isAuthorisation: order.isAuthorisation,

@@ -10,16 +10,16 @@ import type {
   Actor,
   CallRecord,
   Changes,
-  Move,
   OperationRow,
   OperationVerb,
   Payment,
+  Transition,
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isLateSuccess, nextPause, withHistory, write } from './advance.ts';
+import { isLateSuccess, nextBackoff, withHistory, write } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
-import { type ChosenId, repeatedOperation } from './chosen.ts';
+import { type ChosenId, repeatedOperation } from './operation-ids.ts';
 import { expireUnvoided, isOurs } from './provider.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
@@ -83,7 +83,7 @@ export async function operate(
 ): Promise<Operated> {
   const key = { mid: payment.mid, operationId: chosen?.operationId ?? newId() };
   let begun: OperationRow | undefined;
-  const move = await write(gateway, payment, async (before, now): Promise<Move | undefined> => {
+  const transition = await write(gateway, payment, async (before, now): Promise<Transition | undefined> => {
     // Looked for after the payment was read: if it is written meanwhile, the payment has changed and is read again.
     if (chosen) begun = await gateway.operations.find(key);
     if (begun) return undefined;
@@ -98,7 +98,7 @@ export async function operate(
       orderId: chosen?.orderId ?? null,
       state: 'sent',
       reason: null,
-      asked: 0,
+      queryCount: 0,
       // If this process dies before the outcome is written, the work loop asks the provider then.
       dueAt: now + LIMITS.submissionMs,
       requestedAt: now,
@@ -112,8 +112,8 @@ export async function operate(
     if (!begun) throw error;
     return undefined;
   });
-  if (!move) return repeatedOperation(gateway, begun as unknown as OperationRow, chosen as ChosenId);
-  return perform(gateway, move.after, move.operation as OperationRow);
+  if (!transition) return repeatedOperation(gateway, begun as unknown as OperationRow, chosen as ChosenId);
+  return perform(gateway, transition.after, transition.operation as OperationRow);
 }
 
 /** Sends an operation whose intent is durable. As with a submission, nothing leaves after its row may be asked about. */
@@ -129,7 +129,7 @@ async function perform(gateway: Gateway, payment: WholePayment, operation: Opera
 }
 
 /** Asks about an operation whose outcome is not known; one that never arrived is sent again, where that is safe. */
-export async function inquireOperation(
+export async function queryOperation(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
@@ -139,7 +139,7 @@ export async function inquireOperation(
     payment,
     verb: operation.verb,
     isQuery: true,
-    deadline: new Deadline(LIMITS.providerMs),
+    deadline: new Deadline(LIMITS.providerTimeoutMs),
     async perform(connector, deadline) {
       const outcome = await connector.queryOperation(order, deadline);
       const isLost = outcome.kind === 'notFound' && connector.can.repeatsSafely;
@@ -162,7 +162,7 @@ type Verdict = OperationOutcome | { kind: 'doubtful' };
 function judge(payment: Payment, { amount }: OperationRow, reply: Reply<OperationOutcome>): [Verdict, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
-  const isDoubtful = 'told' in result && !isOurs({ amount, currency: payment.currency }, result.told);
+  const isDoubtful = 'reported' in result && !isOurs({ amount, currency: payment.currency }, result.reported);
   return isDoubtful ? [{ kind: 'doubtful' }, record(`${result.kind}, wrong amount`)] : [result, record(result.kind)];
 }
 
@@ -177,20 +177,26 @@ async function finish(
   const [verdict, call] = judge(payment, operation, reply);
   let current = payment;
   let stored = operation;
-  const move = await write(gateway, payment, async (before, now) => {
+  const transition = await write(gateway, payment, async (before, now) => {
     current = before;
     // No other process can have finished it as long as nothing was written since the intent.
     const isUntouched = isNew && before.historyLength === payment.historyLength;
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
     return stored.state === 'sent' ? compose(before, stored, verdict, call, now) : undefined;
   });
-  return move
-    ? { payment: move.after, operation: move.operation as OperationRow }
+  return transition
+    ? { payment: transition.after, operation: transition.operation as OperationRow }
     : { payment: current, operation: stored };
 }
 
 /** What the verdict on an operation writes. */
-function compose(before: WholePayment, operation: OperationRow, verdict: Verdict, call: CallRecord, now: number): Move {
+function compose(
+  before: WholePayment,
+  operation: OperationRow,
+  verdict: Verdict,
+  call: CallRecord,
+  now: number,
+): Transition {
   switch (verdict.kind) {
     case 'done':
       return done(before, operation, call, now);
@@ -201,7 +207,7 @@ function compose(before: WholePayment, operation: OperationRow, verdict: Verdict
   }
 }
 
-function done(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Move {
+function done(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Transition {
   const { verb, amount } = operation;
   const { release, event: eventOf, effect } = RULES[verb];
   const event = eventOf(before, amount);
@@ -220,7 +226,13 @@ function done(before: WholePayment, operation: OperationRow, call: CallRecord, n
   return { ...written, after: { ...counted, attention, ...afterConflict(before, now) }, event: `noted ${event}` };
 }
 
-function refused(before: WholePayment, operation: OperationRow, reason: string, call: CallRecord, now: number): Move {
+function refused(
+  before: WholePayment,
+  operation: OperationRow,
+  reason: string,
+  call: CallRecord,
+  now: number,
+): Transition {
   const { verb, amount } = operation;
   // The provider settled it by itself and refuses the part: then everything was taken.
   const isWhole = verb === 'capture' && before.state === 'SETTLED';
@@ -242,11 +254,15 @@ function unknown(
   isDoubtful: boolean,
   call: CallRecord,
   now: number,
-): Move {
-  const asked = operation.asked + 1;
-  const isLast = asked > LIMITS.askAgainMs.length + LIMITS.askAgainDays;
-  const dueAt = isLast ? null : now + nextPause(LIMITS.askAgainMs, operation.asked);
-  const mark = isDoubtful ? 'wrong_amount' : asked > LIMITS.askAgainMs.length ? 'unresolved' : before.attention;
+): Transition {
+  const queryCount = operation.queryCount + 1;
+  const isLast = queryCount > LIMITS.queryBackoffMs.length + LIMITS.dailyQueries;
+  const dueAt = isLast ? null : now + nextBackoff(LIMITS.queryBackoffMs, operation.queryCount);
+  const mark = isDoubtful
+    ? 'wrong_amount'
+    : queryCount > LIMITS.queryBackoffMs.length
+      ? 'unresolved'
+      : before.attention;
   // That a settlement was reported has to be known when the operation ends.
   const attention = before.attention === 'conflict' ? before.attention : mark;
   return {
@@ -255,7 +271,7 @@ function unknown(
     event: `unanswered ${operation.verb}`,
     actor: 'provider',
     call,
-    operation: { ...operation, asked, dueAt },
+    operation: { ...operation, queryCount, dueAt },
   };
 }
 
@@ -269,8 +285,8 @@ function askedAfterRefusal(verb: OperationVerb, now: number): Changes {
 }
 
 /** The marks that a payment got because an operation had no outcome go away with its outcome. */
-const withoutMarksOf = ({ asked }: OperationRow, { attention }: Payment): Changes =>
-  asked > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
+const withoutMarksOf = ({ queryCount }: OperationRow, { attention }: Payment): Changes =>
+  queryCount > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
 
 /** The provider reported a settlement while the operation was under way: now it is asked which of the two happened. */
 const afterConflict = ({ attention }: WholePayment, now: number): Changes =>

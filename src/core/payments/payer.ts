@@ -1,15 +1,15 @@
 /** A payment as its payer meets it: behind which link, with which choices left, and what became of it. */
-import { type Brand, brandOf, CARD, fieldsToAsk, UNCHOSEN } from '../../rules/brands.ts';
+import { type Brand, brandOf, CARD, fieldsToAsk, NO_BRAND_YET } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
-import { hasNoTriesLeft } from '../card-tries.ts';
+import { hasNoAttemptsLeft } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type SavedCard, savedCards } from '../vault.ts';
 import { isOutOfTime } from './advance.ts';
 import { asSent, contextsOf, type Method, methodsFor } from './choose.ts';
 import { findByLink } from './links.ts';
-import { endByTime, inquireNow } from './provider.ts';
+import { endByTime, queryProviderNow } from './provider.ts';
 
 export interface PayerView {
   payment: WholePayment;
@@ -61,7 +61,7 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
     const row = brandOf(brand) as Brand;
     return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextsOf(gateway, payment, account)(brand)) }];
   }
-  const isChoosing = state === 'PREPARE' && brand === UNCHOSEN;
+  const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;
   const mayTryAgain = state === 'DECLINED' && isInSession;
   return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: asSent(details) }, account) : [];
@@ -71,7 +71,7 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
 export async function withoutSpentCards(gateway: Gateway, view: PayerView): Promise<PayerView> {
   const methods = view.methods.filter(({ label }) => label !== CARD);
   const hasCards = methods.length < view.methods.length;
-  return hasCards && (await hasNoTriesLeft(gateway, view.account, view.payment))
+  return hasCards && (await hasNoAttemptsLeft(gateway, view.account, view.payment))
     ? { ...view, methods, savedCards: [], areCardsSpent: true }
     : view;
 }
@@ -80,5 +80,5 @@ export async function withoutSpentCards(gateway: Gateway, view: PayerView): Prom
 export async function returnOfPayer(gateway: Gateway, link: string): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
-  return withChoices(gateway, await inquireNow(gateway, view.payment, view.account), view.account);
+  return withChoices(gateway, await queryProviderNow(gateway, view.payment, view.account), view.account);
 }

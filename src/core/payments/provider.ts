@@ -1,5 +1,5 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
-import type { Authentication, Meaning, Outcome, Submission, Told } from '../../connectors/connector.ts';
+import type { Authentication, Meaning, Outcome, ReportedAmount, Submission } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -7,9 +7,9 @@ import { REASONS } from '../../rules/reasons.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../../store/payments.ts';
-import { shownName } from '../accounts.ts';
+import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, advance, type Happening, noteAsked, noteDoubt, wasSubmitted } from './advance.ts';
+import { abandon, advance, type PaymentEventRecord, recordDoubt, recordQuery, wasSubmitted } from './advance.ts';
 import { callProvider, sendDeadline } from './call.ts';
 import { linkOf } from './links.ts';
 import { secretsOf } from './secrets.ts';
@@ -63,13 +63,16 @@ const query = async (gateway: Gateway, payment: WholePayment, account: Account, 
 function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): Answer {
   if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
-  if (!isOurs(payment, outcome.told)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
+  if (!isOurs(payment, outcome.reported)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
 
-export function isOurs({ amount, currency }: Pick<Payment, 'amount' | 'currency'>, told: Told | undefined): boolean {
-  if (told === undefined || told === 'nonsense') return told === undefined;
-  return told.amount === amount && (told.currency ?? currency) === currency;
+export function isOurs(
+  { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
+  reported: ReportedAmount | undefined,
+): boolean {
+  if (reported === undefined || reported === 'nonsense') return reported === undefined;
+  return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
 function submission(
@@ -84,7 +87,7 @@ function submission(
     reference: payment.paymentId,
     brand: payment.brand,
     mid: payment.mid,
-    merchantName: shownName(account),
+    merchantName: displayName(account),
     isPayout: brand?.isPayout === true,
     amount: payment.amount,
     currency: payment.currency,
@@ -123,16 +126,16 @@ export async function submit(
     actor: 'provider',
     call,
     authentication,
-    dueAt: gateway.clock.now(payment.mid) + LIMITS.askAgainMs[0],
+    dueAt: gateway.clock.now(payment.mid) + LIMITS.queryBackoffMs[0],
     ...(answer.kind === 'doubtful' && { attention: 'wrong_amount' }),
   });
 }
 
 /** Asks the provider about a payment whose outcome is not known. */
-export async function inquire(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  const answer = await query(gateway, payment, account, LIMITS.providerMs);
+export async function queryProvider(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+  const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await noteDoubt(gateway, payment, 'clock', call);
+  if (answer.kind === 'doubtful') await recordDoubt(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && isWaitingForNobody(gateway, payment, answer.outcome)) {
     await abandon(gateway, payment);
   } else if (answer.kind === 'outcome' && !isStillOpen(payment, answer.outcome)) {
@@ -140,13 +143,13 @@ export async function inquire(gateway: Gateway, payment: WholePayment, account: 
   } else if (!isOpen(payment.state)) {
     const isNothingComing =
       answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
-    await noteAsked(gateway, payment, call, isNothingComing ? { dueAt: null, ...withoutConflict(payment) } : {});
+    await recordQuery(gateway, payment, call, isNothingComing ? { dueAt: null, ...withoutConflict(payment) } : {});
   } else if (answer.kind === 'outcome' && answer.outcome.kind === 'authorised') {
     const dueAt = await authorisationEnd(gateway, payment, account);
-    await noteAsked(gateway, payment, call, { asked: 0, dueAt, ...withoutConflict(payment) });
+    await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
     await declineNeverReceived(gateway, payment, call);
-  } else await noteAsked(gateway, payment, call);
+  } else await recordQuery(gateway, payment, call);
 }
 
 /** The provider has said which of two reports was right. */
@@ -159,7 +162,7 @@ const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: Cal
     actor: 'provider',
     call,
     declineReason: REASONS.neverReceived,
-    dueAt: gateway.clock.now(payment.mid) + LIMITS.askAfterwardsMs[0],
+    dueAt: gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0],
   });
 
 /** The events after which a payment may have been submitted. */
@@ -189,9 +192,9 @@ export async function authorisationEnd(gateway: Gateway, payment: Payment, { set
  * it. In the last case an operator has to look.
  */
 export async function expireUnvoided(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  const answer = await query(gateway, payment, account, LIMITS.providerMs);
+  const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await noteDoubt(gateway, payment, 'clock', call);
+  if (answer.kind === 'doubtful') await recordDoubt(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && answer.outcome.kind === 'settled') {
     await apply(gateway, payment, account, answer.outcome, call);
   } else if (answer.kind === 'outcome' || answer.kind === 'notFound') {
@@ -202,14 +205,18 @@ export async function expireUnvoided(gateway: Gateway, payment: WholePayment, ac
       call,
       ...(isHeld && { attention: 'unresolved' }),
     });
-  } else await noteAsked(gateway, payment, call);
+  } else await recordQuery(gateway, payment, call);
 }
 
 /** A request waits for the answer: asks the provider, and writes down only what changes something. */
-export async function inquireNow(gateway: Gateway, payment: WholePayment, account: Account): Promise<WholePayment> {
+export async function queryProviderNow(
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+): Promise<WholePayment> {
   if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
-  const answer = await query(gateway, payment, account, LIMITS.patienceMs);
-  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, 'provider', answer.call);
+  const answer = await query(gateway, payment, account, LIMITS.outcomeTimeoutMs);
+  if (answer.kind === 'doubtful') return recordDoubt(gateway, payment, 'provider', answer.call);
   if (answer.kind !== 'outcome' || isStillOpen(payment, answer.outcome)) return payment;
   return apply(gateway, payment, account, answer.outcome, answer.call);
 }
@@ -226,10 +233,10 @@ export async function endByTime(
 ): Promise<WholePayment> {
   if (!wasSubmitted(payment) || !isAskable(gateway, payment)) return abandon(gateway, payment);
   const isDue = asker === 'work loop';
-  const answer = await query(gateway, payment, account, isDue ? LIMITS.providerMs : LIMITS.patienceMs);
-  if (answer.kind === 'doubtful') return noteDoubt(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
+  const answer = await query(gateway, payment, account, isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
+  if (answer.kind === 'doubtful') return recordDoubt(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
   const isUnanswered = answer.kind === 'nothing' || answer.kind === 'notSent';
-  if (isUnanswered && !endsByTimeAlone(payment)) return isDue ? noteAsked(gateway, payment, answer.call) : payment;
+  if (isUnanswered && !endsByTimeAlone(payment)) return isDue ? recordQuery(gateway, payment, answer.call) : payment;
   const isOutcome = answer.kind === 'outcome' && !['accepted', 'redirected'].includes(answer.outcome.kind);
   return isOutcome ? apply(gateway, payment, account, answer.outcome, answer.call) : abandon(gateway, payment);
 }
@@ -264,28 +271,28 @@ export function apply(
 ): Promise<WholePayment> {
   const { kind, providerReference } = outcome;
   const now = gateway.clock.now(payment.mid);
-  const happening: Happening = { event: kind, actor: 'provider', call, providerReference, authentication };
+  const record: PaymentEventRecord = { event: kind, actor: 'provider', call, providerReference, authentication };
   switch (kind) {
     case 'declined':
-      return advance(gateway, payment, { ...happening, declineReason: outcome.reason });
+      return advance(gateway, payment, { ...record, declineReason: outcome.reason });
     case 'authorised': {
       // Reported once more, it does not last longer.
       const end = now + account.settings.authorisation_days * LIMITS.dayMs;
-      return advance(gateway, payment, { ...happening, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
+      return advance(gateway, payment, { ...record, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
     }
     case 'accepted':
     case 'redirected': {
       // News of the outcome may get lost, so the provider is asked as well.
-      const dueAt = isAskable(gateway, payment) ? now + LIMITS.askAgainMs[0] : undefined;
+      const dueAt = isAskable(gateway, payment) ? now + LIMITS.queryBackoffMs[0] : undefined;
       const nextStep = nextStepOf(payment, outcome);
       const isDoubtOver = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
       if (isDoubtOver) {
-        return noteAsked(gateway, payment, call, { inDoubt: false, attention: null, nextStep: nextStep ?? null });
+        return recordQuery(gateway, payment, call, { inDoubt: false, attention: null, nextStep: nextStep ?? null });
       }
-      return advance(gateway, payment, { ...happening, dueAt, nextStep });
+      return advance(gateway, payment, { ...record, dueAt, nextStep });
     }
     default:
-      return advance(gateway, payment, happening);
+      return advance(gateway, payment, record);
   }
 }
 

@@ -7,9 +7,9 @@ import type { SessionTerms } from '../../store/payments.ts';
 import type { Account, Gateway, WholePayment } from '../context.ts';
 
 /** How a payment ended, in the eyes of its payer. */
-export type Ending = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'givenBack';
+export type PaymentResult = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'givenBack';
 
-export function endingOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): Ending {
+export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): PaymentResult {
   const { state, authorised, inDoubt, declineReason, details, mid } = payment;
   // Whose amount is reserved has paid, as far as they are concerned.
   if (state === 'SETTLED' || (state === 'PENDING' && authorised > 0n)) return 'paid';
@@ -23,7 +23,7 @@ export function endingOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePaymen
 type AddressName = 'successUrl' | 'cancelUrl' | 'expiryUrl' | 'errorUrl';
 
 /** The addresses of a session for each end, the first that the merchant gave counts; only who has paid succeeds. */
-const ADDRESSES: Readonly<Record<Ending, readonly AddressName[]>> = {
+const ADDRESSES: Readonly<Record<PaymentResult, readonly AddressName[]>> = {
   open: ['cancelUrl'],
   unknown: ['errorUrl', 'cancelUrl'],
   paid: ['successUrl'],
@@ -34,7 +34,7 @@ const ADDRESSES: Readonly<Record<Ending, readonly AddressName[]>> = {
 };
 
 /** What decides about the way back besides the payment itself. */
-export interface WayBack {
+export interface ReturnLink {
   /** The payer comes from the bank of the card. */
   isAfterChallenge?: boolean;
 }
@@ -44,17 +44,17 @@ export function returnAddress(
   gateway: Pick<Gateway, 'clock' | 'environment'>,
   payment: WholePayment,
   account: Account,
-  { isAfterChallenge = false }: WayBack = {},
+  { isAfterChallenge = false }: ReturnLink = {},
 ): string | undefined {
   const { session, returnUrl, termUrl3ds } = payment.details;
   if (!session) {
     const address = (isAfterChallenge ? termUrl3ds : undefined) ?? returnUrl;
     return withParameters(gateway, payment, account, address, { isSigned: false });
   }
-  const ending = endingOf(gateway, payment);
+  const result = resultOf(gateway, payment);
   // The hash equals that of a callback: on another address, the payer could present it at success_url unpaid.
-  return withParameters(gateway, payment, account, addressOf(session, ADDRESSES[ending]), {
-    isSigned: ending === 'paid',
+  return withParameters(gateway, payment, account, addressOf(session, ADDRESSES[result]), {
+    isSigned: result === 'paid',
   });
 }
 
@@ -105,7 +105,7 @@ export function isWebAddress({ environment }: Pick<Gateway, 'environment'>, addr
 const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
 
 /** The browsing context in which the payer goes back, when it is another one than that of our page. */
-export function returnTarget(payment: WholePayment, { settings }: Account, way: WayBack = {}): string | undefined {
+export function returnTarget(payment: WholePayment, { settings }: Account, way: ReturnLink = {}): string | undefined {
   const ofBank = way.isAfterChallenge ? settings.three_ds_link_target : '';
   const target = ofBank || (payment.details.session?.urlTarget ?? '');
   return TARGET.test(target) && target !== '_self' ? target : undefined;

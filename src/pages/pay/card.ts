@@ -3,11 +3,11 @@ import type { SavedCard } from '../../core/vault.ts';
 import { hasNumber, NETWORKS } from '../../lib/card.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
-import type { Speech } from '../speech.ts';
-import type { Words } from '../words/index.ts';
+import type { Locale } from '../locale.ts';
+import type { Messages } from '../locales/index.ts';
 import type { Form } from './fields.ts';
 import { type Input, inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, ICONS, type Shown, summary, titleOf } from './shown.ts';
+import { cancelLink, checkAgain, declinedBefore, following, ICONS, type PageView, summary, titleOf } from './view.ts';
 
 /** How payers know the networks of cards. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
@@ -28,19 +28,23 @@ type TypedName = (typeof TYPED)[number];
 /** The choice that means a card which is typed. */
 const NEW = 'new';
 
-const isKnownProblem = (kind: string, words: Words): kind is keyof Words['cardProblems'] =>
-  Object.hasOwn(words.cardProblems, kind);
+const isKnownProblem = (kind: string, messages: Messages): kind is keyof Messages['cardProblems'] =>
+  Object.hasOwn(messages.cardProblems, kind);
 
-export function cardPage(shown: Shown, { method, answers, problems }: Form): Page {
-  const { payment, speech, methods, savedCards } = shown;
-  const { words, say, amount } = speech;
+export function cardPage(view: PageView, { method, answers, problems }: Form): Page {
+  const { payment, locale, methods, savedCards } = view;
+  const { messages, translate, amount } = locale;
   const usable = savedCards.find(({ isExpired }) => !isExpired);
   const chosen = answers.get('saved_card') ?? usable?.id ?? NEW;
   const isSaved = savedCards.some(({ id }) => id === chosen);
   const problemOf = (name: string): string | undefined => {
     const kind = problems.find(({ field }) => placeOf(field, isSaved) === name)?.sentence;
-    if (kind === 'number' && !answers.get(name)?.trim()) return words.cardProblems.noNumber;
-    return kind === undefined ? undefined : isKnownProblem(kind, words) ? words.cardProblems[kind] : words.looksWrong;
+    if (kind === 'number' && !answers.get(name)?.trim()) return messages.cardProblems.noNumber;
+    return kind === undefined
+      ? undefined
+      : isKnownProblem(kind, messages)
+        ? messages.cardProblems[kind]
+        : messages.looksWrong;
   };
   const focused = TYPED.find(problemOf);
   const typed = (name: TypedName, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
@@ -51,33 +55,33 @@ export function cardPage(shown: Shown, { method, answers, problems }: Form): Pag
     return hasNumber(value) ? '' : value;
   };
   const check = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
-    html` data-check="${kind}" data-wrong="${words.cardProblems[kind]}"${more}`;
+    html` data-check="${kind}" data-wrong="${messages.cardProblems[kind]}"${more}`;
   return {
-    title: titleOf(shown, words.payByCard, problems.length),
-    ...following(shown),
-    body: html`${summary(shown)}
+    title: titleOf(view, messages.payByCard, problems.length),
+    ...following(view),
+    body: html`${summary(view)}
 <section class="card">
-<h1>${words.payByCard}</h1>
-${declinedBefore(shown)}
-${checkAgain(problems.length, speech)}
+<h1>${messages.payByCard}</h1>
+${declinedBefore(view)}
+${checkAgain(problems.length, locale)}
 <div class="wallets" id="wallets"></div>
-<form method="post" action="${shown.path}" novalidate data-busy="${words.paying}" data-blank="${words.fillIn}">
+<form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
 <input type="hidden" name="method" value="${method.label}">
-${savedCards.length > 0 && savedChoices(savedCards, chosen, problemOf('saved_card'), speech)}
+${savedCards.length > 0 && savedChoices(savedCards, chosen, problemOf('saved_card'), locale)}
 ${typed('card_number', {
-  label: words.cardNumber,
+  label: messages.cardNumber,
   autocomplete: 'cc-number',
   inputmode: 'numeric',
   kind: 'number fresh',
   traits: check(
     'number',
-    html` dir="ltr" maxlength="24" data-blank="${words.cardProblems.noNumber}" data-networks="${NETWORK_DATA}"`,
+    html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-networks="${NETWORK_DATA}"`,
   ),
   beside: html`<span class="network" id="network" aria-live="polite"></span>`,
 })}
 <div class="pair">
 ${typed('card_expiry', {
-  label: words.cardExpiry,
+  label: messages.cardExpiry,
   autocomplete: 'cc-exp',
   inputmode: 'numeric',
   kind: 'fresh',
@@ -85,25 +89,25 @@ ${typed('card_expiry', {
   traits: check('expiry', html` dir="ltr" maxlength="9"`),
 })}
 ${typed('card_cvv', {
-  label: words.cardCvv,
+  label: messages.cardCvv,
   autocomplete: 'cc-csc',
   inputmode: 'numeric',
-  hint: words.cardCvvHint,
+  hint: messages.cardCvvHint,
   traits: check('cvv', html` dir="ltr" maxlength="4"`),
 })}
 </div>
 ${typed('card_holder', {
-  label: words.cardHolder,
+  label: messages.cardHolder,
   autocomplete: 'cc-name',
   kind: 'fresh',
   value: again('card_holder'),
   traits: check('holder'),
 })}
-<button>${say(words.pay, { amount: amount(payment) })}</button>
+<button>${translate(messages.pay, { amount: amount(payment) })}</button>
 </form>
-<p class="safe">${ICONS.lock}<span>${words.cardSafe}</span></p>
-${methods.length > 1 && html`<a class="quiet" href="?">${words.otherWays}</a>`}
-${cancelLink(shown)}
+<p class="safe">${ICONS.lock}<span>${messages.cardSafe}</span></p>
+${methods.length > 1 && html`<a class="quiet" href="?">${messages.otherWays}</a>`}
+${cancelLink(view)}
 </section>`,
   };
 }
@@ -115,19 +119,27 @@ function savedChoices(
   cards: readonly SavedCard[],
   chosen: string,
   problem: string | undefined,
-  { words, say }: Speech,
+  { messages, translate }: Locale,
 ): Html {
   const choice = (value: string, text: string, more: string | undefined, isDisabled = false): Html =>
     html`<label class="saved"><input type="radio" name="saved_card" value="${value}"${
       value === chosen && !isDisabled && html` checked${problem && html` autofocus`}`
     }${isDisabled && html` disabled`}><span>${text}${more && html`<span class="soft small">${more}</span>`}</span></label>`;
   return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
-<legend>${words.savedCards}</legend>
+<legend>${messages.savedCards}</legend>
 ${cards.map(({ id, masked, network, expiry, isExpired }) => {
-  const name = say(words.savedCard, { network: NETWORK_NAMES[network] ?? words.card, digits: masked.slice(-4) });
-  return choice(id, name, isExpired ? words.savedExpired : say(words.savedUntil, { date: expiry }), isExpired);
+  const name = translate(messages.savedCard, {
+    network: NETWORK_NAMES[network] ?? messages.card,
+    digits: masked.slice(-4),
+  });
+  return choice(
+    id,
+    name,
+    isExpired ? messages.savedExpired : translate(messages.savedUntil, { date: expiry }),
+    isExpired,
+  );
 })}
-${choice(NEW, words.anotherCard, undefined)}
+${choice(NEW, messages.anotherCard, undefined)}
 ${problem && html`<p class="error" id="saved_card-error">${problem}</p>`}
 </fieldset>`;
 }

@@ -5,9 +5,9 @@ import { CARD } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
-import type { Speech } from '../speech.ts';
+import type { Locale } from '../locale.ts';
 import { inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, type Shown, summary, titleOf } from './shown.ts';
+import { cancelLink, checkAgain, declinedBefore, following, type PageView, summary, titleOf } from './view.ts';
 
 /** A way to pay that the payer has chosen, with what was filled in and what is wrong with it. */
 export interface Form {
@@ -17,32 +17,32 @@ export interface Form {
 }
 
 /** What a way to pay is called; cards have a word in every language, the others the name that the account gave them. */
-export const methodName = ({ label, title }: Method, { words }: Speech): string =>
-  label === CARD ? words.card : title;
+export const methodName = ({ label, title }: Method, { messages }: Locale): string =>
+  label === CARD ? messages.card : title;
 
 /** What the checks say to machines, said to people. */
-export function inWords(machine: string, { words, say }: Speech): string {
+export function explainedProblem(machine: string, { messages, translate }: Locale): string {
   const count = /\d+/.exec(machine)?.[0] ?? '';
   switch (machine) {
     case SENTENCES.blank:
-      return words.fillIn;
+      return messages.fillIn;
     case SENTENCES.notAChoice:
-      return words.notAChoice;
+      return messages.notAChoice;
     case SENTENCES.notUrl:
-      return words.notUrl;
+      return messages.notUrl;
     case SENTENCES.spaces:
-      return words.spaces;
+      return messages.spaces;
     case SENTENCES.tooLong(Number(count)):
-      return say(words.tooLong, { count });
+      return translate(messages.tooLong, { count });
     case SENTENCES.tooShort(Number(count)):
-      return say(words.tooShort, { count });
+      return translate(messages.tooShort, { count });
     default:
-      return words.looksWrong;
+      return messages.looksWrong;
   }
 }
 
 /** A text of a row, which stands there in English. */
-const translated = (text: string, { words }: Speech): string => words.asked[text] ?? text;
+const translated = (text: string, { messages }: Locale): string => messages.fieldLabels[text] ?? text;
 
 /** Browsers know these of their owner. */
 const AUTOCOMPLETE: Readonly<Record<string, string>> = {
@@ -55,9 +55,9 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
 const isNumeric = ({ schema, hint }: Field): boolean =>
   String(schema.pattern ?? '').startsWith('^\\d') || /^\d+ digits$/.test(hint ?? '');
 
-export function fieldsPage(shown: Shown, { method, answers, problems }: Form): Page {
-  const { payment, speech, methods } = shown;
-  const { words, say } = speech;
+export function fieldsPage(view: PageView, { method, answers, problems }: Form): Page {
+  const { payment, locale, methods } = view;
+  const { messages, translate } = locale;
   const { fields } = method;
   const problemOf = ({ name }: Field): Problem | undefined => problems.find(({ field }) => field === name);
   const focused = problems.length > 0 ? fields.find(problemOf) : undefined;
@@ -68,32 +68,32 @@ export function fieldsPage(shown: Shown, { method, answers, problems }: Form): P
     return inputOf({
       id: field.name.replace(/\W+/g, '-'),
       name: field.name,
-      label: translated(field.label ?? '', speech),
+      label: translated(field.label ?? '', locale),
       // What nobody may read is not written back into a page.
       value: field.isSecret || cardNumberAt(field.name, typed) ? '' : typed,
-      hint: field.hint && translated(field.hint, speech),
-      problem: problem && inWords(problem.sentence, speech),
-      choices: choices && { prompt: words.choose, list: choices },
+      hint: field.hint && translated(field.hint, locale),
+      problem: problem && explainedProblem(problem.sentence, locale),
+      choices: choices && { prompt: messages.choose, list: choices },
       autocomplete: AUTOCOMPLETE[field.name] ?? 'off',
       inputmode: isNumeric(field) ? 'numeric' : 'text',
       isFocused: field === focused,
     });
   });
   return {
-    title: titleOf(shown, words.complete, problems.length),
-    ...following(shown),
-    body: html`${summary(shown)}
+    title: titleOf(view, messages.complete, problems.length),
+    ...following(view),
+    body: html`${summary(view)}
 <section class="card">
-<h1>${fields.length > 0 ? words.details : say(words.payWith, { method: methodName(method, speech) })}</h1>
-${declinedBefore(shown)}
-${checkAgain(problems.length, speech)}
-<form method="post" action="${shown.path}" novalidate data-busy="${words.oneMoment}" data-blank="${words.fillIn}">
+<h1>${fields.length > 0 ? messages.details : translate(messages.payWith, { method: methodName(method, locale) })}</h1>
+${declinedBefore(view)}
+${checkAgain(problems.length, locale)}
+<form method="post" action="${view.path}" novalidate data-busy="${messages.oneMoment}" data-blank="${messages.fillIn}">
 ${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${inputs}
-<button>${words.next}</button>
+<button>${messages.next}</button>
 </form>
-${methods.length > 1 && html`<a class="quiet" href="?">${words.otherWays}</a>`}
-${cancelLink(shown)}
+${methods.length > 1 && html`<a class="quiet" href="?">${messages.otherWays}</a>`}
+${cancelLink(view)}
 </section>`,
   };
 }

@@ -36,12 +36,12 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     if (name === undefined) throw invalidField('name', SENTENCES.blank);
     const created = await createAccount(gateway, name, settings);
     reply.code(201);
-    const { settings: shownSettings, ...shown } = view(created.account);
+    const { settings: visibleSettings, ...shown } = view(created.account);
     return {
       ...shown,
       password: created.password.reveal(),
       callback_secret: created.callbackSecret.reveal(),
-      settings: shownSettings,
+      settings: visibleSettings,
     };
   });
 

@@ -2,16 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { callbackId } from '../../core/callbacks/deliver.ts';
 import {
+  attemptFault,
+  type CallbackView,
   findCallback,
   type LoggedCallback,
   listCallbacks,
   readCallbackId,
   resendCallback,
   resendCallbacks,
-  type ShownCallback,
-  tryFault,
 } from '../../core/callbacks/log.ts';
-import type { CallbackTry, Gateway } from '../../core/context.ts';
+import type { CallbackAttempt, Gateway } from '../../core/context.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
@@ -79,7 +79,7 @@ function readChoice(body: Record<string, unknown>) {
   return choice;
 }
 
-function callbackView({ callback, goesTo }: ShownCallback) {
+function callbackView({ callback, goesTo }: CallbackView) {
   return {
     id: callbackId(callback),
     mid: callback.mid,
@@ -88,7 +88,7 @@ function callbackView({ callback, goesTo }: ShownCallback) {
     type: callback.type,
     state: callback.state,
     reason: callback.reason,
-    tries: callback.tries,
+    tries: callback.attempts,
     next_try_at: wireDateOrNull(callback.dueAt),
     // A query may carry what lets a caller in.
     url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
@@ -99,12 +99,15 @@ function callbackView({ callback, goesTo }: ShownCallback) {
 }
 
 /** A callback with every try, oldest first. */
-export const loggedView = ({ log, ...shown }: LoggedCallback) => ({ ...callbackView(shown), log: log.map(tryView) });
+export const loggedView = ({ log, ...shown }: LoggedCallback) => ({
+  ...callbackView(shown),
+  log: log.map(attemptView),
+});
 
-const tryView = (one: CallbackTry) => ({
-  try: one.try,
+const attemptView = (one: CallbackAttempt) => ({
+  try: one.attempt,
   at: wireDate(one.at),
   status: one.status,
   took_ms: one.tookMs,
-  error: tryFault(one),
+  error: attemptFault(one),
 });

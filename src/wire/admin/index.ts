@@ -5,15 +5,15 @@ import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
-import { newsRoutes, paymentRoutes } from './payments.ts';
+import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
 
-export function adminFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
+export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   requireBearer(app, 'admin', isToken);
   readOptionalJson(app);
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
-  newsRoutes(app, gateway);
+  notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);

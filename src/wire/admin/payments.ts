@@ -2,10 +2,18 @@
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
 import { callbacksOf } from '../../core/callbacks/log.ts';
-import type { Account, Gateway, HistoryRow, NewsRow, OperationRow, Payment, WholePayment } from '../../core/context.ts';
+import type {
+  Account,
+  Gateway,
+  HistoryRow,
+  NotificationRow,
+  OperationRow,
+  Payment,
+  WholePayment,
+} from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
-import { listNews } from '../../core/payments/news.ts';
+import { listNotifications } from '../../core/payments/notifications.ts';
 import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -53,7 +61,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const found = await inspectPayment(gateway, request.params.paymentId);
     if (!found) throw new Refusal('noSuchPayment');
-    const { payment, history, operations, news } = found;
+    const { payment, history, operations, notifications } = found;
     return {
       ...paymentView(payment),
       connector: payment.connector,
@@ -65,7 +73,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       history: history.map(historyView),
       operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
-      news: news.map(newsView),
+      notifications: notifications.map(notificationView),
       callbacks: (await callbacksOf(gateway, payment)).map(loggedView),
     };
   });
@@ -118,24 +126,24 @@ function readOrder(body: unknown): OperatorOrder {
   return { amount, operationId };
 }
 
-export function newsRoutes(app: FastifyInstance, gateway: Gateway): void {
+export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/news', async (request) => {
     const query = readQuery(request.query, {
-      state: (text) => NEWS_STATES.find((state) => state === text),
+      state: (text) => NOTIFICATION_STATES.find((state) => state === text),
       limit: pageSize,
-      cursor: readNewsCursor,
+      cursor: readNotificationCursor,
     });
     const size = query.limit ?? LIMITS.adminPageSize;
-    const news = await listNews(gateway, query.state ?? 'unmatched', size + 1, query.cursor);
-    return page(news, size, newsCursor, newsView);
+    const notifications = await listNotifications(gateway, query.state ?? 'unmatched', size + 1, query.cursor);
+    return page(notifications, size, notificationCursor, notificationView);
   });
 }
 
 /** Ids of events are the provider's own texts, so the cursor is encoded. */
-const newsCursor = ({ receivedAt, connector, eventId }: NewsRow): string =>
+const notificationCursor = ({ receivedAt, connector, eventId }: NotificationRow): string =>
   Buffer.from(JSON.stringify([receivedAt, connector, eventId])).toString('base64url');
 
-function readNewsCursor(text: string) {
+function readNotificationCursor(text: string) {
   const [receivedAt, connector, eventId, ...rest] = listOf(Buffer.from(text, 'base64url').toString());
   const isMoment = typeof receivedAt === 'number' && receivedAt >= 0 && receivedAt <= LATEST_MS;
   const isText = (value: unknown): value is string => typeof value === 'string' && anyText(value) !== undefined;
@@ -155,7 +163,7 @@ function listOf(text: string): unknown[] {
 /** The year 9999; later ones are written in a form that the database does not read. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
-const NEWS_STATES = ['new', 'applied', 'unmatched'] as const;
+const NOTIFICATION_STATES = ['new', 'applied', 'unmatched'] as const;
 
 const moneyOf =
   ({ currency }: Payment) =>
@@ -195,14 +203,14 @@ function paymentView(payment: Payment) {
   };
 }
 
-const newsView = (news: NewsRow) => ({
-  connector: news.connector,
-  event_id: news.eventId,
-  reference: news.reference,
-  type: news.body.type,
-  state: news.state,
-  tries: news.tries,
-  received_at: wireDate(news.receivedAt),
+const notificationView = (notifications: NotificationRow) => ({
+  connector: notifications.connector,
+  event_id: notifications.eventId,
+  reference: notifications.reference,
+  type: notifications.body.type,
+  state: notifications.state,
+  tries: notifications.attempts,
+  received_at: wireDate(notifications.receivedAt),
 });
 
 const historyView = (row: HistoryRow) => ({

@@ -1,5 +1,5 @@
 /** The JSON body of a Checkout request as the gates look at it: a dot leads into a nested object. */
-import { shown } from '../../lib/form.ts';
+import { printableName } from '../../lib/form.ts';
 import { canonicalJson, isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -60,7 +60,7 @@ function problemsOf(json: unknown): Problem[] {
   if (hasLongName(json)) return wrong(SENTENCES.longNames(LIMITS.nameLength));
   if (isKeepable(json)) return [];
   const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
-  const named = unkeepable.map(([path]) => ({ field: shown(path), sentence: SENTENCES.invalid }));
+  const named = unkeepable.map(([path]) => ({ field: printableName(path), sentence: SENTENCES.invalid }));
   return named.length > 0 ? named : wrong(SENTENCES.invalid);
 }
 

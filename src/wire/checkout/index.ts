@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
-import { shown } from '../../lib/form.ts';
+import { printableName } from '../../lib/form.ts';
 import { repeatedName } from '../../lib/json.ts';
 import { invalidField, type Problem, type Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -20,7 +20,7 @@ const OTHER_NAMES: Partial<Record<CheckoutPath, Record<string, string>>> = {
   'payment/status': { payment_id: 'trans_id' },
 };
 
-export function checkoutFace(
+export function checkoutRoutes(
   app: FastifyInstance,
   gateway: Gateway,
   addressOf: (request: FastifyRequest) => string,
@@ -68,7 +68,7 @@ export function checkoutFace(
 /** Of a field that is sent twice nobody knows which one is meant. */
 function repeat(text: string): Refusal | null {
   const path = repeatedName(text);
-  return path === undefined ? null : invalidField(shown(path), SENTENCES.once);
+  return path === undefined ? null : invalidField(printableName(path), SENTENCES.once);
 }
 
 /** What the rows of the fields do not say. */

@@ -5,7 +5,7 @@ import { openPayment } from '../../core/payments/open.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
-import { BRANDS, type Brand, brandLabel, isForPayers, nameInside, UNCHOSEN } from '../../rules/brands.ts';
+import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -69,7 +69,7 @@ export async function session(
   const hasSecrets = Object.values(secret).some((texts) => Object.keys(texts).length > 0);
   const payment = await openPayment(gateway, account, {
     protocol: 'checkout',
-    brand: UNCHOSEN,
+    brand: NO_BRAND_YET,
     paymentId,
     orderId: value('order.number'),
     amountText: value('order.amount'),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { applyResult } from '../../core/payments/challenge.ts';
-import { readNews, receiveNews } from '../../core/payments/news.ts';
+import { readNotification, receiveNotification } from '../../core/payments/notifications.ts';
 import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -19,12 +19,12 @@ const NOT_OURS = {
   errorDetail: 'threeDSServerTransID, acsTransID',
 } as const;
 
-export function inboundFace(app: FastifyInstance, gateway: Gateway): void {
+export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
   // The signature covers the bytes as they were sent, so nothing may read them before it is checked.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
 
-  app.post('/inbound/3ds', { bodyLimit: LIMITS.newsBytes }, async (request) => {
+  app.post('/inbound/3ds', { bodyLimit: LIMITS.notificationBytes }, async (request) => {
     request.action = '3ds result';
     const result = gateway.threeDs?.readResult(
       request.headers,
@@ -42,15 +42,20 @@ export function inboundFace(app: FastifyInstance, gateway: Gateway): void {
 
   app.post<{ Params: { connector: string } }>(
     '/inbound/:connector',
-    { bodyLimit: LIMITS.newsBytes },
+    { bodyLimit: LIMITS.notificationBytes },
     async (request) => {
-      request.action = 'news';
+      request.action = 'notification';
       const { connector } = request.params;
       if (!Object.hasOwn(gateway.connectors, connector)) throw new Refusal('unknownRoute');
-      const news = readNews(gateway, connector, request.headers, (request.body as Buffer | undefined) ?? EMPTY);
-      if (!news) throw new Refusal('wrongSignature');
-      if (isUuid(news.reference)) request.paymentId = news.reference;
-      await receiveNews(gateway, connector, news);
+      const notifications = readNotification(
+        gateway,
+        connector,
+        request.headers,
+        (request.body as Buffer | undefined) ?? EMPTY,
+      );
+      if (!notifications) throw new Refusal('wrongSignature');
+      if (isUuid(notifications.reference)) request.paymentId = notifications.reference;
+      await receiveNotification(gateway, connector, notifications);
       request.outcome = 'kept';
       return { result: 'SUCCESS' };
     },

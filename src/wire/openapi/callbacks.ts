@@ -79,7 +79,7 @@ const received = object({
 export const CALLBACK_SCHEMAS: Readonly<Record<string, Json>> = {
   Callback: object(callback),
   LoggedCallback: object(logged),
-  ReceivedCallback: received,
+  InboxCallback: received,
 };
 
 const id = [inPath('id', callbackId, 'The callback.')];
@@ -161,15 +161,15 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
         ),
         inQuery(
           'wait',
-          { ...integer, minimum: 0, maximum: LIMITS.receivedWaitMs / 1000, default: 0 },
+          { ...integer, minimum: 0, maximum: LIMITS.inboxWaitMs / 1000, default: 0 },
           'When there are none, the answer waits this many seconds for one.',
         ),
       ],
       responses: {
         ...answers(
-          `What arrived; the newest ${LIMITS.receivedMost} are kept.`,
+          `What arrived; the newest ${LIMITS.inboxMost} are kept.`,
           object({
-            items: listOf(ref('ReceivedCallback')),
+            items: listOf(ref('InboxCallback')),
             next_cursor: orNull(described(text, 'The `after` of the next page.')),
             last: described(integer, 'The number of the newest that ever arrived.'),
             url: described(text, 'The `callback_url` of this receiver.'),
@@ -178,7 +178,7 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
         ...ofAccount,
       },
     }),
-    post: call('sandbox', 'setReceiverAnswer', 'Lets the receiver answer the next callbacks with another status.', {
+    post: call('sandbox', 'setInboxAnswer', 'Lets the receiver answer the next callbacks with another status.', {
       requestBody: jsonBody(
         object(
           { answer: { ...integer, minimum: 200, maximum: 599 } },

@@ -4,6 +4,7 @@ import type { Field } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { expectsOf, hashOver, isRequired } from './descriptions.ts';
 import {
   answers,
   choice,
@@ -18,7 +19,6 @@ import {
   text,
   uuid,
 } from './schema.ts';
-import { expectsOf, hashOver, isRequired } from './words.ts';
 
 /** Numbers may come as text as well; truth values say so in their own schema. */
 function schemaOf({ schema, isLoose }: Field): Json {
@@ -56,7 +56,7 @@ function objectOf(rows: readonly Row[]): Json {
   };
 }
 
-interface Words {
+interface Messages {
   operationId: string;
   summary: string;
   description?: string;
@@ -78,7 +78,7 @@ const REFUND_REFUSALS = [
   'refundTooMuch',
 ] as const;
 
-const WORDS: Readonly<Record<CheckoutPath, Words>> = {
+const WORDS: Readonly<Record<CheckoutPath, Messages>> = {
   session: {
     operationId: 'checkoutSession',
     summary: 'Opens a session: the payer pays on the page whose address is answered.',

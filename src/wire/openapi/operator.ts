@@ -2,7 +2,7 @@
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
+import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { call, common, inBook, mid, moment, ofAccount, ofPayment, ofSchedule } from './operator-call.ts';
@@ -138,19 +138,19 @@ const schedule = object({
   ),
   subscriptions: described(
     listOf(object(subscription)),
-    `The first ${LIMITS.shownSubscriptionsMost} of them, those that are charged next first.`,
+    `The first ${LIMITS.listedSubscriptionsMost} of them, those that are charged next first.`,
   ),
 });
 
 const providerCall = object({
-  verb: choice(['submit', 'query', 'news', 'authenticate', ...OPERATION_VERBS]),
+  verb: choice(['submit', 'query', 'notification', 'authenticate', ...OPERATION_VERBS]),
   connector: text,
   outcome: text,
   took_ms: integer,
   at: date,
 });
 
-const newsRow = object(
+const notificationRow = object(
   {
     connector: text,
     event_id: text,
@@ -219,7 +219,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     history: listOf(historyRow),
     operations: listOf(operation),
     provider_calls: listOf(providerCall),
-    news: listOf(newsRow),
+    notifications: listOf(notificationRow),
     callbacks: listOf(ref('LoggedCallback')),
   }),
   Clock: object({ now: date, offset_seconds: { type: 'number' }, mid: orNull(uuid) }),
@@ -331,14 +331,19 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
       },
     }),
   },
-  '/admin/api/news': {
-    get: call('payments', 'listNews', 'Lists news of providers, newest first; those that no payment was found for.', {
-      parameters: [
-        inQuery('state', choice(['new', 'applied', 'unmatched']), 'News in this state; `unmatched` when not given.'),
-        ...inBook(text),
-      ],
-      responses: { ...answers('A page of news.', pageOf(newsRow, text)), ...common },
-    }),
+  '/admin/api/notifications': {
+    get: call(
+      'payments',
+      'listNotifications',
+      'Lists news of providers, newest first; those that no payment was found for.',
+      {
+        parameters: [
+          inQuery('state', choice(['new', 'applied', 'unmatched']), 'News in this state; `unmatched` when not given.'),
+          ...inBook(text),
+        ],
+        responses: { ...answers('A page of news.', pageOf(notificationRow, text)), ...common },
+      },
+    ),
   },
   '/admin/api/clock': {
     get: call('sandbox', 'readClock', 'Tells the time of the sandbox, or of one account.', {
@@ -352,7 +357,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   },
   '/sandbox/api/payments/{trans_id}': {
     parameters: [inPath('trans_id', uuid, 'The payment.')],
-    post: call('sandbox', 'rehearse', 'Tells the simulated provider or bank of a payment what to say now.', {
+    post: call('sandbox', 'runScenario', 'Tells the simulated provider or bank of a payment what to say now.', {
       requestBody: jsonBody({
         oneOf: [
           wish('provider_status', choice(PROVIDER_STATUSES)),

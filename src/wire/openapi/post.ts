@@ -3,8 +3,8 @@ import { BRANDS, type Brand } from '../../rules/brands.ts';
 import type { Field } from '../../rules/fields.ts';
 import { type Operation, S2S_OPERATIONS } from '../../rules/operations.ts';
 import { STATE_NAMES, STATES } from '../../rules/states.ts';
+import { expectsOf, hashOver, isRequired, needOf, withMembers } from './descriptions.ts';
 import { answers, choice, date, described, type Json, object, ref, refusals, text, uuid } from './schema.ts';
-import { expectsOf, hashOver, isRequired, needOf, withMembers } from './words.ts';
 
 const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { createBudget } from '../../lib/budget.ts';
-import { endOfTurn } from '../../lib/turn.ts';
+import { endOfTick } from '../../lib/tick.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -17,7 +17,7 @@ import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';
 
 const EMPTY = Buffer.alloc(0);
 
-export function s2sFace(
+export function s2sRoutes(
   app: FastifyInstance,
   gateway: Gateway,
   addressOf: (request: FastifyRequest) => string,
@@ -45,7 +45,7 @@ export function s2sFace(
   });
 
   const answer = async (request: FastifyRequest, bytes: Buffer): Promise<Answer> => {
-    await endOfTurn();
+    await endOfTick();
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
     const name = actionOf(body);
@@ -67,7 +67,7 @@ export function s2sFace(
     });
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
     // The next batch leaves for the database before this one's answers are written.
-    await endOfTurn();
+    await endOfTick();
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id as string | undefined;
     return answer;

@@ -79,10 +79,10 @@ function readStream(
     else {
       stream.pause();
       const head = Buffer.concat(chunks, length).subarray(0, LIMITS.bodyBytes);
-      mayBeLarge(contentType, head).then(goOn, fail);
+      mayBeLarge(contentType, head).then(progress, fail);
     }
   };
-  const goOn = (isAllowed: boolean): void => {
+  const progress = (isAllowed: boolean): void => {
     if (isOver) return;
     most = Number.isNaN(declared) ? LIMITS.bodyBytesMost : declared;
     release = isAllowed ? budget.reserve(most) : undefined;

@@ -1,16 +1,16 @@
-/** The sandbox's own calls: what the simulated outside world shall do next, and what its receiver of callbacks got. */
+/** The sandbox's own calls: what the provider simulator shall do next, and what its receiver of callbacks got. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { listFaults, readLedger, rehearse, setFault } from '../../core/sandbox.ts';
+import { listFaults, readLedger, runScenario, setFault } from '../../core/sandbox-scenarios.ts';
 import { isUuid } from '../../lib/id.ts';
 import { isText } from '../../lib/json.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/rehearsal.ts';
+import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { type BodyRows, isCount, readBody } from './body.ts';
-import { receivedRoutes } from './receiver.ts';
+import { callbackInboxAdminRoutes } from './callback-inbox.ts';
 
 const isOneOf = (choices: readonly string[], value: unknown): boolean => choices.includes(value as string);
 
@@ -26,10 +26,10 @@ const FAULT: BodyRows = {
   count: isCount,
 };
 
-export function sandboxFace(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
+export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
   requireBearer(app, 'sandbox', isToken);
   readOptionalJson(app);
-  receivedRoutes(app, gateway);
+  callbackInboxAdminRoutes(app, gateway);
 
   app.post<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
     const wish = readBody(request.body, WISHES);
@@ -37,7 +37,7 @@ export function sandboxFace(app: FastifyInstance, gateway: Gateway, isToken: (di
       const sentence = `The body should have one of ${Object.keys(WISHES).join(', ')}.`;
       throw invalidField('body', sentence);
     }
-    const { status, body } = await rehearse(gateway, request.params.paymentId, wish);
+    const { status, body } = await runScenario(gateway, request.params.paymentId, wish);
     if (status === 404) throw new Refusal('noSuchPayment');
     if (status !== 200) {
       const sentence = isText(body.error, 255) ? body.error : 'The simulated provider refused.';

@@ -1,0 +1,151 @@
+/** The strings behind the scenes: what providers and banks do next, which faults come, what the ledger says. */
+import type { FastifyInstance } from 'fastify';
+import { isObject } from '../src/lib/json.ts';
+import { MODES, SUBMIT_MODES } from './faults.ts';
+import type { Payment } from './ledger.ts';
+import type { Subject } from './notifications.ts';
+import { BadRequest, isAmount, isCurrency, isLink, isName, must } from './order.ts';
+import {
+  chargeBack,
+  isProviderStatus,
+  LATE_MS,
+  paymentResponse,
+  Refused,
+  reportBankStatus,
+  reportStatus,
+  type Simulator,
+} from './payments.ts';
+
+const LEDGER_PAGE = 1000;
+const FAULTS_MOST = 1_000_000;
+
+const isBankCode = (value: unknown): value is string => typeof value === 'string' && /^\w{1,35}$/.test(value);
+const isTrue = (value: unknown): value is true => value === true;
+const isMode = (value: unknown): value is (typeof MODES)[number] | 'none' =>
+  value === 'none' || MODES.some((mode) => mode === value);
+const isCount = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) > 0 && (value as number) <= FAULTS_MOST;
+
+interface Reference {
+  Params: { reference: string };
+}
+
+export function controlApi(app: FastifyInstance, simulator: Simulator): void {
+  const { ledger, notifications } = simulator;
+
+  app.get<Reference>('/payments/:reference', async ({ params: { reference } }, reply) => {
+    const payment = ledger.payment(reference);
+    return payment ? whole(simulator, payment) : reply.code(404).send(UNKNOWN_PAYMENT);
+  });
+
+  app.post<Reference>('/payments/:reference', async (request, reply) => {
+    const { reference } = request.params;
+    const body = must(request.body, isObject, 'The body');
+    const payment = ledger.payment(reference);
+    if (payment) obey(simulator, payment, body);
+    else if (body.unknown !== undefined) tellOfUnknown(simulator, reference, body);
+    else return reply.code(404).send(UNKNOWN_PAYMENT);
+    await notifications.send(reference);
+    const after = ledger.payment(reference);
+    return after ? whole(simulator, after) : { reference, notifications: notificationsOf(simulator, reference) };
+  });
+
+  app.get('/faults', async () => ({ faults: ledger.faults() }));
+
+  app.post('/faults', async ({ body: sent }) => {
+    const body = must(sent, isObject, 'The body');
+    const mode = must(body.mode, isMode, 'mode');
+    const mid = nameOrNull(body.mid, 'mid');
+    const brand = nameOrNull(body.brand, 'brand');
+    if (mode === 'none') ledger.deleteFaults(mid, brand);
+    else ledger.addFault({ mid, brand, mode, left: must(body.count ?? 1, isCount, 'count') });
+    return { faults: ledger.faults() };
+  });
+
+  app.post('/faults/take', async ({ body: sent }) => {
+    const body = must(sent, isObject, 'The body');
+    const subject = readSubject(must(body.reference, isName, 'reference'), body);
+    const mode = ledger.transaction(() => {
+      const taken = ledger.takeFault(SUBMIT_MODES, subject);
+      if (taken === 'late_success') {
+        notifications.write(subject, { type: 'payment', status: 'settled' }, Date.now() + LATE_MS);
+      }
+      return taken;
+    });
+    notifications.send(subject.reference);
+    // Of anybody: as long as there is one, it is worth asking again.
+    return { mode: mode ?? null, left: ledger.faultsLeft(SUBMIT_MODES) };
+  });
+
+  app.get<{ Querystring: { after?: string } }>('/ledger', async ({ query: { after = '0' } }) => {
+    if (!/^\d{1,15}$/.test(after)) throw new BadRequest('after is not valid.');
+    const items = ledger.movementsAfter(Number(after), LEDGER_PAGE);
+    return { items, next: items.length === LEDGER_PAGE ? items.at(-1)?.id : null };
+  });
+}
+
+const UNKNOWN_PAYMENT = { error: 'There is no payment of this reference.' };
+
+const nameOrNull = (value: unknown, name: string): string | null =>
+  value === undefined || value === null ? null : must(value, isName, name);
+
+/** One order at a time. */
+function obey(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
+  const orders = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
+  if (orders.length !== 1) throw new BadRequest('One of provider_status, bank_callback and chargeback is needed.');
+  if (orders[0] === 'provider_status') {
+    reportStatus(simulator, payment, must(body.provider_status, isProviderStatus, 'provider_status'));
+  } else if (orders[0] === 'bank_callback') {
+    reportBankStatus(simulator, payment, must(body.bank_callback, isBankCode, 'bank_callback'));
+  } else {
+    must(body.chargeback, isTrue, 'chargeback');
+    chargeBack(simulator, payment);
+  }
+}
+
+function readSubject(reference: string, body: Record<string, unknown>): Subject {
+  return {
+    reference,
+    mid: nameOrNull(body.mid, 'mid'),
+    brand: nameOrNull(body.brand, 'brand'),
+    amount: must(body.amount, isAmount, 'amount'),
+    currency: must(body.currency, isCurrency, 'currency'),
+    notifyUrl: must(body.notify_url, isLink, 'notify_url'),
+  };
+}
+
+/** A payment that never came here can be charged back all the same, as far as the gateway is concerned. */
+function tellOfUnknown({ ledger, notifications }: Simulator, reference: string, body: Record<string, unknown>): void {
+  if (body.chargeback === undefined) throw new Refused('Without a simulated provider only a chargeback can be told.');
+  must(body.chargeback, isTrue, 'chargeback');
+  const subject = readSubject(must(reference, isName, 'reference'), must(body.unknown, isObject, 'unknown'));
+  ledger.transaction(() => notifications.write(subject, { type: 'chargeback' }));
+}
+
+const notificationsOf = ({ ledger }: Simulator, reference: string) =>
+  ledger.notificationsOf(reference).map(({ event, body, tries, deliveredAt }) => ({
+    id: event,
+    ...JSON.parse(body),
+    tries,
+    delivered: deliveredAt !== null,
+  }));
+
+/** Everything that is known of a payment out here. */
+function whole(simulator: Simulator, payment: Payment) {
+  const { reference, brand, mid, direction, description, token, createdAt } = payment;
+  const card = simulator.ledger.card(reference);
+  return {
+    ...paymentResponse(simulator, payment),
+    brand,
+    mid,
+    direction,
+    description,
+    capture: payment.capture === 1,
+    ...(card && { card }),
+    payer_page: simulator.link(`/pay/${token}`),
+    created_at: createdAt,
+    operations: simulator.ledger.operationsOf(reference),
+    movements: simulator.ledger.movementsOf(reference),
+    notifications: notificationsOf(simulator, reference),
+  };
+}

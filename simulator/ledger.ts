@@ -1,0 +1,317 @@
+/** The books of the provider simulator, all SQL but that of cards: payments, operations, movements, news, faults. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { CARD_SCHEMA, cardBooks } from './card-ledger.ts';
+import { columns, statementsOf } from './statements.ts';
+
+/** `pending` waits for the payer; `confirming` and `sending` go on by themselves. */
+export type Status =
+  | 'redirect'
+  | 'pending'
+  | 'confirming'
+  | 'sending'
+  | 'authorised'
+  | 'settled'
+  | 'declined'
+  | 'voided';
+
+export interface Payment {
+  reference: string;
+  id: string;
+  /** The secret part of the address of the payer's page. */
+  token: string;
+  brand: string;
+  mid: string;
+  merchant: string;
+  direction: 'in' | 'out';
+  amount: string;
+  currency: string;
+  capture: 0 | 1;
+  description: string;
+  /** The sub-methods on offer, as a JSON list. */
+  methods: string;
+  method: string | null;
+  /** The coin that a payer is to send. */
+  coin: string | null;
+  returnUrl: string | null;
+  notifyUrl: string | null;
+  status: Status;
+  reason: string | null;
+  confirmations: number;
+  createdAt: number;
+  /** When the payment goes on by itself. */
+  dueAt: number | null;
+}
+
+export interface Change {
+  status: Status;
+  reason?: string;
+  method?: string | undefined;
+  confirmations?: number;
+  dueAt?: number;
+}
+
+export type OperationKind = 'capture' | 'void' | 'refund';
+
+export interface Operation {
+  reference: string;
+  operation: string;
+  kind: OperationKind;
+  amount: string;
+  status: 'done' | 'declined';
+  reason: string | null;
+  at: number;
+}
+
+export interface Movement {
+  reference: string;
+  /** Empty when it is the payment itself that moved. */
+  operation: string;
+  kind: 'sale' | 'payout' | 'chargeback' | OperationKind;
+  direction: 'in' | 'out';
+  amount: string;
+  currency: string;
+  at: number;
+}
+
+export interface LedgerItem extends Movement {
+  id: number;
+  brand: string;
+  mid: string;
+}
+
+export interface Notification {
+  seq: number;
+  event: string;
+  reference: string;
+  url: string;
+  body: string;
+  /** How often one delivery sends it. */
+  copies: number;
+  tries: number;
+  dueAt: number;
+  deliveredAt: number | null;
+}
+
+export interface Fault {
+  id: number;
+  mid: string | null;
+  brand: string | null;
+  mode: string;
+  left: number;
+}
+
+const SCHEMA = `
+  pragma journal_mode = wal;
+  pragma synchronous = off;
+  create table if not exists payments (
+    reference text primary key, id text not null, token text not null unique, brand text not null, mid text not null,
+    merchant text not null, direction text not null, amount integer not null, currency text not null,
+    capture integer not null, description text not null, methods text not null, method text, coin text, returnUrl text,
+    notifyUrl text, status text not null, reason text, confirmations integer not null, createdAt integer not null,
+    dueAt integer
+  );
+  create index if not exists payments_by_time on payments (createdAt);
+  create index if not exists payments_due on payments (dueAt) where dueAt is not null;
+  create table if not exists operations (
+    reference text not null references payments, operation text not null, kind text not null, amount integer not null,
+    status text not null, reason text, at integer not null, primary key (reference, operation)
+  );
+  create unique index if not exists one_capture on operations (reference) where kind = 'capture' and status = 'done';
+  create table if not exists movements (
+    id integer primary key autoincrement, reference text not null references payments, operation text not null,
+    kind text not null, direction text not null, amount integer not null check (amount > 0), currency text not null,
+    at integer not null, unique (reference, operation, kind)
+  );
+  create unique index if not exists money_of_a_payment_moves_once on movements (reference)
+    where kind in ('sale', 'payout', 'capture');
+  create table if not exists notifications (
+    seq integer primary key autoincrement, event text not null unique, reference text not null, url text not null,
+    body text not null, copies integer not null, tries integer not null default 0, dueAt integer not null,
+    deliveredAt integer
+  );
+  create index if not exists notifications_of_a_payment on notifications (reference, seq);
+  create index if not exists notifications_to_send on notifications (reference, seq) where deliveredAt is null;
+  create table if not exists faults (
+    id integer primary key autoincrement, mid text, brand text, mode text not null, left integer not null
+  );
+`;
+
+// Amounts are sums to SQLite and texts to everybody else: a JavaScript number could round them.
+const PAYMENT = `
+  reference, id, token, brand, mid, merchant, direction, cast(amount as text) as amount, currency, capture, description,
+  methods, method, coin, returnUrl, notifyUrl, status, reason, confirmations, createdAt, dueAt`;
+const OPERATION = 'reference, operation, kind, cast(amount as text) as amount, status, reason, at';
+const MOVEMENT = 'reference, operation, kind, direction, cast(amount as text) as amount, currency, at';
+
+/** A file of an earlier version calls the notifications by another name. */
+function upgrade(db: DatabaseSync): void {
+  if (!db.prepare("select 1 from sqlite_master where type = 'table' and name = 'news'").get()) return;
+  db.exec(`
+    alter table news rename to notifications;
+    drop index if exists news_of_a_payment;
+    drop index if exists news_to_send;
+  `);
+}
+
+export type Ledger = ReturnType<typeof openLedger>;
+
+export function openLedger(file?: string) {
+  if (file) mkdirSync(dirname(file), { recursive: true });
+  const db = new DatabaseSync(file ?? ':memory:');
+  upgrade(db);
+  db.exec(SCHEMA + CARD_SCHEMA);
+  const statements = statementsOf(db);
+  const { all, one, run } = statements;
+  const now = () => Date.now();
+
+  const insertPayment = run(
+    `insert or ignore into payments ${columns(
+      `reference, id, token, brand, mid, merchant, direction, amount, currency, capture, description, methods, method,
+     coin, returnUrl, notifyUrl, status, reason, confirmations, createdAt, dueAt`,
+    )}`,
+  );
+  const paymentByReference = one<Payment>(`select ${PAYMENT} from payments where reference = :reference`);
+  const paymentByToken = one<Payment>(`select ${PAYMENT} from payments where token = :token`);
+  const newestPayments = all<Payment>(`select ${PAYMENT} from payments order by createdAt desc, rowid desc limit 50`);
+  const paymentsDue = all<{ reference: string; dueAt: number }>(
+    'select reference, dueAt from payments where dueAt is not null',
+  );
+  const movePayment = run(
+    `update payments
+     set status = :status, reason = :reason, method = coalesce(:method, method), confirmations = :confirmations,
+       dueAt = :dueAt
+     where reference = :reference and status in (select value from json_each(:from))`,
+  );
+
+  const insertOperation = run(
+    `insert into operations ${columns('reference, operation, kind, amount, status, reason, at')}`,
+  );
+  const operationById = one<Operation>(
+    `select ${OPERATION} from operations where reference = :reference and operation = :operation`,
+  );
+  const operationsOf = all<Operation>(
+    `select ${OPERATION} from operations where reference = :reference order by at, rowid`,
+  );
+
+  const insertMovement = run(
+    `insert into movements ${columns('reference, operation, kind, direction, amount, currency, at')}`,
+  );
+  const movementsOf = all<Movement>(`select ${MOVEMENT} from movements where reference = :reference order by id`);
+  const movementsAfter = all<LedgerItem>(
+    `select movements.id, reference, payments.brand, payments.mid, operation, kind, movements.direction,
+       cast(movements.amount as text) as amount, movements.currency, at
+     from movements join payments using (reference) where movements.id > :after order by movements.id limit :most`,
+  );
+  const balanceOf = one<{ balance: string }>(
+    `select cast(coalesce(sum(case direction when 'in' then amount else -amount end), 0) as text) as balance
+     from movements where reference = :reference`,
+  );
+
+  const insertNotification = run(`insert into notifications ${columns('event, reference, url, body, copies, dueAt')}`);
+  const hastenNotifications = run(
+    'update notifications set dueAt = :now where reference = :reference and deliveredAt is null and tries > 0',
+  );
+  const nextNotification = one<Notification>(
+    'select * from notifications where reference = :reference and deliveredAt is null order by seq limit 1',
+  );
+  const notificationsOf = all<Notification>('select * from notifications where reference = :reference order by seq');
+  const notificationAttempted = run(
+    'update notifications set tries = tries + 1, dueAt = :dueAt, deliveredAt = :deliveredAt where seq = :seq',
+  );
+  const waitingReferences = all<{ reference: string }>(
+    'select distinct reference from notifications where deliveredAt is null',
+  );
+
+  const insertFault = run(`insert into faults ${columns('mid, brand, mode, left')}`);
+  const takeOneFault = one<{ mode: string; left: number }>(
+    `update faults set left = left - 1 where id = (
+       select id from faults
+       where left > 0 and (mid is null or mid = :mid) and (brand is null or brand = :brand)
+         and mode in (select value from json_each(:modes))
+       order by id limit 1
+     ) returning mode, left`,
+  );
+  const countFaults = one<{ left: number }>(
+    'select coalesce(sum(left), 0) as left from faults where mode in (select value from json_each(:modes))',
+  );
+  const deleteSpentFaults = run('delete from faults where left = 0');
+  const deleteFaults = run(
+    'delete from faults where (:mid is null or mid = :mid) and (:brand is null or brand = :brand)',
+  );
+  const allFaults = all<Fault>('select * from faults order by id');
+
+  return {
+    /** Everything in it happens, or nothing. */
+    transaction<Result>(work: () => Result): Result {
+      db.exec('begin immediate');
+      try {
+        const result = work();
+        db.exec('commit');
+        return result;
+      } catch (error) {
+        db.exec('rollback');
+        throw error;
+      }
+    },
+
+    /** False when there is a payment of this reference already. */
+    addPayment: (payment: Payment): boolean => insertPayment({ ...payment }),
+    payment: (reference: string) => paymentByReference({ reference }),
+    paymentByToken: (token: string) => paymentByToken({ token }),
+    newestPayments: () => newestPayments(),
+    paymentsDue: () => paymentsDue(),
+    /** Changes the payment if it is in one of these states, and says whether it was. */
+    move: (reference: string, from: readonly Status[], change: Change): boolean =>
+      movePayment({
+        reference,
+        from: JSON.stringify(from),
+        status: change.status,
+        reason: change.reason ?? null,
+        method: change.method ?? null,
+        confirmations: change.confirmations ?? 0,
+        dueAt: change.dueAt ?? null,
+      }),
+
+    ...cardBooks(statements),
+
+    addOperation: (operation: Omit<Operation, 'at'>): boolean => insertOperation({ ...operation, at: now() }),
+    operation: (reference: string, operation: string) => operationById({ reference, operation }),
+    operationsOf: (reference: string) => operationsOf({ reference }),
+
+    addMovement: (movement: Omit<Movement, 'at'>): boolean => insertMovement({ ...movement, at: now() }),
+    movementsOf: (reference: string) => movementsOf({ reference }),
+    movementsAfter: (after: number, most: number) => movementsAfter({ after, most }),
+    /** What came in with this payment and has not gone out again. */
+    balance: (reference: string): bigint => BigInt(balanceOf({ reference })?.balance ?? 0),
+
+    /** Earlier news that wait for their next try are tried now: the new ones cannot overtake them. */
+    addNotification(
+      notification: Pick<Notification, 'event' | 'reference' | 'url' | 'body' | 'copies' | 'dueAt'>,
+    ): void {
+      hastenNotifications({ reference: notification.reference, now: now() });
+      insertNotification({ ...notification });
+    },
+    /** The news of this payment that are next to be sent. */
+    nextNotification: (reference: string) => nextNotification({ reference }),
+    notificationsOf: (reference: string) => notificationsOf({ reference }),
+    notificationDelivered: (seq: number): boolean => notificationAttempted({ seq, dueAt: now(), deliveredAt: now() }),
+    notificationFailed: (seq: number, dueAt: number): boolean =>
+      notificationAttempted({ seq, dueAt, deliveredAt: null }),
+    referencesWithNotifications: () => waitingReferences().map(({ reference }) => reference),
+
+    addFault: (fault: Omit<Fault, 'id'>): boolean => insertFault({ ...fault }),
+    /** Uses up the oldest fault of these modes that is meant for this account and brand. */
+    takeFault(modes: readonly string[], { mid, brand }: { mid: string | null; brand: string | null }) {
+      const fault = takeOneFault({ modes: JSON.stringify(modes), mid, brand });
+      if (fault?.left === 0) deleteSpentFaults();
+      return fault?.mode;
+    },
+    faultsLeft: (modes: readonly string[]): number => countFaults({ modes: JSON.stringify(modes) })?.left ?? 0,
+    deleteFaults: (mid: string | null, brand: string | null): boolean => deleteFaults({ mid, brand }),
+    faults: () => allFaults(),
+
+    close: (): void => db.close(),
+  };
+}

@@ -1,0 +1,63 @@
+/** The provider API, the provider's side: payments, questions about them, operations. */
+import type { FastifyInstance } from 'fastify';
+import { isObject } from '../src/lib/json.ts';
+import { answer, CALL_MODES, SUBMIT_MODES } from './faults.ts';
+import type { OperationKind } from './ledger.ts';
+import { OPERATIONS, operationResponse, performOperation } from './operations.ts';
+import { isAmount, isName, must, readOrder } from './order.ts';
+import { connectionFaultOf, paymentResponse, type Simulator, submit } from './payments.ts';
+
+interface Reference {
+  Params: { reference: string };
+}
+
+export function providerApi(app: FastifyInstance, simulator: Simulator): void {
+  const { ledger } = simulator;
+
+  app.get('/about', async () => ({ name: 'Turnpike sandbox', simulator: true }));
+
+  app.post('/payments', async (request, reply) => {
+    const order = readOrder(request.body);
+    const isNew = ledger.payment(order.reference) === undefined;
+    const about = { ...order, fate: isNew ? connectionFaultOf(order) : undefined };
+    return answer(ledger, request, reply, about, isNew ? SUBMIT_MODES : CALL_MODES, (isLateSuccess) =>
+      paymentResponse(simulator, submit(simulator, order, isLateSuccess)),
+    );
+  });
+
+  app.get<Reference>('/payments/:reference', async (request, reply) => {
+    const payment = ledger.payment(request.params.reference);
+    return answer(ledger, request, reply, payment, CALL_MODES, () => payment && paymentResponse(simulator, payment));
+  });
+
+  for (const kind of Object.keys(OPERATIONS) as OperationKind[]) {
+    app.post<Reference>(`/payments/:reference/${kind}`, async (request, reply) => {
+      const { reference } = request.params;
+      const payment = ledger.payment(reference);
+      const body = must(request.body, isObject, 'The body');
+      const operation = must(body.operation, isName, 'operation');
+      // A void is always of the whole payment, so that its amount need not be told.
+      const asked = kind === 'void' ? (body.amount ?? payment?.amount) : body.amount;
+      const amount = payment ? must(asked, isAmount, 'amount') : '';
+      return answer(
+        ledger,
+        request,
+        reply,
+        payment,
+        CALL_MODES,
+        () => payment && operationResponse(performOperation(simulator, reference, kind, { operation, amount })),
+      );
+    });
+  }
+
+  app.get<{ Params: { reference: string; operation: string } }>(
+    '/payments/:reference/operations/:operation',
+    async (request, reply) => {
+      const { reference, operation } = request.params;
+      return answer(ledger, request, reply, ledger.payment(reference), CALL_MODES, () => {
+        const found = ledger.operation(reference, operation);
+        return found && operationResponse(found);
+      });
+    },
+  );
+}

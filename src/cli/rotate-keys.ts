@@ -1,0 +1,60 @@
+/** The command that replaces the keys: beside a gateway that has both keys, or alone where the key is in a file. */
+
+import { type Progress, rotateKeys } from '../core/rotation.ts';
+import { createLog } from '../lib/log.ts';
+import { StartupError } from '../lib/startup-error.ts';
+import { boot } from '../server/boot.ts';
+import type { Config } from '../server/config.ts';
+import { dropOldKeys, withNewKey } from '../server/master-key.ts';
+import { openRotationStore } from '../store/rotation.ts';
+
+export async function rotate(config: Config): Promise<void> {
+  // A gateway that reads its key from the file would not notice a new one, so it must not run.
+  const isFile = config.masterKey === '';
+  if (isFile ? config.databaseUrl !== '' : !config.masterKey.includes(',')) {
+    throw new StartupError(
+      'Set TURNPIKE_MASTER_KEY to the new key, a comma and the old key, here and for every gateway: openssl rand -base64 32 makes a key.',
+    );
+  }
+  const installation = await boot(config, {
+    log: createLog('warn', process.stderr),
+    say: () => undefined,
+    isGateway: false,
+    ...(isFile && { isAlone: true, readKeys: withNewKey }),
+  });
+  try {
+    const rows = openRotationStore(installation.connection);
+    const progress = showProgress(process.stdout);
+    const { cards, secrets } = await rotateKeys(installation.gateway, rows, progress).finally(() => rows.close());
+    const rest = isFile ? 'The old key was dropped.' : 'TURNPIKE_MASTER_KEY can be the new key alone from now on.';
+    if (isFile) await dropOldKeys(config.dataDir);
+    process.stdout.write(`Everything is under the new key: ${cards} cards, ${secrets} other secrets. ${rest}\n`);
+  } finally {
+    await installation.close();
+  }
+}
+
+const LINE_MS = 1000;
+
+/** On a terminal one line that changes, elsewhere a line now and then; each part has a last one. */
+function showProgress(output: NodeJS.WriteStream): (progress: Progress) => void {
+  const { isTTY } = output;
+  let part: Progress['part'] | undefined;
+  let startedAt = 0;
+  let shownAt = 0;
+  return (progress) => {
+    const now = performance.now();
+    if (progress.part !== part) [part, startedAt, shownAt] = [progress.part, now, 0];
+    const isLast = progress.done === progress.total;
+    if (!isLast && now - shownAt < (isTTY ? LINE_MS / 10 : LINE_MS)) return;
+    shownAt = now;
+    const line = progressLine(progress, (now - startedAt) / 1000);
+    output.write(isTTY ? `\r\u001b[K${line}${isLast ? '\n' : ''}` : `${line}\n`);
+  };
+}
+
+function progressLine({ part, done, total }: Progress, seconds: number): string {
+  const perSecond = seconds > 0 ? done / seconds : 0;
+  const remaining = perSecond > 0 ? `${Math.ceil((total - done) / perSecond)} s remaining` : 'starting';
+  return `${part}: ${done} of ${total}, ${Math.round(perSecond)} per second, ${remaining}`;
+}

@@ -1,0 +1,28 @@
+/** The controls of the provider simulator: what its providers will say, and how they misbehave. */
+import { isObject } from '../lib/json.ts';
+import type { ProviderAccess } from './upstream.ts';
+
+/** What a control call was answered with. */
+export interface ControlAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+export interface Simulator {
+  control(method: 'GET' | 'POST', path: string, body?: unknown): Promise<ControlAnswer>;
+}
+
+export function createSimulatorControl({ url, key }: ProviderAccess): Simulator {
+  return {
+    async control(method, path, body) {
+      const response = await fetch(`${url}/control${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(15_000),
+      });
+      const answer: unknown = await response.json();
+      return { status: response.status, body: isObject(answer) ? answer : {} };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** Ids that merchants choose for operations: a repeat of the request gets the operation that the first one began. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { OperationRow, WholePayment } from '../../store/payments.ts';
+import type { Gateway } from '../context.ts';
+
+/** The id of an operation that was chosen before it begins, by the merchant or by the claim of a credit. */
+export interface ChosenId {
+  operationId: string;
+  /** What the merchant asks for under an id of its own choice; null when the gateway chose the id. */
+  content: string | null;
+  /** The own order of a credit. */
+  orderId?: string | undefined;
+}
+
+/** What a merchant calls an operation, and what it asks for; nothing when it leaves the choice to the gateway. */
+export const chosenBy = (
+  operationId: string,
+  kind: 'capture' | 'void' | 'refund' | 'credit',
+  ...queryCount: string[]
+): { operationId: string; content: string } | undefined =>
+  operationId === ''
+    ? undefined
+    : { operationId: operationId.toLowerCase(), content: JSON.stringify([kind, ...queryCount]) };
+
+export const duplicateOperation = (): Refusal =>
+  new Refusal('duplicateOperation', [{ field: 'operation_id', sentence: 'Duplicate operation.' }]);
+
+/** The outcome of an operation that has begun, for a repeat of its request. */
+export async function repeatedOperation(
+  gateway: Gateway,
+  begun: OperationRow,
+  { content }: ChosenId,
+): Promise<{ payment: WholePayment; operation: OperationRow }> {
+  if (content !== null && begun.content !== content) throw duplicateOperation();
+  // The claim of a credit is not waited for: its answer says no more than that it was accepted.
+  const operation = content === null ? begun : await awaitOutcome(gateway, begun);
+  // Read after the operation, so that it shows what the outcome has changed.
+  const payment = await gateway.payments.find(operation);
+  if (!payment) throw new Error(`The operation ${operation.operationId} has no payment.`);
+  return { payment, operation };
+}
+
+/** Waits while the first request is at the provider; an outcome that has to be queried later is not waited for. */
+async function awaitOutcome(gateway: Gateway, begun: OperationRow): Promise<OperationRow> {
+  const until = Date.now() + LIMITS.duplicateWaitMs;
+  let operation = begun;
+  const isRunning = (): boolean => operation.state === 'sent' && operation.queryCount === 0;
+  for (let ms = 5; isRunning() && Date.now() < until; ms = Math.min(ms * 2, 100)) {
+    await pause(ms);
+    operation = (await gateway.operations.find(begun)) ?? operation;
+  }
+  return operation;
+}

@@ -1,2 +1,0 @@
-/** A start that cannot go on, said in one sentence that a person can act on. */
-export class StartRefusal extends Error {}

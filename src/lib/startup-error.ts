@@ -1,0 +1,2 @@
+/** A start that cannot go on, said in one sentence that a person can act on. */
+export class StartupError extends Error {}

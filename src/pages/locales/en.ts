@@ -1,0 +1,155 @@
+/** The words of the payer's pages in English, which also say what every other language has to have. */
+import type { ReasonName } from '../../rules/reasons.ts';
+
+/** The forms of a sentence that counts something, as the language has them. */
+export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
+
+export const en = {
+  yourOrder: 'Your order',
+  order: 'Order',
+  orderNumber: 'Order {order}',
+  amount: 'Amount',
+  timeLeft: 'Time left: {time}',
+  lastMinute: 'Less than a minute left.',
+  wholeText: 'Full description',
+
+  howToPay: 'How do you want to pay?',
+  card: 'Card',
+  payWith: 'Pay with {method}',
+  otherWays: 'Choose another way to pay',
+  cancel: 'Cancel and go back',
+  backTo: 'Back to {merchant}',
+
+  payByCard: 'Pay by card',
+  cardNumber: 'Card number',
+  cardExpiry: 'Expiry (MM/YY)',
+  cardCvv: 'Security code',
+  cardCvvHint: '3 digits on the back of the card, or 4 on its front',
+  cardHolder: 'Name on the card',
+  cardSafe: 'Your card details are encrypted. The shop never sees them.',
+  savedCards: 'Your saved cards',
+  savedCard: '{network} ending in {digits}',
+  savedUntil: 'Valid until {date}',
+  savedExpired: 'Expired',
+  anotherCard: 'Another card',
+  pay: 'Pay {amount}',
+  paying: 'Paying…',
+  next: 'Continue',
+  oneMoment: 'One moment…',
+
+  complete: 'Complete your payment',
+  details: 'A few more details',
+  choose: 'Please choose',
+  checkDetails: 'Please check your details',
+  checkMarked: {
+    one: 'Please check the marked field. Nothing was paid.',
+    other: 'Please check the {count} marked fields. Nothing was paid.',
+  } as Plural,
+  fillIn: 'Please fill this in.',
+  looksWrong: 'This does not look right. Please check it.',
+  notAChoice: 'This cannot be used here. Please check it.',
+  notUrl: 'Please fill in the whole web address, starting with https://.',
+  spaces: 'Please leave out the spaces.',
+  tooLong: 'This is too long. Maximum number of characters: {count}',
+  tooShort: 'This is too short. Minimum number of characters: {count}',
+  cardProblems: {
+    number: 'This card number does not look right. Please check it.',
+    noNumber: 'Please fill in the card number.',
+    expiry: 'Please fill in the date as it is on the card, such as 05/30.',
+    expired: 'This card has expired.',
+    cvv: 'Please fill in the 3 or 4 digits of the security code.',
+    holder: 'Please fill in the name on the card.',
+    saved: 'This card cannot be used any more. Please choose another one.',
+  },
+
+  declined: 'The payment was declined',
+  noMoney: 'No money was taken.',
+  tryAgain: 'You can try again, or pay in another way.',
+  tryCard: 'You can try again, or use another card.',
+  trySame: 'You can try again.',
+  reasonGiven: 'Reason given:',
+
+  confirmAtBank: 'Confirm with your bank',
+  confirmWhy: 'Your bank wants to make sure that it is really you. You will come back here afterwards.',
+  goToBank: 'Go to my bank',
+  oneMoreStep: 'One more step',
+  payAtProvider: 'You will pay on the page of your payment provider.',
+  goingBack: 'You are going back to {merchant} now.',
+  goingBackSoon: 'You will go back to {merchant} in a few seconds.',
+
+  scanToPay: 'Scan to pay',
+  scanHow: 'Open your banking app and scan this code.',
+  codeAlt: 'QR code of this payment',
+  codeLeft: 'The code is valid for {time}',
+  codeOver: 'The code has expired',
+  codeOverHow:
+    'If you have scanned it and paid, wait a moment: this page updates by itself. If not, go back and try again.',
+  waiting: 'Waiting for your payment',
+  waitingHow: 'Finish the payment in the app or on the page of your payment provider. This page updates by itself.',
+  checking: 'We are checking your payment',
+  checkingHow: 'The bank is taking longer than usual to answer. Please do not pay again: this page updates by itself.',
+  transfer: 'Make the transfer',
+  sendExactly: 'Send exactly {amount} from your bank account to:',
+  copy: 'Copy',
+  copied: 'Copied',
+  unfinished: 'Your payment is not finished yet',
+  unfinishedHow:
+    'If you have just paid, wait a moment: this page updates by itself. If not, carry on where you left off.',
+  openAgain: 'Open the payment page again',
+
+  paid: 'Payment complete',
+  paidHow: 'Thank you. Your payment has arrived, and there is nothing more to do.',
+  notPaid: 'Payment not completed',
+  notPaidHow: 'No money was taken. You can go back and try again.',
+  failedHow: 'The payment did not reach the provider, and no money was taken. You can go back and try again.',
+  expired: 'The time to pay is over',
+  expiredHow: 'This payment was not made in time. You can go back and start again.',
+  cancelled: 'Payment cancelled',
+  cancelledHow: 'This payment was cancelled or refunded.',
+  noWay: 'This payment cannot be made here',
+  noWayHow: 'No way to pay is available for this order. Please go back and ask the shop.',
+  unknown: 'This link does not work',
+  unknownHow: 'It may be incomplete. Open it again from the shop, or ask the shop for a new one.',
+  trouble: 'We cannot show this page at the moment',
+  troubleHow: 'Your payment is kept safe. Please load the page again in a moment.',
+  foreign: 'This did not come from our page',
+  foreignHow: 'For your safety nothing was paid. Open the payment page and press the button there.',
+  cardsSpent: 'No more cards can be tried for this order',
+  cardsSpentHow: 'This card was not used, and no money was taken.',
+  cardsPaused: 'No card can be tried at the moment',
+  cardsPausedHow: 'Too many cards were tried. This one was not used, and no money was taken. Time to wait: {time}',
+  tooFast: 'That was too fast',
+  tooFastHow: 'Nothing was paid. Please wait a moment and try again.',
+
+  /** What a transfer needs, under the names that providers give it. */
+  instructions: {
+    account_number: 'Account number',
+    account_holder: 'Account holder',
+    bank_name: 'Bank',
+    bank_code: 'Bank code',
+    iban: 'IBAN',
+    bic: 'BIC',
+    reference: 'Reference',
+  },
+  /** Why a payment failed, under the names of the reasons that are ours. */
+  reasons: {
+    outOfTime: 'The time to pay ran out.',
+    neverReceived: 'The payment did not reach the provider.',
+    bankRejected: 'Your bank rejected the payment.',
+    bankSaidNo: 'Your bank rejected the payment.',
+    notConfirmed: 'Your bank could not confirm that it was you.',
+    providerSaidNo: 'The provider declined the payment.',
+    testDecline: 'Declined by the test connector.',
+  } satisfies Record<ReasonName, string>,
+  /** The labels and hints of fields; their rows say them in English. */
+  fieldLabels: {} as Readonly<Record<string, string>>,
+};
+
+type Same<Value> = Value extends string
+  ? string
+  : Value extends Plural
+    ? Plural
+    : { readonly [Key in keyof Value]: string };
+
+/** What a language has to have: a key that is missing does not compile. */
+export type Messages = { readonly [Key in keyof typeof en]: Same<(typeof en)[Key]> };

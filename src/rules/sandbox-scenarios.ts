@@ -1,0 +1,13 @@
+/** What the provider simulator can be told to say and to do wrong. */
+
+export const PROVIDER_STATUSES = ['executed', 'rejected', 'pending'] as const;
+
+export const FAULT_MODES = [
+  'timeout_before',
+  'timeout_after',
+  'error_500',
+  'duplicate_news',
+  'late_success',
+  'wrong_amount',
+  'none',
+] as const;

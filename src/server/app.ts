@@ -1,0 +1,209 @@
+/** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
+import { timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import type { Gateway } from '../core/context.ts';
+import { clientAddress } from '../lib/address.ts';
+import { newSecret } from '../lib/id.ts';
+import { endOfTickList } from '../lib/tick.ts';
+import { payRoutes } from '../pages/pay/index.ts';
+import { ERRORS, Refusal } from '../rules/errors.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { adminRoutes } from '../wire/admin/index.ts';
+import { checkoutRoutes } from '../wire/checkout/index.ts';
+import { envelope, refusalOf } from '../wire/envelope.ts';
+import { healthRoutes } from '../wire/health.ts';
+import { inboundRoutes } from '../wire/inbound/index.ts';
+import { openApiRoutes } from '../wire/openapi.ts';
+import { createRequestLimits } from '../wire/request-limits.ts';
+import { s2sRoutes } from '../wire/s2s/index.ts';
+import { callbackInboxRoutes } from '../wire/sandbox/callback-inbox.ts';
+import { sandboxRoutes } from '../wire/sandbox/index.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request asked for and what came of it, for the log and the counts. */
+    action: string;
+    outcome: string;
+    mid: string | undefined;
+    paymentId: string | undefined;
+    isRead: boolean;
+  }
+}
+
+interface FinishedRequest {
+  request_id: string;
+  action: string;
+  outcome: string;
+  status: number;
+  mid: string | undefined;
+  payment_id: string | undefined;
+  elapsedMs: number;
+  /** A query that was answered: clients that poll would drown everything else. */
+  isQuiet: boolean;
+}
+
+export interface AppOptions {
+  isTrustedProxy: (address: string) => boolean;
+  /** The SHA-256 digest of the admin token. */
+  adminTokenDigest: Buffer;
+  /** A process that only does what is due answers for its health and nothing else. */
+  takesRequests: boolean;
+  /** How many API requests of one address are answered in a second; 0, and nothing, mean any number. */
+  requestsPerAddress?: number;
+}
+
+const SWEEP_MS = 50;
+
+/** A body that nobody reads and that may be long ends with its connection. */
+function leaveUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LIMITS.bodyBytes;
+  if (isLong) closeUnread(reply);
+}
+
+/**
+ * Closes the connection after the answer. What the sender still sends is not read; the connection stays half open for a
+ * moment all the same, because closing it while data arrive would reset it, and the sender would lose the answer.
+ */
+function closeUnread(reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  const { socket } = reply.raw;
+  if (socket) socket.destroySoon = () => endGently(socket);
+}
+
+function endGently(socket: Socket, text?: string): void {
+  if (text === undefined) socket.end();
+  else socket.end(text);
+  setTimeout(() => socket.destroy(), LIMITS.lingerMs).unref();
+}
+
+export function createApp(
+  gateway: Gateway,
+  { isTrustedProxy, adminTokenDigest, takesRequests, requestsPerAddress = 0 }: AppOptions,
+): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: gateway.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: LIMITS.bodyBytes,
+    requestTimeout: LIMITS.requestMs,
+    forceCloseConnections: 'idle',
+    // The log line of a request is written once, at its end: no logger per request is needed.
+    childLoggerFactory: (logger) => logger,
+    requestIdHeader: false,
+    genReqId: requestIds(),
+    clientErrorHandler: answerBrokenRequest,
+    // A path that cannot be read is a path that does not exist; no hook runs for it.
+    frameworkErrors: (_error, request, reply: unknown) => {
+      const answer = (reply as FastifyReply).header('x-request-id', request.id).header('cache-control', 'no-store');
+      leaveUnread(request, answer);
+      answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
+    },
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+  });
+  const addressOf = (request: FastifyRequest): string =>
+    clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);
+  const isAdminToken = (digest: Buffer): boolean => timingSafeEqual(digest, adminTokenDigest);
+
+  app.decorateRequest('action', 'none');
+  app.decorateRequest('outcome', '');
+  app.decorateRequest('mid', undefined);
+  app.decorateRequest('paymentId', undefined);
+  app.decorateRequest('isRead', false);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+    if (!request.is404) return done();
+    // What does not exist is said before anybody reads a body.
+    request.action = 'unknown';
+    leaveUnread(request, reply);
+    done(new Refusal('unknownRoute'));
+  });
+  const finished = endOfTickList<FinishedRequest>((requests) => {
+    for (const { elapsedMs, isQuiet, ...request } of requests) {
+      gateway.metrics.request(request.action, request.outcome, elapsedMs / 1000);
+      const level = isQuiet ? 'debug' : 'info';
+      if (gateway.log.isLevelEnabled(level)) {
+        gateway.log[level]({ ...request, ms: Math.round(elapsedMs * 10) / 10 }, 'request');
+      }
+    }
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.action !== 'none') {
+      finished({
+        request_id: request.id,
+        action: request.action,
+        outcome: request.outcome || String(reply.statusCode),
+        status: reply.statusCode,
+        mid: request.mid,
+        payment_id: request.paymentId,
+        elapsedMs: reply.elapsedTime,
+        isQuiet: request.isRead && reply.statusCode === 200,
+      });
+    }
+    done();
+  });
+
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error);
+    const { http, code } = ERRORS[refusal.error];
+    if (http === 500) gateway.log.error({ err: error, request_id: request.id }, 'request failed');
+    else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request turned away');
+    request.outcome = `error ${code}`;
+    if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
+    // The framework closes the connection when a body could not be read; the answer shall arrive all the same.
+    if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
+    reply.code(http).send(envelope(refusal.error, refusal.problems));
+  });
+
+  // A connection whose last answer was under way when the closing began is kept alive by both sides for a minute.
+  app.addHook('preClose', (done) => {
+    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+
+  // An expectation that nobody can meet is no reason to answer without the envelope.
+  app.server.on('checkExpectation', (_request, response) => {
+    const refusal = envelope('invalidData', [{ field: 'expect', sentence: 'This header is not supported.' }]);
+    response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(refusal));
+  });
+
+  app.register(async (routes) => healthRoutes(routes, gateway));
+  if (!takesRequests) return app;
+  const limits = createRequestLimits(gateway, requestsPerAddress);
+  app.register(async (routes) => s2sRoutes(routes, gateway, addressOf, limits));
+  app.register(async (routes) => checkoutRoutes(routes, gateway, addressOf, limits), { prefix: '/api/v1' });
+  app.register(async (routes) => openApiRoutes(routes, gateway));
+  app.register(async (routes) => inboundRoutes(routes, gateway));
+  app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
+  app.register(async (routes) => adminRoutes(routes, gateway, isAdminToken), { prefix: '/admin/api' });
+  if (gateway.environment === 'sandbox') {
+    app.register(async (routes) => sandboxRoutes(routes, gateway, isAdminToken), { prefix: '/sandbox/api' });
+    app.register(async (routes) => callbackInboxRoutes(routes, gateway), { prefix: '/sandbox' });
+  }
+  return app;
+}
+
+/** Short ids that are unique over all processes: chance for the process, a count for the request. */
+function requestIds(): () => string {
+  // In letters: a row of digits could be taken for a card number, and would be masked in the log.
+  const process = newSecret(5).replace(/\d/g, (digit) => 'ghijklmnop'.charAt(Number(digit)));
+  let count = 0;
+  return () => `${process}-${(++count).toString(36)}`;
+}
+
+/** What is not HTTP at all still gets the envelope. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
+  const body = JSON.stringify(envelope('invalidData', [{ field: 'body', sentence: 'The request is not valid HTTP.' }]));
+  endGently(
+    socket,
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

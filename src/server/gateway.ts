@@ -1,0 +1,145 @@
+/** Puts the gateway together: stores, clock, connectors, and the news of changes made elsewhere. */
+import type { Logger } from 'pino';
+import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
+import { createReceiver } from '../connectors/receiver.ts';
+import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
+import { createDeliverer } from '../core/callbacks/deliver.ts';
+import { synchroniseClock } from '../core/catch-up.ts';
+import { readClock } from '../core/clock.ts';
+import type { Gateway } from '../core/context.ts';
+import { checkEnvironment, openFingerprints } from '../core/installation.ts';
+import { createMetrics } from '../core/metrics.ts';
+import { takeOverChallenge } from '../core/payments/challenge.ts';
+import { createConnectorHealth } from '../core/payments/health.ts';
+import { createSecurityCodeCache } from '../core/security-code-cache.ts';
+import { createClock } from '../lib/clock.ts';
+import { createSeal } from '../lib/seal.ts';
+import { callbackReach } from '../rules/callback-address.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { createAccountStore, type Environment } from '../store/accounts.ts';
+import { createCallbackInboxStore } from '../store/callback-inbox.ts';
+import { createCallbackStore } from '../store/callbacks.ts';
+import { createCardAttemptStore } from '../store/card-attempts.ts';
+import { createCardStore } from '../store/cards.ts';
+import { type Changes, listenToChanges } from '../store/changes.ts';
+import { createCreditStore } from '../store/credits.ts';
+import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
+import { createInstallationStore } from '../store/installation.ts';
+import { createNotificationStore } from '../store/notifications.ts';
+import { createOperationStore } from '../store/operations.ts';
+import type { PaymentStoreOptions } from '../store/payment-batch.ts';
+import { createPaymentStore } from '../store/payments.ts';
+import { createScheduleStore } from '../store/schedules.ts';
+import { createWriteProbe } from '../store/write-probe.ts';
+
+export interface GatewayOptions {
+  connection: Connection;
+  environment: Environment;
+  masterKey: string;
+  log: Logger;
+  /** The provider of all brands but the test brand; without one they are not offered. */
+  provider?: ProviderAccess | undefined;
+  /** The private addresses that callbacks may reach; without any, loopback in the sandbox and none in production. */
+  callbackAllow?: readonly string[];
+  /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
+  batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
+  hotConnections?: number;
+}
+
+/** A gateway over a migrated database, and how to let go of it. */
+export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
+  const { connection, environment, log } = options;
+  const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
+  const database = openDatabase(connection, onFault, options.hotConnections);
+  const probe = createWriteProbe(database);
+  const metrics = createMetrics();
+  const connectors = createConnectors(environment === 'sandbox', options.provider);
+  const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
+  const clock = createClock();
+  let changes: Changes | undefined;
+  const tools: Omit<Gateway, 'deliverer' | 'health' | 'fingerprints'> = {
+    environment,
+    clock,
+    seal: createSeal(options.masterKey),
+    log,
+    metrics,
+    connectors: connectors.byName,
+    providerLimits: new Map(),
+    threeDs: connectors.threeDs,
+    securityCodes: createSecurityCodeCache(),
+    simulator: connectors.simulator,
+    callbackReach: reach,
+    receiver: createReceiver(reach),
+    armFaults() {
+      if (connectors.faults) connectors.faults.areArmed = true;
+    },
+    publicUrl: '',
+    inboundUrl: '',
+    payments: createPaymentStore(database, metrics.batch, {
+      ...options.batchLimits,
+      now: clock.real,
+      onWrite: probe.report,
+    }),
+    operations: createOperationStore(database),
+    schedules: createScheduleStore(database),
+    cards: createCardStore(database),
+    credits: createCreditStore(database),
+    callbacks: createCallbackStore(database),
+    callbackInbox: createCallbackInboxStore(database),
+    cardAttempts: createCardAttemptStore(database),
+    notifications: createNotificationStore(database),
+    accounts: createAccountStore(database),
+    installation: createInstallationStore(database, probe),
+    remembered: createAccountCache(() => changes?.live === true),
+  };
+  const gateway = tools as Gateway;
+  gateway.deliverer = createDeliverer(gateway);
+  gateway.health = createConnectorHealth(gateway);
+  const takenOver = new Set<Promise<void>>();
+  const takeOverHere = ([, holder, sealed]: readonly string[]): void => {
+    const work = takeOverChallenge(gateway, holder, sealed).finally(() => takenOver.delete(work));
+    takenOver.add(work);
+  };
+  const clockReadings = setInterval(() => {
+    synchroniseClock(gateway).catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
+  }, LIMITS.clockReadingMs);
+  let isClosing = false;
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    clearInterval(clockReadings);
+    await gateway.deliverer.stop();
+    await gateway.receiver.close();
+    await changes?.close();
+    await Promise.all(takenOver);
+    await connectors.close();
+    await database.close();
+  };
+  const refresh = (): void => {
+    if (environment !== 'sandbox' || isClosing) return;
+    readClock(gateway).catch((error) => log.warn({ err: error }, 'clock could not be read'));
+  };
+  try {
+    await checkDatabase(database);
+    await checkEnvironment(gateway);
+    gateway.fingerprints = await openFingerprints(gateway);
+    await readClock(gateway);
+    changes = await listenToChanges(
+      connection,
+      (change) => {
+        if (change === 'clock') refresh();
+        else if (change === 'faults') gateway.armFaults();
+        else if (change === 'callbacks') gateway.deliverer.heard();
+        else if (change.startsWith('3ds ')) takeOverHere(change.split(' '));
+        else forgetAccounts(gateway, change.split(' ')[1]);
+      },
+      () => {
+        forgetAccounts(gateway);
+        refresh();
+      },
+    );
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { gateway, close };
+}

@@ -1,0 +1,61 @@
+/** The file in which a sandbox keeps its master keys: made once, and replaced without a moment in which it is not whole. */
+import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newMasterKey } from '../lib/seal.ts';
+import { StartupError } from '../lib/startup-error.ts';
+
+const fileOf = (dataDir: string): string => join(dataDir, 'master.key');
+
+/** The keys of the file, the newest first; the sandbox makes its own once, production is given one. */
+export async function sandboxMasterKey(dataDir: string): Promise<string> {
+  const file = fileOf(dataDir);
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(file, `${newMasterKey()}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new StartupError(
+        `The file ${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a folder that can, or set TURNPIKE_MASTER_KEY.`,
+      );
+    }
+    await chmod(file, 0o600);
+  }
+  const keys = (await readFile(file, 'utf8')).trim();
+  if (keys.split(',').some((key) => Buffer.from(key, 'base64').length !== 32)) {
+    throw new StartupError(
+      `The file ${file} is damaged: restore it from a backup, the secrets in the database cannot be opened without it.`,
+    );
+  }
+  return keys;
+}
+
+/** The keys for a rotation: a new one in front of the old one. A rotation that was killed has made it already. */
+export async function withNewKey(dataDir: string): Promise<string> {
+  const keys = await sandboxMasterKey(dataDir);
+  if (keys.includes(',')) return keys;
+  const both = `${newMasterKey()},${keys}`;
+  await replaceKeys(dataDir, both);
+  return both;
+}
+
+/** Once nothing is sealed under an old key any more. */
+export async function dropOldKeys(dataDir: string): Promise<void> {
+  const [newest = ''] = (await sandboxMasterKey(dataDir)).split(',');
+  await replaceKeys(dataDir, newest);
+}
+
+/** Whoever reads the file, whenever the machine stops, finds all of the old content or all of the new one. */
+async function replaceKeys(dataDir: string, keys: string): Promise<void> {
+  const next = `${fileOf(dataDir)}.next`;
+  const file = await open(next, 'w', 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(`${keys}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(next, fileOf(dataDir));
+  const folder = await open(dataDir);
+  await folder.sync().finally(() => folder.close());
+}

@@ -1,0 +1,109 @@
+/** Several HTTP processes on one machine: started, replaced when they die, counted together, stopped together. */
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import type { ProviderAccess } from '../connectors/index.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { StartupError } from '../lib/startup-error.ts';
+import { LIMITS } from '../rules/limits.ts';
+import type { Connection } from '../store/database.ts';
+import type { Config } from './config.ts';
+
+/** What the supervisor gives to each worker. */
+export interface Handover {
+  connection: Connection;
+  masterKey: string;
+  adminTokenDigest: string;
+  provider: ProviderAccess | undefined;
+  /** The first worker also does what is due. */
+  isFirst: boolean;
+}
+
+const RESTART_MS = 1000;
+
+export async function runWorkers(
+  config: Config,
+  handover: Omit<Handover, 'isFirst'>,
+  log: Logger,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  // Workers accept connections themselves. In the other mode the supervisor accepts and hands each one over by message,
+  // and a connection that is on its way to a worker that was killed would stay open without an answer.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  const aggregator = new AggregatorRegistry();
+  let stopping = false;
+
+  const start = (index: number): Worker => {
+    const worker = cluster.fork();
+    worker.once('online', () => worker.send({ handover: { ...handover, isFirst: index === 0 } }));
+    worker.on('message', (message: { wantsMetrics?: number }) => {
+      if (message.wantsMetrics === undefined) return;
+      const answer = (text: string) => worker.isConnected() && worker.send({ metrics: message.wantsMetrics, text });
+      // A worker that dies while it is asked never answers; the second time it is not asked.
+      const counts = aggregator.clusterMetrics().catch(() => aggregator.clusterMetrics());
+      counts.then(answer, () => answer(''));
+    });
+    worker.once('exit', (code, signal) => {
+      if (stopping) return;
+      log.error({ code, signal, pid: worker.process.pid }, 'worker died and is replaced');
+      setTimeout(() => !stopping && start(index), RESTART_MS);
+    });
+    return worker;
+  };
+
+  const workers = Array.from({ length: config.workers }, (_, index) => start(index));
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const gone = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
+    for (const worker of living) worker.process.kill('SIGTERM');
+    await Promise.race([
+      Promise.all(gone),
+      new Promise((resolve) => setTimeout(resolve, LIMITS.drainTimeoutMs).unref()),
+    ]);
+  };
+  const ports = await Promise.all(workers.map(listeningPort));
+  const [port] = ports;
+  if (port === undefined || ports.includes(undefined)) {
+    await stop();
+    throw new StartupError('A worker ended before it took requests: see what it said, or set TURNPIKE_WORKERS to 1.');
+  }
+  return { port, stop };
+}
+
+/** The port on which a worker takes requests; undefined when it ended before that. */
+const listeningPort = (worker: Worker): Promise<number | undefined> =>
+  Promise.race([
+    once(worker, 'listening').then(([address]) => address.port as number),
+    once(worker, 'exit').then(() => undefined),
+  ]);
+
+/** Waits for what the supervisor hands over; asked for its counts before it has any, a worker says so. */
+export function receiveHandover(): Promise<Handover> {
+  AggregatorRegistry.setRegistries([]);
+  new AggregatorRegistry();
+  return new Promise((resolve) => {
+    process.on('message', function take(message: { handover?: Handover }) {
+      if (!message.handover) return;
+      process.off('message', take);
+      resolve(message.handover);
+    });
+  });
+}
+
+/** In a worker, the counts are those of all workers, which the supervisor adds up. */
+export function serveWorkerMetrics(metrics: Metrics): void {
+  AggregatorRegistry.setRegistries([metrics.registry]);
+  let asked = 0;
+  metrics.text = () =>
+    new Promise((resolve) => {
+      const id = ++asked;
+      const take = (message: { metrics?: number; text?: string }): void => {
+        if (message.metrics !== id) return;
+        process.off('message', take);
+        resolve(message.text ?? '');
+      };
+      process.on('message', take);
+      process.send?.({ wantsMetrics: id });
+    });
+}

@@ -1,0 +1,97 @@
+/** The news that providers send: each event kept once, and found again until it is applied. */
+import { LIMITS } from '../rules/limits.ts';
+import { CLOCK, dueConnectors, iso } from './columns.ts';
+import type { Database } from './database.ts';
+
+export interface NotificationRow {
+  connector: string;
+  eventId: string;
+  reference: string;
+  /** What was told, as it was sent. */
+  body: Record<string, unknown>;
+  state: 'new' | 'applied' | 'unmatched';
+  attempts: number;
+  receivedAt: number;
+}
+
+export type NotificationKey = Pick<NotificationRow, 'connector' | 'eventId'>;
+
+/** The place of an event in the list. */
+export type NotificationCursor = Pick<NotificationRow, 'receivedAt' | 'connector' | 'eventId'>;
+
+const COLUMNS =
+  'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.attempts, n.received_at as "receivedAt"';
+
+const DUE_CONNECTORS = dueConnectors('provider_notifications');
+
+export interface NotificationStore {
+  /** Keeps an event, due at once; false when it is there already. */
+  keep(
+    notifications: Pick<NotificationRow, 'connector' | 'eventId' | 'reference' | 'body'>,
+    now: number,
+  ): Promise<boolean>;
+  /** The event is dealt with, or is tried again at `dueAt`. */
+  finish(key: NotificationKey, state: NotificationRow['state'], dueAt: number | null): Promise<void>;
+  /** The connectors that have events to be applied, now or later. */
+  dueConnectors(): Promise<string[]>;
+  /** Claims events of a connector that are due by the database's clock, for as long as the lease lasts. */
+  claimDue(connector: string, most: number): Promise<NotificationRow[]>;
+  /** The news in this state, newest first. */
+  list(state: NotificationRow['state'], most: number, before?: NotificationCursor): Promise<NotificationRow[]>;
+  /** Everything that was told about a payment. */
+  about(reference: string): Promise<NotificationRow[]>;
+}
+
+export function createNotificationStore({ pool }: Database): NotificationStore {
+  return {
+    async keep({ connector, eventId, reference, body }, now) {
+      const { rowCount } = await pool.query(
+        `insert into provider_notifications (connector, event_id, reference, body, due_at, received_at)
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+        // Whoever keeps it also applies it; the work loop comes only when that process has died.
+        [connector, eventId, reference, JSON.stringify(body), iso(now + LIMITS.leaseMs), iso(now)],
+      );
+      return rowCount === 1;
+    },
+    async finish({ connector, eventId }, state, dueAt) {
+      await pool.query(
+        `update provider_notifications set state = $3, due_at = $4, attempts = attempts + 1
+         where connector = $1 and event_id = $2 and state = 'new'`,
+        [connector, eventId, state, dueAt === null ? null : iso(dueAt)],
+      );
+    },
+    async dueConnectors() {
+      const { rows } = await pool.query<{ connector: string }>(DUE_CONNECTORS);
+      return rows.map((row) => row.connector);
+    },
+    async claimDue(connector, most) {
+      const { rows } = await pool.query<NotificationRow>(
+        `with ${CLOCK}, due as materialized (
+           select connector, event_id from provider_notifications where connector = $3 and due_at <= (select now from clock)
+           order by due_at limit $2 for update skip locked
+         )
+         update provider_notifications n set due_at = (select now from clock) + $1 * interval '1 ms' from due
+         where n.connector = due.connector and n.event_id = due.event_id
+         returning ${COLUMNS}`,
+        [LIMITS.leaseMs, most, connector],
+      );
+      return rows.sort((a, b) => a.receivedAt - b.receivedAt);
+    },
+    async list(state, most, before) {
+      const { rows } = await pool.query<NotificationRow>(
+        `select ${COLUMNS} from provider_notifications n
+         where n.state = $1 ${before ? 'and (n.received_at, n.connector, n.event_id) < ($3, $4, $5)' : ''}
+         order by n.received_at desc, n.connector desc, n.event_id desc limit $2`,
+        [state, most, ...(before ? [iso(before.receivedAt), before.connector, before.eventId] : [])],
+      );
+      return rows;
+    },
+    async about(reference) {
+      const { rows } = await pool.query<NotificationRow>(
+        `select ${COLUMNS} from provider_notifications n where n.reference = $1 order by n.received_at`,
+        [reference],
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** The sandbox's own receiver of callbacks: a merchant's server to send them to, and what arrived there. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import {
+  clearInbox,
+  fieldsOf,
+  type InboxCallback,
+  listInbox,
+  receive,
+  setInboxAnswer,
+} from '../../core/callback-inbox.ts';
+import type { Gateway } from '../../core/context.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { type BodyRows, isCount, isWithin, readBody } from './body.ts';
+
+interface OfAccount {
+  Params: { mid: string };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** The server itself: as any merchant's, it asks for no token. */
+export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+
+  app.post<OfAccount>('/callbacks/:mid', async (request, reply) => {
+    request.action = 'callback received';
+    const { headers, params } = request;
+    const answer = await receive(gateway, params.mid, { headers, body: (request.body as Buffer | undefined) ?? EMPTY });
+    request.mid = params.mid;
+    return reply.code(answer).send({ result: answer < 300 ? 'SUCCESS' : 'ERROR' });
+  });
+}
+
+/** What each parameter of the list may be, and what it is when it is not sent. */
+const QUERY = {
+  after: { most: 2 ** 31 - 1, least: 0, usual: 0 },
+  limit: { most: LIMITS.adminPageSizeMost, least: 1, usual: LIMITS.adminPageSize },
+  wait: { most: LIMITS.inboxWaitMs / 1000, least: 0, usual: 0 },
+} as const;
+
+const ANSWER: BodyRows = { answer: isWithin(200, 599), count: isCount };
+
+/** What the developer asks of it, behind the admin token. */
+export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway): void {
+  const closing = new AbortController();
+  // Whoever waits for a callback does not keep the gateway from stopping.
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    done();
+  });
+
+  app.get<OfAccount>('/callbacks/:mid', async (request, reply) => {
+    request.isRead = true;
+    const { after, limit, wait } = readQuery(request.query as Record<string, unknown>);
+    const signal = AbortSignal.any([closing.signal, goneSignal(reply)]);
+    const options = { after, limit, waitMs: wait * 1000, signal };
+    const { items, last, url } = await listInbox(gateway, request.params.mid, options);
+    const newest = items.at(-1)?.number ?? last;
+    return { items: items.map(inboxCallbackView), next_cursor: newest < last ? String(newest) : null, last, url };
+  });
+
+  app.delete<OfAccount>('/callbacks/:mid', async (request) => ({
+    deleted: await clearInbox(gateway, request.params.mid),
+  }));
+
+  app.post<OfAccount>('/callbacks/:mid', async (request) => {
+    const { answer, count = 1 } = readBody(request.body, ANSWER) as { answer?: number; count?: number };
+    if (answer === undefined) throw invalidField('answer', SENTENCES.blank);
+    await setInboxAnswer(gateway, request.params.mid, answer, count);
+    return { result: 'SUCCESS', answer, count };
+  });
+}
+
+/** Says when nobody waits for an answer any more. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+function readQuery(query: Record<string, unknown>): Record<keyof typeof QUERY, number> {
+  const problems: Problem[] = Object.keys(query)
+    .filter((name) => !Object.hasOwn(QUERY, name))
+    .map((name) => ({ field: /^\w{1,64}$/.test(name) ? name : 'query', sentence: 'This parameter does not exist.' }));
+  const values = Object.entries(QUERY).map(([name, { least, most, usual }]) => {
+    const text = query[name] ?? String(usual);
+    const value = /^\d{1,10}$/.test(String(text)) ? Number(text) : -1;
+    if (value < least || value > most) {
+      problems.push({ field: name, sentence: `This value should be a whole number from ${least} to ${most}.` });
+    }
+    return [name, value];
+  });
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  return Object.fromEntries(values);
+}
+
+const inboxCallbackView = (received: InboxCallback) => ({
+  number: received.number,
+  received_at: wireDate(received.receivedAt),
+  webhook_id: received.headers['webhook-id'] ?? null,
+  content_type: received.headers['content-type'] ?? null,
+  headers: received.headers,
+  body: received.body.toString('utf8'),
+  fields: fieldsOf(received) ?? null,
+  hash_is_valid: received.isHashValid,
+  signature_is_valid: received.isSignatureValid,
+  answered: received.answer,
+});

@@ -1,0 +1,726 @@
+/** The program in real processes: started, stopped, killed, refused, without its database, and in several parts. */
+import { execFile, spawnSync } from 'node:child_process';
+import * as fs from 'node:fs/promises';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newMasterKey } from '../../src/lib/seal.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { query } from '../support/database.ts';
+import { ADMIN_TOKEN, type Fields, newOrderId, saleFields } from '../support/gateway.ts';
+import {
+  childrenOf,
+  clearAway,
+  databaseUrl,
+  isRunning,
+  newDatabase,
+  newDataDir,
+  pidFile,
+  ROOT,
+  type RunningGateway,
+  run,
+  runCommand,
+  type Socket,
+  serverFolder,
+  serverPid,
+  serverSocket,
+  startGateway,
+  workersOf,
+} from '../support/process.ts';
+
+const execute = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const WITH_TOKEN = { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN };
+const UNAVAILABLE = {
+  result: 'ERROR',
+  error_code: 100000,
+  error_message: 'The gateway cannot accept requests safely at the moment.',
+  errors: [],
+};
+
+/** Waits for something that comes by itself. */
+const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 15_000): Promise<Result> =>
+  vi.waitFor(look, { timeout, interval: 25 });
+
+const exists = (path: string): Promise<boolean> =>
+  fs.stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Starts the program in vain and returns the one sentence it says. */
+async function refusal(variables: Fields, ...args: string[]): Promise<string> {
+  const program = args.length > 0 ? runCommand(variables, ...args) : run({ PORT: '0', ...variables });
+  expect(await program.ended).toEqual({ code: 1, signal: null });
+  expect(program.complaints()).toMatch(/^turnpike: [^\n]+\.\n$/);
+  return program.complaints().slice('turnpike: '.length).trim();
+}
+
+/** Lets no payment come to its outcome: whoever moves one waits for a lock that is held here. */
+async function holdOutcomes(connection: Socket) {
+  const client = new pg.Client(connection);
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query(`
+    create function wait_for_test() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+    create trigger wait_for_test before update on payments for each row execute function wait_for_test();
+    select pg_advisory_lock(1)`);
+  const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+  const waiting = async () => (await client.query(WAITING)).rowCount as number;
+  return {
+    waiting,
+    unfinished: async () =>
+      Number((await client.query(`select count(*) from payments where state = 'PREPARE'`)).rows[0].count),
+    /** Undoes the statements that wait. */
+    async abandon() {
+      await client.query(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`);
+      await eventually(async () => expect(await waiting()).toBe(0));
+    },
+    release: () => client.end().catch(() => undefined),
+  };
+}
+
+async function expectNoServer(dataDir: string, pid: number): Promise<void> {
+  expect(await exists(pidFile(dataDir))).toBe(false);
+  expect(isRunning(pid)).toBe(false);
+}
+
+describe('a first start', () => {
+  let dataDir: string;
+  let gateway: RunningGateway;
+  let token: string;
+  let transId: string;
+  beforeAll(async () => {
+    dataDir = await newDataDir();
+    gateway = await startGateway({ DATA_DIR: dataDir });
+    token = /^ {2}Admin token {3}([0-9a-f]{48})$/m.exec(gateway.output())?.[1] ?? '';
+  });
+  afterAll(clearAway);
+
+  test('shows where the gateway is, the keys of a demo account, and an admin token', async () => {
+    const { url } = gateway;
+    for (const [name, address] of [
+      ['Gateway', `${url}/post and ${url}/api/v1/`],
+      ['Admin API', `${url}/admin/api`],
+      ['Health', `${url}/health/ready`],
+      ['Metrics', `${url}/metrics`],
+      ['Data', dataDir],
+    ] as const) {
+      expect(gateway.output()).toContain(`\n  ${name.padEnd(14)}${address}\n`);
+    }
+    expect(gateway.merchant).toEqual({
+      mid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      client_key: expect.stringMatching(/^test_[0-9a-f]{32}$/),
+      merchant_key: expect.stringMatching(/^test_[0-9a-f]{32}$/),
+      password: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    expect(token).not.toBe('');
+    expect(gateway.output()).toContain('shown only this once');
+    expect(gateway.complaints()).toBe('');
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+  });
+
+  test('the curl line that it prints settles a payment', async () => {
+    const line = /^curl .*$/m.exec(gateway.output())?.[0] ?? '';
+    const hasCurl = spawnSync('curl', ['--version']).status === 0;
+    const [, address = '', body = ''] = /^curl (\S+) -d '(.*)'$/.exec(line) ?? [];
+    const sendIt = async () => (await fetch(address, { method: 'POST', body: new URLSearchParams(body) })).text();
+    const answer = JSON.parse(hasCurl ? (await execute('sh', ['-c', line])).stdout : await sendIt());
+    expect(answer).toMatchObject({ action: 'SALE', result: 'SUCCESS', status: 'SETTLED', amount: '19.99' });
+    transId = answer.trans_id;
+  });
+
+  test('the token that it prints opens the admin API', async () => {
+    const { status, body } = await gateway.admin('GET', '/accounts', undefined, token);
+    expect(status).toBe(200);
+    expect(body.items).toMatchObject([{ name: 'Demo Shop', mid: gateway.merchant.mid }]);
+    expect((await gateway.admin('GET', '/accounts', undefined, 'another')).status).toBe(401);
+  });
+
+  test('only its owner can read the master key that it makes', async () => {
+    expect((await fs.stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600);
+    expect((await fs.stat(serverFolder(dataDir))).mode & 0o077).toBe(0);
+  });
+
+  test('Ctrl-C stops the gateway and its database, and the next start finds everything again', async () => {
+    const server = serverPid(dataDir);
+    expect(isRunning(server)).toBe(true);
+    expect(await gateway.stop('SIGINT')).toEqual({ code: 0, signal: null });
+    await expectNoServer(dataDir, server);
+    expect(gateway.complaints()).toBe('');
+
+    const { merchant } = gateway;
+    gateway = await startGateway({ DATA_DIR: dataDir });
+    expect(gateway.merchant).toEqual(merchant);
+    expect(gateway.output()).toContain('Admin token   as shown at the first start');
+    expect(gateway.output()).not.toContain('shown only this once');
+    expect((await gateway.status(transId)).body).toMatchObject({ trans_id: transId, status: 'SETTLED' });
+    const payments = await gateway.admin('GET', '/payments', undefined, token);
+    expect(payments.body.items).toMatchObject([{ payment_id: transId, status: 'SETTLED' }]);
+  });
+
+  test('SIGTERM stops the gateway and its database', async () => {
+    const server = serverPid(dataDir);
+    expect(await gateway.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    await expectNoServer(dataDir, server);
+  });
+
+  test('npm start runs it, and a SIGTERM to npm stops everything', async () => {
+    gateway = await startGateway({ DATA_DIR: dataDir }, { command: 'npm', args: ['start'] });
+    expect((await gateway.sale()).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+    const pids = [serverPid(dataDir), ...childrenOf(gateway.pid)];
+    expect(pids.length).toBeGreaterThanOrEqual(2);
+    gateway.signal('SIGTERM');
+    await gateway.ended;
+    await eventually(() => expect(pids.filter(isRunning)).toEqual([]));
+    expect(await exists(pidFile(dataDir))).toBe(false);
+    expect(gateway.output()).toContain('Stopped.');
+  });
+
+  test('Ctrl-C in the terminal of npm start, which reaches every process of it, stops everything', async () => {
+    gateway = await startGateway({ DATA_DIR: dataDir }, { command: 'npm', args: ['start'], detached: true });
+    const pids = [serverPid(dataDir), ...childrenOf(gateway.pid)];
+    process.kill(-gateway.pid, 'SIGINT');
+    await gateway.ended;
+    await eventually(() => expect(pids.filter(isRunning)).toEqual([]));
+    expect(await exists(pidFile(dataDir))).toBe(false);
+    expect(gateway.output()).toContain('Stopped.');
+  });
+
+  test('a stop that comes during the start leaves no database behind', async () => {
+    const program = run({ DATA_DIR: dataDir, PORT: '0' });
+    await eventually(() => expect(serverPid(dataDir)).toBeGreaterThan(0));
+    const server = serverPid(dataDir);
+    program.signal('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    await expectNoServer(dataDir, server);
+  });
+});
+
+describe('kill -9 while 20 sales are under way', () => {
+  afterEach(clearAway);
+
+  /** Sends sales without a pause until the gateway is gone; keeps what was acknowledged. */
+  function load(gateway: RunningGateway) {
+    const acknowledged = new Map<string, string>();
+    const sent: string[] = [];
+    const kinds: Fields[] = [{}, { auth: 'Y' }, { identifier: 'decline@example.com' }];
+    const merchants = Array.from({ length: 20 }, async () => {
+      for (;;) {
+        const fields = saleFields(gateway.merchant, { order_id: newOrderId(), ...kinds[sent.length % kinds.length] });
+        sent.push(fields.order_id as string);
+        const answer = await gateway.post(fields).catch(() => undefined);
+        if (!answer) return;
+        expect(answer.status).toBe(200);
+        acknowledged.set(answer.body.trans_id, answer.body.status);
+      }
+    });
+    return { acknowledged, sent, over: Promise.all(merchants) };
+  }
+
+  test.each([
+    { victim: 'the gateway', killsServer: false },
+    { victim: 'the gateway and its database', killsServer: true },
+  ])('$victim: the next start recovers, and no acknowledged payment is lost', async ({ killsServer }) => {
+    const dataDir = await newDataDir();
+    const variables = { ...WITH_TOKEN, DATA_DIR: dataDir };
+    const gateway = await startGateway(variables);
+    const server = serverPid(dataDir);
+    const { acknowledged, sent, over } = load(gateway);
+    await eventually(() => expect(acknowledged.size).toBeGreaterThan(200));
+
+    const connection = serverSocket(dataDir);
+    const hold = await holdOutcomes(connection);
+    await eventually(async () => {
+      expect(await hold.unfinished()).toBeGreaterThan(0);
+      expect(await hold.waiting()).toBeGreaterThan(0);
+    });
+
+    gateway.signal('SIGKILL');
+    if (killsServer) process.kill(server, 'SIGKILL');
+    expect(await gateway.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    await over;
+    if (!killsServer) {
+      // What the gateway had sent before it died would otherwise still be done.
+      await hold.abandon();
+      expect(await hold.unfinished()).toBeGreaterThan(0);
+    }
+    await hold.release();
+
+    const again = await startGateway(variables);
+    if (killsServer) expect(serverPid(dataDir)).not.toBe(server);
+    else expect(serverPid(dataDir)).toBe(server);
+    const count = async (path: string) => (await again.admin('GET', `/payments?limit=500&${path}`)).body.items.length;
+    expect(await count('status=PREPARE')).toBeGreaterThan(0);
+    expect((await again.admin('POST', '/clock', { advance_seconds: 60 })).status).toBe(200);
+    expect(await count('status=PREPARE')).toBe(0);
+
+    const answers = await Promise.all([...acknowledged.keys()].map((transId) => again.status(transId)));
+    expect(new Map(answers.map(({ body }) => [body.trans_id, body.status]))).toEqual(acknowledged);
+    expect(new Set(acknowledged.values())).toEqual(new Set(['SETTLED', 'PENDING', 'DECLINED']));
+    // The rest was either never written, or came to its outcome now: nothing was made up, nothing stands open.
+    const all = Number((await query(connection, 'select count(*) from payments')).rows[0].count);
+    expect(all).toBeGreaterThan(acknowledged.size);
+    expect(all).toBeLessThanOrEqual(sent.length);
+    expect(await runCommand(variables, 'verify').ended).toEqual({ code: 0, signal: null });
+    expect((await again.sale()).body).toMatchObject({ status: 'SETTLED' });
+    expect(await again.stop()).toEqual({ code: 0, signal: null });
+    expect(await exists(pidFile(dataDir))).toBe(false);
+  });
+});
+
+test.each(['help', '--help', '-h'])('%s lists the commands and the variables, whatever is set', async (word) => {
+  const program = runCommand({ PORT: 'abc' }, word);
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+  for (const name of ['migrate', 'account', 'TURNPIKE_ENV']) expect(program.output()).toContain(`\n  ${name} `);
+});
+
+describe('a start that cannot go on says why in one sentence:', () => {
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = await newDataDir();
+  });
+  afterAll(clearAway);
+
+  const MASTER_KEY = newMasterKey();
+  const PRODUCTION = { TURNPIKE_ENV: 'production' };
+  const SECRET = 's3cret';
+  test.each<[string, Fields, string[]]>([
+    ['a port that is no number', { PORT: 'abc' }, ['PORT']],
+    ['an unknown environment', { TURNPIKE_ENV: 'prod' }, ['TURNPIKE_ENV', 'sandbox, production']],
+    ['a proxy that is no address', { TURNPIKE_TRUSTED_PROXIES: 'true' }, ['TURNPIKE_TRUSTED_PROXIES']],
+    ['a short master key', { TURNPIKE_MASTER_KEY: 'short' }, ['TURNPIKE_MASTER_KEY', '32 bytes']],
+    ['a short admin token', { TURNPIKE_ADMIN_TOKEN: 'short' }, ['TURNPIKE_ADMIN_TOKEN', '32 characters']],
+    ['another kind of database', { DATABASE_URL: 'mysql://x' }, ['DATABASE_URL', 'postgres://']],
+    [
+      'several wrong variables, all of which are named',
+      { PORT: 'abc', TURNPIKE_ROLE: 'short', TURNPIKE_MASTER_KEY: SECRET, DATABASE_URL: `mysql://u:${SECRET}@h/d` },
+      ['PORT', 'TURNPIKE_ROLE', 'TURNPIKE_MASTER_KEY', 'DATABASE_URL'],
+    ],
+    ['production without a master key', PRODUCTION, ['TURNPIKE_MASTER_KEY']],
+    [
+      'production without https',
+      { ...PRODUCTION, TURNPIKE_MASTER_KEY: MASTER_KEY, PUBLIC_URL: 'http://pay.example.com' },
+      ['PUBLIC_URL', 'https'],
+    ],
+    [
+      'a database that does not answer',
+      { DATABASE_URL: `postgres://u:${SECRET}@127.0.0.1:1/turnpike` },
+      ['DATABASE_URL', 'ECONNREFUSED'],
+    ],
+    ['a database address that cannot be read', { DATABASE_URL: `postgres://u:${SECRET}@h:99999/d` }, ['DATABASE_URL']],
+    ['an address of another machine', { HOST: '192.0.2.1' }, ['HOST', '192.0.2.1']],
+  ])('%s', async (_, variables, named) => {
+    const sentence = await refusal({ DATA_DIR: dataDir, ...variables });
+    for (const name of named) expect(sentence).toContain(name);
+    for (const value of ['abc', 'short', 'mysql', SECRET, MASTER_KEY]) {
+      expect(sentence).not.toContain(value);
+    }
+    expect(await exists(dataDir)).toBe(false);
+  });
+
+  test('an unknown command', async () => {
+    expect(await refusal({}, 'dance')).toMatch(/no command dance/);
+  });
+
+  test.each([
+    [['migrate', '--dry-run'], /^After migrate nothing more is expected/],
+    [['serve', '8080'], /^After serve nothing more is expected/],
+    [['account'], /^Say the name of the account in quotes/],
+    [['account', 'Tea', 'House'], /^Say the name of the account in quotes/],
+    [['account', '  '], /^Say the name of the account in quotes/],
+    [['account', 'x'.repeat(101)], /100 characters or less/],
+  ])('a command that was not meant so: %j', async (words, sentence) => {
+    expect(await refusal({ DATA_DIR: dataDir }, ...words)).toMatch(sentence);
+    expect(await exists(dataDir)).toBe(false);
+  });
+
+  test('a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    expect(await refusal({ DATA_DIR: dataDir, PORT: String(port) })).toMatch(new RegExp(`^Port ${port} .* in use`));
+    expect(await exists(dataDir)).toBe(false);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  test('a data folder that holds something else', async () => {
+    const folder = await newDataDir();
+    await fs.mkdir(serverFolder(folder), { recursive: true });
+    await fs.writeFile(join(serverFolder(folder), 'letter.txt'), 'dear');
+    expect(await refusal({ DATA_DIR: folder })).toContain(serverFolder(folder));
+    expect(await fs.readdir(serverFolder(folder))).toEqual(['letter.txt']);
+  });
+
+  test('production data opened with another master key, or as a sandbox', async () => {
+    const { url } = await newDatabase();
+    const production = {
+      DATA_DIR: await newDataDir(),
+      DATABASE_URL: url,
+      TURNPIKE_ENV: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+    };
+    const gateway = await startGateway({ ...production, TURNPIKE_MASTER_KEY: MASTER_KEY });
+    expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
+    expect(gateway.output()).not.toContain('Demo');
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+
+    const other = newMasterKey();
+    const sentence = await refusal({ ...production, TURNPIKE_MASTER_KEY: other });
+    expect(sentence).toMatch(/master key does not open/);
+    expect(sentence).not.toContain(other);
+    expect(await refusal({ DATA_DIR: production.DATA_DIR, DATABASE_URL: url })).toMatch(/production installation/);
+  });
+
+  test('a data folder in use, and whoever uses it is not disturbed', async () => {
+    const gateway = await startGateway({ DATA_DIR: dataDir });
+    const server = serverPid(dataDir);
+    expect(await refusal({ DATA_DIR: dataDir })).toMatch(/in use by another Turnpike/);
+    expect(serverPid(dataDir)).toBe(server);
+    expect((await gateway.sale()).body).toMatchObject({ status: 'SETTLED' });
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+
+    const command = runCommand({ DATA_DIR: dataDir }, 'account', 'Tea House');
+    expect(await command.ended).toEqual({ code: 0, signal: null });
+    expect(command.output()).toMatch(/^client_key {7}test_/m);
+    expect((await gateway.sale()).body).toMatchObject({ status: 'SETTLED' });
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('a sandbox whose master key was replaced', async () => {
+    expect(await refusal({ DATA_DIR: dataDir, TURNPIKE_MASTER_KEY: newMasterKey() })).toMatch(
+      /master key does not open/,
+    );
+    expect(await exists(pidFile(dataDir))).toBe(false);
+  });
+
+  test('a damaged database', async () => {
+    await fs.truncate(join(serverFolder(dataDir), 'global/pg_control'), 100);
+    const sentence = await refusal({ DATA_DIR: dataDir });
+    expect(sentence).toContain('pg_control');
+    expect(sentence).toContain(`${serverFolder(dataDir)}.log`);
+    expect(isRunning(serverPid(dataDir))).toBe(false);
+  });
+});
+
+describe('a database that goes away under a running gateway', () => {
+  let folder: string;
+  let server: EmbeddedDatabase;
+  let gateway: RunningGateway;
+  beforeAll(async () => {
+    const dataDir = await newDataDir();
+    folder = serverFolder(dataDir);
+    server = await startEmbedded({ folder });
+    gateway = await startGateway({ ...WITH_TOKEN, DATA_DIR: dataDir, DATABASE_URL: databaseUrl(server.connection) });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await clearAway();
+  });
+
+  test.each([
+    { end: 'is stopped', leave: () => server.stop() },
+    {
+      end: 'crashes',
+      leave: async () => void process.kill(serverPid(dirname(folder)), 'SIGKILL'),
+    },
+  ])('$end: requests are turned away until it is back, and no restart is needed', async ({ leave }) => {
+    const statuses = new Set<number>();
+    let isOver = false;
+    const merchants = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const { status, body } = await gateway.sale();
+        statuses.add(status);
+        if (status === 200) expect(body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+        else {
+          expect(body).toEqual(UNAVAILABLE);
+          await pause(20);
+        }
+      }
+    });
+    await eventually(() => expect(statuses).toEqual(new Set([200])));
+    await leave();
+    await eventually(async () => {
+      const { status, body } = await gateway.get('/health/ready');
+      expect(status).toBe(503);
+      expect(body).toEqual(UNAVAILABLE);
+    });
+    await eventually(async () => {
+      const { status, body } = await gateway.sale();
+      expect(status).toBe(503);
+      expect(body).toEqual(UNAVAILABLE);
+    });
+    expect((await gateway.get('/health/live')).status).toBe(200);
+
+    server = await startEmbedded({ folder });
+    await eventually(async () => expect((await gateway.get('/health/ready')).status).toBe(200));
+    await eventually(async () => expect((await gateway.sale()).status).toBe(200));
+    isOver = true;
+    await Promise.all(merchants);
+    expect(statuses).toEqual(new Set([200, 503]));
+    // Time goes on too: what the outage left behind comes to an outcome.
+    expect((await gateway.admin('POST', '/clock', { advance_seconds: 60 })).status).toBe(200);
+    expect((await gateway.admin('GET', '/payments?status=PREPARE')).body.items).toEqual([]);
+    // News of changes arrive again.
+    await gateway.admin('PATCH', `/accounts/${gateway.merchant.mid}`, { ip_allowlist: ['192.0.2.1'] });
+    await eventually(async () => expect((await gateway.sale()).status).toBe(400), 1000);
+    await gateway.admin('PATCH', `/accounts/${gateway.merchant.mid}`, { ip_allowlist: [] });
+    await eventually(async () => expect((await gateway.sale()).status).toBe(200), 1000);
+    expect(gateway.complaints()).toBe('');
+  });
+
+  test('a stop while it is away ends the gateway all the same', async () => {
+    await server.stop();
+    await eventually(async () => expect((await gateway.get('/health/ready')).status).toBe(503));
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('two workers', () => {
+  let gateway: RunningGateway;
+  let connection: Socket;
+  beforeAll(async () => {
+    const database = await newDatabase();
+    connection = database.connection;
+    const variables = {
+      ...WITH_TOKEN,
+      DATA_DIR: await newDataDir(),
+      DATABASE_URL: database.url,
+      TURNPIKE_WORKERS: '2',
+    };
+    gateway = await startGateway(variables);
+  });
+  afterAll(clearAway);
+
+  /** Each request on a connection of its own, which may reach either worker. */
+  const sale = () => gateway.sale({}, { connection: 'close' });
+  const workerOf = (headers: { get(name: string): string | null }) => headers.get('x-request-id')?.split('-')[0] ?? '';
+
+  /** The workers that answer, seen by the beginning of their request ids. */
+  async function answering(): Promise<Set<string>> {
+    const answers = await Promise.all(Array.from({ length: 8 }, sale));
+    for (const { status } of answers) expect(status).toBe(200);
+    return new Set(answers.map(({ headers }) => workerOf(headers)));
+  }
+
+  /** How many sales were answered, by the sum over all workers. */
+  async function counted(): Promise<number> {
+    const { status, body } = await gateway.get('/metrics');
+    expect(status).toBe(200);
+    const lines = [...(body as string).matchAll(/^turnpike_requests_total\{action="SALE",[^}]*\} (\d+)$/gm)];
+    return lines.reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  test('both answer, and their counts are added up', async () => {
+    expect(workersOf(gateway.pid)).toHaveLength(2);
+    let sent = 0;
+    await eventually(async () => {
+      sent += 8;
+      expect((await answering()).size).toBe(2);
+    });
+    await eventually(async () => expect(await counted()).toBe(sent));
+    // Whichever worker is asked.
+    for (let asked = 0; asked < 4; asked++) expect(await counted()).toBe(sent);
+  });
+
+  test('an account that one worker changes is changed for the other', async () => {
+    const lines = await linesToBothWorkers(gateway.url);
+    const { mid } = gateway.merchant;
+    const path = `/admin/api/accounts/${mid}`;
+    const pay = (line: Line) =>
+      line.send('POST', '/post', {
+        type: 'application/x-www-form-urlencoded',
+        body: String(new URLSearchParams(saleFields(gateway.merchant))),
+      });
+    const change = (line: Line, allowed: string[]) =>
+      line.send('PATCH', path, { type: 'application/json', body: JSON.stringify({ ip_allowlist: allowed }) });
+    for (const [here, there] of [lines, [...lines].reverse()] as [Line, Line][]) {
+      for (const line of [here, there]) expect((await pay(line)).status).toBe(200);
+      expect((await change(here, ['192.0.2.1'])).status).toBe(200);
+      expect((await pay(here)).status).toBe(400);
+      await eventually(async () => expect((await pay(there)).status).toBe(400), 1000);
+      expect((await change(there, [])).status).toBe(200);
+      await eventually(async () => expect((await pay(here)).status).toBe(200), 1000);
+    }
+    for (const line of lines) line.end();
+  });
+
+  test('a worker that is killed is replaced, and meanwhile the other one answers', async () => {
+    const both = async () => {
+      const workers = await answering();
+      expect(workers.size).toBe(2);
+      return workers;
+    };
+    const before = await eventually(both);
+    const [victim = 0, survivor = 0] = workersOf(gateway.pid);
+    process.kill(victim, 'SIGKILL');
+    await eventually(() => expect(gateway.output()).toContain('worker died and is replaced'));
+    expect(isRunning(victim)).toBe(false);
+    for (let sent = 0; sent < 5; sent++) expect((await sale()).status).toBe(200);
+    expect(await counted()).toBeGreaterThan(0);
+
+    await eventually(() => expect(workersOf(gateway.pid)).toHaveLength(2));
+    // The counts are there even while the new worker is still starting.
+    expect(await counted()).toBeGreaterThan(0);
+    const after = await eventually(both);
+    expect([...after].filter((worker) => before.has(worker))).toHaveLength(1);
+    expect(workersOf(gateway.pid)).toContain(survivor);
+  });
+
+  test('a worker that is killed under load leaves no request without an answer', { timeout: 120_000 }, async () => {
+    const outcomes = { answered: 0, broken: 0, hanging: 0 };
+    let isOver = false;
+    const seen = new Set<string>();
+    /** Opens one connection after the other; each is answered or breaks long before the time limit. */
+    const knock = async (): Promise<void> => {
+      while (!isOver) {
+        const outcome = await new Promise<keyof typeof outcomes>((resolve) => {
+          const sent = request(`${gateway.url}/health/live`, { agent: false, timeout: 10_000 }, (response) => {
+            seen.add(String(response.headers['x-request-id']).split('-')[0] as string);
+            response.resume().once('end', () => resolve('answered'));
+            response.once('error', () => resolve('broken'));
+          });
+          sent.once('error', () => resolve('broken'));
+          sent.once('timeout', () => {
+            resolve('hanging');
+            sent.destroy();
+          });
+          sent.end();
+        });
+        outcomes[outcome]++;
+      }
+    };
+    const load = Promise.all(Array.from({ length: 16 }, knock));
+    for (let kills = 0; kills < 3; kills++) {
+      await eventually(() => expect(workersOf(gateway.pid)).toHaveLength(2));
+      // Both have to answer: with no worker left the port would be closed, and another one picked later.
+      seen.clear();
+      await eventually(() => expect(seen.size).toBe(2));
+      const victim = workersOf(gateway.pid)[kills % 2] as number;
+      process.kill(victim, 'SIGKILL');
+      await eventually(() => expect(workersOf(gateway.pid)).not.toContain(victim));
+    }
+    isOver = true;
+    await load;
+    expect(outcomes).toMatchObject({ hanging: 0 });
+    expect(outcomes.answered).toBeGreaterThan(100);
+    await eventually(async () => expect((await answering()).size).toBe(2));
+  });
+
+  test('SIGTERM stops all of them, after the requests that are under way', async () => {
+    const pids = workersOf(gateway.pid);
+    expect(pids).toHaveLength(2);
+    const hold = await holdOutcomes(connection);
+    const underWay = sale();
+    await eventually(async () => expect(await hold.waiting()).toBe(1));
+    gateway.signal('SIGTERM');
+    // A connection that arrives just as the workers close may get no answer at all until the supervisor ends.
+    const knock = () => fetch(`${gateway.url}/health/live`, { signal: AbortSignal.timeout(500) });
+    await eventually(() => expect(knock()).rejects.toThrow());
+    await hold.release();
+    expect((await underWay).body).toMatchObject({ status: 'SETTLED' });
+    expect(await gateway.ended).toEqual({ code: 0, signal: null });
+    expect(pids.filter(isRunning)).toEqual([]);
+    expect(gateway.complaints()).toBe('');
+  });
+});
+
+interface Line {
+  worker: string;
+  send(
+    method: string,
+    path: string,
+    content?: { type: string; body: string },
+  ): Promise<{ status: number; headers: IncomingHttpHeaders }>;
+  end(): void;
+}
+
+/** A connection that stays open, and so stays with one worker. */
+async function openLine(url: string): Promise<Line> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send: Line['send'] = (method, path, content) =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${ADMIN_TOKEN}`,
+        ...(content ? { 'content-type': content.type, 'content-length': Buffer.byteLength(content.body) } : {}),
+      };
+      request(url + path, { method, agent, headers }, (response) => {
+        response.resume();
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
+      })
+        .once('error', reject)
+        .end(content?.body);
+    });
+  const { headers } = await send('GET', '/health/live');
+  return { worker: String(headers['x-request-id']).split('-')[0] as string, send, end: () => agent.destroy() };
+}
+
+async function linesToBothWorkers(url: string): Promise<[Line, Line]> {
+  const first = await openLine(url);
+  return eventually(async () => {
+    const second = await openLine(url);
+    if (second.worker !== first.worker) return [first, second];
+    second.end();
+    throw new Error('Both lines reached the same worker.');
+  });
+}
+
+describe('one database, several roles', () => {
+  afterEach(clearAway);
+
+  test('a process for HTTP leaves what is due alone, and a process for work does it', async () => {
+    const { url, connection } = await newDatabase();
+    const shared = { ...WITH_TOKEN, DATA_DIR: await newDataDir(), DATABASE_URL: url };
+    const http = await startGateway({ ...shared, TURNPIKE_ROLE: 'http' });
+    const { body } = await http.sale({ auth: 'Y' });
+    expect(body.status).toBe('PENDING');
+    await query(
+      connection,
+      `update payments set due_at = now() - interval '1 minute'; update history set at = at - interval '8 days'`,
+    );
+    const status = async () => (await http.status(body.trans_id)).body.status;
+    const until = Date.now() + 1.5 * LIMITS.workPauseMs;
+    while (Date.now() < until) {
+      expect(await status()).toBe('PENDING');
+      await pause(100);
+    }
+
+    const work = await startGateway({ ...shared, TURNPIKE_ROLE: 'work' });
+    await eventually(async () => expect(await status()).toBe('EXPIRED'));
+    expect((await work.get('/health/live')).status).toBe(200);
+    expect((await work.get('/health/ready')).status).toBe(200);
+    expect((await work.get('/metrics')).body).toMatch(/^turnpike_payments_total\{state="EXPIRED"\} 1$/m);
+    expect((await work.post(saleFields(http.merchant))).status).toBe(404);
+    expect((await work.admin('GET', '/accounts')).status).toBe(404);
+    expect(await Promise.all([http.stop(), work.stop()])).toEqual(Array(2).fill({ code: 0, signal: null }));
+  });
+});
+
+describe('an ordinary user', () => {
+  afterEach(clearAway);
+
+  test('starts the gateway in a folder of its own', async (context) => {
+    if (!isRoot) return context.skip('All the other tests already run as an ordinary user.');
+    const number = (flag: string) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
+    const user = { uid: number('-u'), gid: number('-g') };
+    if (!user.uid) return context.skip('There is no user nobody.');
+    const look = spawnSync(process.execPath, ['-e', `fs.readdirSync(${JSON.stringify(ROOT)})`], { cwd: '/', ...user });
+    if (look.status !== 0) return context.skip('The user nobody may not enter the folder of the program.');
+
+    const dataDir = await newDataDir();
+    await fs.mkdir(dataDir, { mode: 0o700 });
+    await fs.chown(dataDir, user.uid, user.gid);
+    const gateway = await startGateway({ DATA_DIR: dataDir, HOME: dirname(dataDir) }, user);
+    expect((await gateway.sale()).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+    expect((await fs.stat(join(dataDir, 'master.key'))).uid).toBe(user.uid);
+    expect((await fs.stat(serverFolder(dataDir))).uid).toBe(user.uid);
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+    expect(await exists(pidFile(dataDir))).toBe(false);
+  });
+});

@@ -1,0 +1,509 @@
+/** News from the provider: believed when the bytes are signed, kept once, applied once, and never lost. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { readClock } from '../../src/core/clock.ts';
+import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { newId } from '../../src/lib/id.ts';
+import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
+import { preparedPayment } from '../support/payments.ts';
+
+const shop = openShop({ simulator: true });
+
+let count = 0;
+const newEvent = (): string => `evt_by_hand_${++count}`;
+
+/** Standard Webhooks, written apart from the gateway’s own. */
+function signed(event: string, body: string | Buffer, options: { ageSeconds?: number; secret?: string } = {}): Fields {
+  const { ageSeconds = 0, secret = shop.provider?.notificationSecret ?? '' } = options;
+  const seconds = String(Math.floor(Date.now() / 1000) - ageSeconds);
+  const mac = createHmac('sha256', Buffer.from(secret, 'base64'));
+  const signature = mac.update(`${event}.${seconds}.`).update(body).digest('base64');
+  return { 'webhook-id': event, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
+}
+
+async function post(body: string | Buffer, headers: Fields, connector = 'upstream'): Promise<Answer> {
+  const response = await fetch(`${shop.url}/inbound/${connector}`, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+/** Sends rightly signed news. */
+function tell(notification: Record<string, unknown>, event = newEvent(), connector = 'upstream'): Promise<Answer> {
+  const body = JSON.stringify(notification);
+  return post(body, signed(event, body), connector);
+}
+
+const about = (reference: string, status: string, more: Record<string, unknown> = {}) => ({
+  reference,
+  type: 'payment',
+  status,
+  amount: '1000',
+  currency: 'USD',
+  ...more,
+});
+
+/** A payment that waits for the payer’s approval in their app. */
+async function waiting(merchant: Merchant = shop.merchant): Promise<string> {
+  const fields = { brand: 'upi-b', identifier: '', 'parameters[upi_id]': 'ravi.kumar@okhdfcbank' };
+  const { body } = await shop.post(saleFields(merchant, fields));
+  expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+  return body.trans_id;
+}
+const kept = (event: string) =>
+  shop.rows(`select state, attempts, due_at from provider_notifications where event_id = '${event}'`);
+
+describe('the signature covers the bytes', () => {
+  test('right: 200, kept, applied', async () => {
+    const id = await waiting();
+    const event = newEvent();
+    const { status, body } = await tell(about(id, 'settled'), event);
+    expect([status, body]).toEqual([200, { result: 'SUCCESS' }]);
+    expect(await shop.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      captured: '10.00',
+      notification: [{ connector: 'upstream', event_id: event, type: 'payment', state: 'applied', tries: 1 }],
+    });
+    expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({ verb: 'notification', outcome: 'settled' });
+  });
+
+  test('also when the bytes are not how anybody would write them', async () => {
+    const id = await waiting();
+    const body = `\n{ "currency":"USD",\t"reference":"${id}","type":"payment","status":"settled", "amount":"1000" }\n`;
+    expect((await post(body, signed(newEvent(), body), 'upstream')).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test.each<[string, (body: string, event: string) => [string, Fields]]>([
+    ['a changed byte', (body, event) => [body.replace('1000', '1001'), signed(event, body)]],
+    ['a byte more', (body, event) => [`${body} `, signed(event, body)]],
+    ['the same said in other bytes', (body, event) => [JSON.stringify(JSON.parse(body), null, 2), signed(event, body)]],
+    ['another secret', (body, event) => [body, signed(event, body, { secret: randomBytes(32).toString('base64') })]],
+    ['an empty secret', (body, event) => [body, signed(event, body, { secret: '' })]],
+    ['six minutes old', (body, event) => [body, signed(event, body, { ageSeconds: 360 })]],
+    ['six minutes ahead', (body, event) => [body, signed(event, body, { ageSeconds: -360 })]],
+    ['no id', (body, event) => [body, { ...signed(event, body), 'webhook-id': '' }]],
+    ['another id', (body, event) => [body, { ...signed('evt_of_another', body), 'webhook-id': event }]],
+    ['no time', (body, event) => [body, { ...signed(event, body), 'webhook-timestamp': '' }]],
+    ['no signature', (body, event) => [body, { ...signed(event, body), 'webhook-signature': '' }]],
+    ['no headers at all', (body) => [body, {}]],
+    ['our own bearer token', (body) => [body, { authorization: `Bearer ${shop.provider?.key}` }]],
+  ])('%s: 401, and nothing is kept', async (_, make) => {
+    const id = await waiting();
+    const event = newEvent();
+    const { status, body } = await post(...make(JSON.stringify(about(id, 'settled')), event));
+    expect(status).toBe(401);
+    expect(body).toEqual({
+      result: 'ERROR',
+      error_code: 100000,
+      error_message: 'The signature is missing or wrong.',
+      errors: [],
+    });
+    expect(await kept(event)).toEqual([]);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', notification: [] });
+  });
+
+  test('four minutes old is young enough: the clock of the provider need not be ours', async () => {
+    const id = await waiting();
+    const body = JSON.stringify(about(id, 'settled'));
+    expect((await post(body, signed(newEvent(), body, { ageSeconds: 240 }))).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test('a clock that was moved in the sandbox does not make fresh news old', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await waiting(merchant);
+    await shop.advanceClock(80_000, merchant.mid);
+    expect((await tell(about(id, 'settled'))).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+});
+
+describe('the same event', () => {
+  test('twenty times at once is applied once', async () => {
+    const id = await waiting();
+    const event = newEvent();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'), event)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
+    expect((await shop.inspect(id)).notification).toHaveLength(1);
+  });
+
+  test('through two processes at once is applied once', async () => {
+    const id = await waiting();
+    const other = await shop.anotherGateway();
+    const notification = { eventId: newEvent(), reference: id, body: about(id, 'settled') };
+    const both = [shop.gateway, other];
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) => receiveNotification(both[index % 2] ?? other, 'upstream', notification)),
+    );
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
+  });
+
+  test('told again with another content counts as it was told first', async () => {
+    const id = await waiting();
+    const event = newEvent();
+    await tell(about(id, 'pending'), event);
+    expect((await tell(about(id, 'settled'), event)).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('PENDING');
+  });
+
+  test('twenty different events that say the same settle it once; the others are noted', async () => {
+    const id = await waiting();
+    await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'))));
+    const rows = (await shop.events(id)).toSorted();
+    expect(rows).toEqual(['accepted', ...Array(19).fill('noted settled'), 'opened', 'settled']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
+  });
+
+  test('as the simulated provider sends it twice', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await waiting(merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'duplicate_news' });
+    await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
+  });
+});
+
+describe('in whatever order they come', () => {
+  const DECLINED = { reason: 'Not today.' };
+  test.each<[string[], string, string[], string | null]>([
+    [['pending', 'settled'], 'SETTLED', ['noted accepted', 'settled'], null],
+    [['settled', 'pending'], 'SETTLED', ['settled', 'noted accepted'], null],
+    [['settled', 'declined'], 'SETTLED', ['settled', 'noted declined'], null],
+    [['settled', 'redirect'], 'SETTLED', ['settled'], null],
+    [['declined', 'pending'], 'DECLINED', ['declined', 'noted accepted'], null],
+    [['declined', 'settled'], 'DECLINED', ['declined', 'noted settled'], 'late_success'],
+    [['declined', 'settled', 'declined'], 'DECLINED', ['declined', 'noted settled', 'noted declined'], 'late_success'],
+    [['odd word', 'settled'], 'SETTLED', ['settled'], null],
+  ])('%j ends %s', async (words, status, expected, attention) => {
+    const id = await waiting();
+    for (const word of words) expect((await tell(about(id, word, DECLINED))).status).toBe(200);
+    expect((await shop.events(id)).slice(2)).toEqual(expected);
+    expect(await shop.inspect(id)).toMatchObject({
+      status,
+      attention,
+      captured: status === 'SETTLED' ? '10.00' : '0.00',
+      decline_reason: status === 'DECLINED' ? 'Not today.' : null,
+    });
+  });
+
+  test.each([{ type: 'holiday' }, { type: 'operation', operation: newId(), status: 'done' }, { type: undefined }])(
+    '%j brings nothing that we act on: kept, and nothing changes',
+    async (more) => {
+      const id = await waiting();
+      const event = newEvent();
+      expect((await tell({ ...about(id, 'settled'), ...more }, event)).status).toBe(200);
+      expect(await kept(event)).toMatchObject([{ state: 'applied', due_at: null }]);
+      expect(await shop.events(id)).toEqual(['opened', 'accepted']);
+    },
+  );
+});
+
+describe('a wrong amount', () => {
+  test.each([
+    ['one more', { amount: '1001' }],
+    ['one less', { amount: '999' }],
+    ['nothing', { amount: '0' }],
+    ['another currency', { currency: 'EUR' }],
+    ['a number, and not ours', { amount: 1 }],
+    ['a decimal, and not ours', { amount: '0.01' }],
+    ['a negative one', { amount: '-1000' }],
+  ])('%s: not believed, and the operator can see it', async (_, wrong) => {
+    const id = await waiting();
+    expect((await tell(about(id, 'settled', wrong))).status).toBe(200);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount', captured: '0.00' });
+    expect((await shop.events(id)).at(-1)).toBe('doubted');
+    const { items } = (await shop.admin('GET', '/payments?attention=wrong_amount&limit=500')).body;
+    expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(id);
+  });
+
+  test('a decline of a wrong amount is not believed either', async () => {
+    const id = await waiting();
+    await tell(about(id, 'declined', { amount: '1001' }));
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+  });
+
+  test('the provider is asked again, and when it answers rightly that counts', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await waiting(merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
+    await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+    await shop.advanceClock(5, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
+  });
+
+  test('as long as it answers wrongly, it is asked with growing pauses', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await waiting(merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount', count: 4 });
+    await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    for (const seconds of [5, 15, 30]) {
+      await shop.advanceClock(seconds, merchant.mid);
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
+    }
+    await shop.advanceClock(60, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect((await shop.events(id)).slice(2)).toEqual(['doubted', 'doubted', 'doubted', 'doubted', 'settled']);
+  });
+
+  test('told of a payment that is settled already, it is noted, and that is all there is to do', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await waiting(merchant);
+    await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    expect((await tell(about(id, 'settled', { amount: '1001' }))).status).toBe(200);
+    await shop.advanceClock(60, merchant.mid);
+    const soon = await shop.events(id);
+    for (let minutes = 0; minutes < 5; minutes++) await shop.advanceClock(60, merchant.mid);
+    expect(await shop.events(id)).toEqual(soon);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+  });
+});
+
+test('a success of a wrong amount, told of a payment that the provider had declined, is asked about too', async () => {
+  const merchant = await shop.newMerchant();
+  await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'late_success' });
+  const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344' };
+  const { body } = await shop.post(saleFields(merchant, fields));
+  expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED' });
+  await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
+  await expect.poll(async () => (await shop.inspect(body.trans_id)).attention, PATIENTLY).toBe('wrong_amount');
+  await shop.advanceClock(3600, merchant.mid);
+  expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+});
+
+test('a text that only looks like what cannot be kept is kept', async () => {
+  const id = await waiting();
+  const reason = 'See C:\\u0000 and \\ud83d.';
+  expect((await tell(about(id, 'declined', { reason }))).status).toBe(200);
+  expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
+});
+
+test('a wrong amount told of an authorised payment does not end the authorisation', async () => {
+  const merchant = await shop.newMerchant();
+  const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344', auth: 'Y' };
+  const { body } = await shop.post(saleFields(merchant, fields));
+  expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+  await tell(about(body.trans_id, 'authorised', { amount: '1001' }));
+  await shop.advanceClock(3600, merchant.mid);
+  expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING', authorised: '10.00' });
+});
+
+describe('a chargeback', () => {
+  const chargeback = (id: string) => tell({ reference: id, type: 'chargeback', amount: '1000', currency: 'USD' });
+
+  test('after SETTLED: CHARGEBACK, once', async () => {
+    const id = await waiting();
+    await tell(about(id, 'settled'));
+    expect((await chargeback(id)).status).toBe(200);
+    expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'CHARGEBACK' });
+    await chargeback(id);
+    expect((await shop.events(id)).slice(2)).toEqual(['settled', 'chargedBack', 'noted chargedBack']);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', captured: '10.00' });
+  });
+
+  test.each(['upi-b', 'vcard'])('as the sandbox orders it, of a %s payment', async (brand) => {
+    const id = brand === 'vcard' ? (await shop.sale()).body.trans_id : await waiting();
+    if (brand === 'upi-b') await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
+    expect((await shop.sandbox('POST', `/payments/${id}`, { chargeback: true })).status).toBe(200);
+    expect((await shop.status(id)).body).toMatchObject({ status: 'CHARGEBACK' });
+  });
+
+  test.each(['pending', 'declined'])('after %s only it is noted', async (word) => {
+    const id = await waiting();
+    await tell(about(id, word));
+    const { status } = await shop.inspect(id);
+    await chargeback(id);
+    expect((await shop.inspect(id)).status).toBe(status);
+    expect((await shop.events(id)).at(-1)).toBe('noted chargedBack');
+  });
+
+  test('is final: nothing that comes afterwards counts', async () => {
+    const id = await waiting();
+    await tell(about(id, 'settled'));
+    await chargeback(id);
+    for (const word of ['settled', 'pending', 'declined']) await tell(about(id, word));
+    expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+  });
+});
+
+describe('what is refused', () => {
+  test.each(['nobody', 'UPSTREAM', 'constructor', '__proto__', 'toString', '%2e%2e', 'upstream%2f..'])(
+    'the connector %s: 404',
+    async (connector) => {
+      const id = await waiting();
+      const { status, body } = await tell(about(id, 'settled'), newEvent(), connector);
+      expect(status).toBe(404);
+      expect(body).toMatchObject({ result: 'ERROR', error_code: 0, errors: [] });
+      expect((await shop.inspect(id)).status).toBe('PENDING');
+    },
+  );
+
+  test('a body of a megabyte: 413, however right its signature is', async () => {
+    const id = await waiting();
+    const event = newEvent();
+    const { status, body } = await tell(about(id, 'settled', { more: 'x'.repeat(1024 * 1024) }), event);
+    expect(status).toBe(413);
+    expect(body).toMatchObject({ error_message: 'Request body is too large.', errors: [] });
+    expect(await kept(event)).toEqual([]);
+  });
+
+  test('a body of sixty kilobytes is not too large', async () => {
+    const id = await waiting();
+    expect((await tell(about(id, 'settled', { more: 'x'.repeat(60 * 1024) }))).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test.each<[string, string | Buffer]>([
+    ['nothing', ''],
+    ['no JSON', 'reference=1&status=settled'],
+    ['half of JSON', '{"reference":"1"'],
+    ['a text', '"settled"'],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['a list', '[{"reference":"1"}]'],
+    ['no reference', '{"type":"payment","status":"settled"}'],
+    ['a reference that is no text', '{"reference":7,"type":"payment","status":"settled"}'],
+    ['a reference without end', JSON.stringify({ reference: 'x'.repeat(300), type: 'payment' })],
+    ['a reference that the database cannot hold', '{"reference":"a\\u0000b","type":"payment"}'],
+    ['a member that the database cannot hold', '{"reference":"r-1","type":"payment","reason":"a\\u0000b"}'],
+    ['half of a character', '{"reference":"r-2","type":"payment","reason":"\\ud83d"}'],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
+    ['JSON as deep as a well', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`],
+  ])('signed, but %s: refused, and no failure of ours', async (_, body) => {
+    const event = newEvent();
+    const { status } = await post(body, signed(event, body));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+    expect(await kept(event)).toEqual([]);
+  });
+
+  test('signed, but the name of the event has no end: refused, and no failure of ours', async () => {
+    const event = randomBytes(5000).toString('hex');
+    const { status } = await tell(about(newId(), 'settled'), event);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  });
+
+  test('another method: 404', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      expect((await fetch(`${shop.url}/inbound/upstream`, { method })).status).toBe(404);
+    }
+  });
+
+  test('news of one connector do not move the payments of another', async () => {
+    const id = await waiting();
+    const event = newEvent();
+    expect((await tell(about(id, 'settled'), event, 'vcard')).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('PENDING');
+    expect(await kept(event)).toMatchObject([{ state: 'new' }]);
+  });
+});
+
+// These move the clock of everybody, so they come last.
+describe('a payment that is not known yet', () => {
+  const later = async (seconds: number): Promise<void> => shop.advanceClock(seconds);
+  const appearing = (paymentId: string) =>
+    preparedPayment(shop, {
+      paymentId,
+      brand: 'upi-b',
+      connector: 'upstream',
+      details: { description: 'A', payer: {} },
+    });
+
+  test('the news are kept, and applied when it appears', async () => {
+    const id = newId();
+    const event = newEvent();
+    expect((await tell(about(id, 'settled'), event)).status).toBe(200);
+    expect(await kept(event)).toMatchObject([{ state: 'new', tries: 1 }]);
+    expect(await shop.gateway.payments.open(appearing(id))).toBe(true);
+    await later(1);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
+    expect(await kept(event)).toMatchObject([{ state: 'applied', tries: 2, due_at: null }]);
+  });
+
+  test('also when it appears hours later, and through another process', async () => {
+    const id = newId();
+    const event = newEvent();
+    await tell(about(id, 'settled'), event);
+    for (const seconds of [1, 5, 15, 60, 300]) await later(seconds);
+    expect(await kept(event)).toMatchObject([{ state: 'new', tries: 6 }]);
+    const other = await shop.anotherGateway();
+    await readClock(other);
+    expect(await other.payments.open(appearing(id))).toBe(true);
+    await later(3600);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
+  test('a sent event again, while it waits, is not another one', async () => {
+    const id = newId();
+    const event = newEvent();
+    for (let times = 0; times < 3; times++) await tell(about(id, 'settled'), event);
+    expect(await kept(event)).toHaveLength(1);
+    await shop.gateway.payments.open(appearing(id));
+    await later(5);
+    expect(await shop.events(id)).toEqual(['opened', 'settled']);
+  });
+
+  test('when it never appears, the news are given up after a day, and stay visible to the operator', async () => {
+    const references = [newId(), 'no-id-of-ours', '', "'; drop table news; --"];
+    const all = references.map((reference) => ({ reference, event: newEvent() }));
+    for (const { reference, event } of all) expect((await tell(about(reference, 'settled'), event)).status).toBe(200);
+    const pauses = [1, 5, 15, 60, 300, 3600, 21_600, 57_600];
+    for (const seconds of pauses) {
+      for (const { event } of all) expect(await kept(event)).toMatchObject([{ state: 'new' }]);
+      await later(seconds);
+    }
+    for (const { event } of all) {
+      expect(await kept(event)).toMatchObject([{ state: 'unmatched', tries: 9, due_at: null }]);
+    }
+    const { items } = (await shop.admin('GET', '/news?state=unmatched')).body;
+    for (const { reference, event } of all) {
+      expect(items).toContainEqual(expect.objectContaining({ event_id: event, reference, state: 'unmatched' }));
+    }
+    const warnings = shop.logs.filter((line) => line.includes('news of a payment that nobody knows'));
+    for (const { event } of all) expect(warnings.filter((line) => line.includes(`"${event}"`))).toHaveLength(1);
+  });
+});
+
+describe('the list of news', () => {
+  test('newest first, page by page, each event once, also of those that came at the same moment', async () => {
+    await shop.rows(`insert into provider_notifications (connector, event_id, reference, body, state, received_at)
+      select 'upstream', 'listed "' || n || '", ü', 'none', '{}', 'unmatched',
+        timestamptz '2020-01-01 00:00Z' - n / 3 * interval '1 ms'
+      from generate_series(1, 10) n`);
+    const pages: Answer['body'][][] = [];
+    for (let cursor = ''; pages.length < 50; ) {
+      const { status, body } = await shop.admin('GET', `/news?limit=3&cursor=${cursor}`);
+      expect(status).toBe(200);
+      pages.push(body.items);
+      if (body.next_cursor === null) break;
+      cursor = body.next_cursor;
+    }
+    expect(pages.slice(0, -1).every((page) => page.length === 3)).toBe(true);
+    const events = pages.flat().map(({ event_id }) => event_id);
+    expect(events).toEqual(
+      (await shop.admin('GET', '/news?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
+    );
+    const numbers = events.flatMap((event) => /^listed "(\d+)"/.exec(event)?.[1] ?? []).map(Number);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(numbers.map((n) => Math.floor(n / 3))).toEqual([0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
+    expect((await shop.admin('GET', '/news?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
+  });
+
+  test.each([
+    'x',
+    'W10',
+    'bnVsbA',
+    btoa('[1,"a"]'),
+    btoa('[1,"a","b",2]'),
+    btoa('[-1,"a","b"]'),
+    btoa('[9e99,"a","b"]'),
+  ])('a cursor that is none is refused: %s', async (cursor) => {
+    expect((await shop.admin('GET', `/news?cursor=${encodeURIComponent(cursor)}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,407 @@
+/** Where the page leads: each end to its own address, in its own window, and nobody to a place where they should not be. */
+import { describe, expect, test } from 'vitest';
+import {
+  type Body,
+  CANCEL_URL,
+  checkoutOf,
+  choices,
+  type FetchedPage,
+  fill,
+  follow,
+  inputs,
+  type Session,
+  SUCCESS_URL,
+  show,
+  VCARD,
+} from '../support/checkout.ts';
+import { type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
+import { readable, withoutScript } from '../support/pages.ts';
+
+const shop = openShop({ simulator: true });
+const checkout = checkoutOf(shop);
+
+const EXPIRY_URL = 'https://shop.example/too-late';
+const ERROR_URL = 'https://shop.example/sorry';
+const ALL = { expiry_url: EXPIRY_URL, error_url: ERROR_URL };
+const CARD = { method: 'card', card_number: '4111 1111 1111 1111', card_cvv: '123', card_holder: 'Ada Byron' };
+const decide = (page: string, decision: string): Promise<FetchedPage> => fill(page, { decision });
+/** The links and buttons that lead away from a page. */
+const waysOut = ({ text }: FetchedPage): string[] =>
+  [...text.matchAll(/<(?:a|form)\b[^>]*(?:href|action)="(https?:[^"]*)"/g)].map(([, address]) => address as string);
+const asIn = ({ text }: FetchedPage, address: string): string =>
+  new RegExp(`<(?:a|form)\\b[^>]*"${address}"[^>]*>`).exec(text)?.[0] ?? '';
+
+/** What a payer does at the page of the bank, and what the bank sends them back with. */
+async function passChallenge({ text }: FetchedPage): Promise<FetchedPage> {
+  const inputIn = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
+  const acs = `${shop.provider?.url}/3ds/acs`;
+  const { text: asked } = await fill(acs, { creq: inputIn(text, 'creq'), threeDSSessionData: '' });
+  const [, path = ''] = /action="(\/3ds\/acs\/[^"]*)"/.exec(asked) ?? [];
+  const { text: done } = await fill(new URL(path, acs).href, { code: '1234' });
+  const [, notify = ''] = /action="([^"]*)"/.exec(done) ?? [];
+  return fill(notify, { cres: inputIn(done, 'cres') });
+}
+
+test.each([
+  ['TR', ['agg-a', 'doc-a']],
+  ['TH', ['agg-c', 'doc-a']],
+  ['DE', ['doc-a']],
+  [undefined, ['agg-a', 'agg-c', 'doc-a', 'upi-b']],
+])('a payer from %s is offered what there is in their country', async (country, offered) => {
+  const methods = ['agg-a', 'agg-c', 'doc-a', 'upi-b'];
+  const { url } = await checkout.open({ methods, billing_address: country && { country } });
+  const { text } = await show(url);
+  // The only one there is needs no choice.
+  const only = /name="method" value="([^"]*)"/.exec(text)?.[1];
+  expect(only === undefined ? choices(text).toSorted() : [only]).toEqual(offered);
+});
+
+describe('each end has its address', () => {
+  test.each<[string, Body, string]>([
+    ['with one for it', ALL, EXPIRY_URL],
+    ['without one, as for a cancelled one', { error_url: ERROR_URL }, CANCEL_URL],
+    ['with nothing else', { cancel_url: undefined }, SUCCESS_URL],
+  ])('a session that is over, %s', async (_, fields, expected) => {
+    const merchant = await shop.newMerchant();
+    const { url } = await checkout.open({ session_expiry: 1, ...fields }, merchant);
+    await shop.advanceClock(60, merchant.mid);
+    const page = await show(url);
+    expect(readable(page.text)).toContain('The time to pay is over');
+    expect(waysOut(page)).toEqual([expected]);
+  });
+
+  test('a session that is over after a decline', async () => {
+    const merchant = await shop.newMerchant();
+    const { url } = await checkout.open({ ...ALL, methods: ['vcard'], session_expiry: 1 }, merchant);
+    await fill(url, VCARD.decline);
+    await shop.advanceClock(60, merchant.mid);
+    const page = await show(url);
+    expect(readable(page.text)).toContain('The time to pay is over');
+    expect(waysOut(page)).toEqual([EXPIRY_URL]);
+  });
+
+  test('a success: only the one for it', async () => {
+    const { url } = await checkout.open({ ...ALL, methods: ['vcard'] });
+    expect((await fill(url, VCARD.success)).location).toBe(SUCCESS_URL);
+    expect(waysOut(await show(url))).toEqual([SUCCESS_URL]);
+  });
+
+  test('a payment that was given back', async () => {
+    const merchant = await shop.newMerchant();
+    const { url, id } = await checkout.paid({ ...ALL, auth: 'Y' }, merchant);
+    await checkout.send('payment/void', { payment_id: id }, merchant);
+    const page = await show(url);
+    expect(readable(page.text)).toContain('Payment cancelled This payment was cancelled or refunded.');
+    expect(waysOut(page)).toEqual([CANCEL_URL]);
+  });
+
+  test('an outcome that nobody knows: the page waits, and the way out is the one for trouble', async () => {
+    const merchant = await shop.newMerchant();
+    const { url } = await checkout.open({ ...ALL, methods: ['doc-a'] }, merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
+    const { location } = await fill(url, { 'parameters[document_number]': '45678912' });
+    expect(location).toBe(new URL(url).pathname);
+    const page = await show(url);
+    expect(readable(page.text)).toContain('We are checking your payment');
+    expect(readable(page.text)).toContain('Please do not pay again');
+    expect(waysOut(page)).toEqual([ERROR_URL]);
+  });
+
+  test('a payment that never reached its provider', async () => {
+    const merchant = await shop.newMerchant();
+    const { url } = await checkout.open({ ...ALL, methods: ['doc-a'], session_expiry: 720 }, merchant);
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_before' });
+    await fill(url, { 'parameters[document_number]': '45678912' });
+    await shop.advanceClock(120, merchant.mid);
+    const page = await show(url);
+    expect(readable(page.text)).toContain('The payment did not reach the provider.');
+    expect(inputs(page.text)).toEqual(['parameters[document_number]']);
+  });
+
+  test.each([
+    ['vcard', ['vcard']],
+    ['several', ['vcard', 'doc-a']],
+    ['card', ['card']],
+  ])('Cancel is on the page of %s, too', async (_, methods) => {
+    const page = await show((await checkout.open({ methods })).url);
+    expect(waysOut(page)).toEqual([CANCEL_URL]);
+    expect(page.text).toContain('>Cancel and go back</a>');
+  });
+});
+
+describe('the payment in the query of the way back, where the account wants it', () => {
+  /** The only way out of a page that leads to the shop, and what is in its query. */
+  function wayOf(page: FetchedPage): [string, Record<string, string>] {
+    const [address = '', ...others] = waysOut(page).filter((way) => way.startsWith('https://shop.example/'));
+    expect(others).toEqual([]);
+    const { origin, pathname, searchParams } = new URL(address.replaceAll('&amp;', '&'));
+    return [`${origin}${pathname}`, Object.fromEntries(searchParams)];
+  }
+
+  /** A session whose account has return_parameters on. */
+  async function opened(fields: Body = {}) {
+    const merchant = await shop.newMerchant({ return_parameters: true });
+    const number = newOrderId();
+    const order = { number, amount: '10.50', description: 'Two teapots' };
+    const session = await checkout.open({ ...ALL, methods: ['vcard'], ...fields, order }, merchant);
+    const named = { payment_id: session.id, trans_id: session.id, order_id: number };
+    const hash = sign(merchant.password, session.id, number, '10.50', 'USD', 'Two teapots');
+    return { ...session, merchant, named, hash };
+  }
+  const DOCUMENT = { 'parameters[document_number]': '45678912' };
+
+  test.each([{}, { auth: 'Y' }])('success_url of a payment that succeeded %j has the hash', async (fields) => {
+    const { url, named, hash } = await opened(fields);
+    await fill(url, VCARD.success);
+    expect(wayOf(await show(url))).toEqual([SUCCESS_URL, { ...named, hash }]);
+  });
+
+  test('cancelling has no hash', async () => {
+    const { url, named } = await opened();
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test('a decline has no hash', async () => {
+    const { url, named } = await opened();
+    await fill(url, VCARD.decline);
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test('a payment that was voided has no hash', async () => {
+    const { url, id, merchant, named } = await opened({ auth: 'Y' });
+    await fill(url, VCARD.success);
+    await checkout.send('payment/void', { payment_id: id }, merchant);
+    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+  });
+
+  test.each<[string, Body, string]>([
+    ['expiry_url', {}, EXPIRY_URL],
+    ['cancel_url', { expiry_url: undefined }, CANCEL_URL],
+    ['success_url, for want of another', { expiry_url: undefined, cancel_url: undefined }, SUCCESS_URL],
+  ])('a session that is over leads to %s without hash', async (_, fields, expected) => {
+    const { url, merchant, named } = await opened({ session_expiry: 1, ...fields });
+    await fill(url, VCARD.decline);
+    await shop.advanceClock(60, merchant.mid);
+    expect(wayOf(await show(url))).toEqual([expected, named]);
+  });
+
+  test('error_url of an outcome that is not known has no hash', async () => {
+    const { url, merchant, named } = await opened({ methods: ['doc-a'] });
+    await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
+    await fill(url, DOCUMENT);
+    expect(wayOf(await show(url))).toEqual([ERROR_URL, named]);
+  });
+
+  test('a payment that is left open at the provider has no hash', async () => {
+    const { url, named } = await opened({ methods: ['doc-a'] });
+    const { location } = await fill(url, DOCUMENT);
+    const back = await show((await decide(location, 'leave')).location);
+    expect(wayOf(await show(new URL(back.location, url).href))).toEqual([CANCEL_URL, named]);
+  });
+});
+
+describe('only to safe addresses', () => {
+  const paidWith = async (success_url: string): Promise<{ location: string; page: FetchedPage }> => {
+    const { url } = await checkout.open({ methods: ['vcard'], success_url });
+    return { location: (await fill(url, VCARD.success)).location, page: await show(url) };
+  };
+
+  test.each(['http://localhost:3000/thanks', 'http://127.0.0.1:8080/', 'http://[::1]/x', 'http://shop.localhost/'])(
+    'in the sandbox %s is fine',
+    async (address) => {
+      expect((await paidWith(address)).location).toBe(address);
+    },
+  );
+
+  test('an address in other letters leads back all the same', async () => {
+    expect((await paidWith('https://shop.example/дом')).location).toBe('https://shop.example/%D0%B4%D0%BE%D0%BC');
+  });
+
+  test.each([
+    'http://shop.example/thanks',
+    'http://10.0.0.1/',
+    'http://localhost.shop.example/',
+    'http://127.0.0.1.nip.example/',
+  ])('%s is not: the payer stays on our page', async (address) => {
+    const { location, page } = await paidWith(address);
+    expect(location).toMatch(/^\/pay\//);
+    expect(readable(page.text)).toContain('Payment complete');
+    expect(waysOut(page)).toEqual([]);
+  });
+});
+
+describe('who comes back before anything is decided', () => {
+  const walkAway = async (
+    fields: Body = {},
+    merchant: Merchant = shop.merchant,
+  ): Promise<Session & { page: string; fetched: FetchedPage }> => {
+    const session = await checkout.atDocA(fields, merchant);
+    const back = await show((await decide(session.page, 'leave')).location);
+    expect([back.status, back.location]).toEqual([303, `${new URL(session.url).pathname}?returned=1`]);
+    return { ...session, fetched: await show(new URL(back.location, session.url).href) };
+  };
+
+  test('is not sent on as if paid: the page waits, leads to the provider again, or away', async () => {
+    const { id, page, fetched } = await walkAway();
+    expect(fetched.status).toBe(200);
+    expect(readable(fetched.text)).toContain('Your payment is not finished yet');
+    expect(waysOut(fetched)).toEqual([page, CANCEL_URL]);
+    expect(fetched.text).toMatch(/<body data-status="[^"]+\/status" data-version="[^"]+" data-waits>/);
+    expect(fetched.text).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
+    expect(await checkout.stateOf(id)).toBe('redirect');
+  });
+
+  test('and pays then: the page says so, and leads to the shop', async () => {
+    const { page, fetched, id } = await walkAway();
+    const { location } = await decide(page, 'approve');
+    expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
+    const after = await show(fetched.url);
+    expect(readable(after.text)).toContain('Payment complete');
+    expect(waysOut(after)).toEqual([SUCCESS_URL]);
+    expect(await checkout.stateOf(id)).toBe('settled');
+  });
+
+  test('and whose news come first: the return finds it paid', async () => {
+    const { page, id } = await checkout.atDocA();
+    const { location } = await decide(page, 'approve');
+    await expect.poll(() => checkout.stateOf(id), { timeout: 5000 }).toBe('settled');
+    expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
+  });
+
+  test('the link itself leads to the provider all the same', async () => {
+    const { url, page } = await walkAway();
+    expect(await show(url)).toMatchObject({ status: 303, location: page });
+  });
+
+  test('from the bank, whose result is late: no loop, the page waits and leads to the bank again', async () => {
+    const { url, id } = await checkout.open({ methods: ['card'] });
+    await fill(url, { ...CARD, card_expiry: '07/39' });
+    const challenge = await show(url);
+    expect(readable(challenge.text)).toContain('Confirm with your bank');
+    expect(withoutScript(challenge.text)).toContain('data-go=');
+    const link = url.slice(url.lastIndexOf('/') + 1);
+    const back = await show(`${shop.url}/3ds/${link}`, { method: 'POST', body: new URLSearchParams({ cres: 'x' }) });
+    expect([back.status, back.location]).toEqual([303, `/pay/${link}?returned=1`]);
+    const page = await show(new URL(back.location, url).href);
+    expect(readable(page.text)).toContain('Your payment is not finished yet');
+    expect(withoutScript(page.text)).not.toContain('data-go');
+    expect(waysOut(page)).toEqual([`${shop.provider?.url}/3ds/acs`, CANCEL_URL]);
+    expect(await checkout.stateOf(id)).toBe('3ds');
+  });
+});
+
+describe('another window than ours', () => {
+  test.each<[string | undefined, string | undefined]>([
+    [undefined, undefined],
+    ['_self', undefined],
+    ['_top', '_top'],
+    ['_parent', '_parent'],
+    ['_blank', '_blank'],
+    ['checkout-frame', 'checkout-frame'],
+    ['"><script>', undefined],
+    ['_unknown', undefined],
+  ])('url_target %j: back to the shop in %j', async (url_target, target) => {
+    const { url } = await checkout.open({ methods: ['vcard'], url_target });
+    const cancel = asIn(await show(url), CANCEL_URL);
+    const { status, location } = await fill(url, VCARD.success);
+    const end = asIn(await show(url), SUCCESS_URL);
+    for (const link of [cancel, end]) expect(/target="([^"]*)"/.exec(link)?.[1]).toBe(target);
+    if (target === undefined) return expect([status, location]).toEqual([303, SUCCESS_URL]);
+    // A redirect cannot change the window, so a page of ours leads there, by itself where scripts run.
+    expect([status, location]).toEqual([303, `${new URL(url).pathname}?leaving=page`]);
+    const link = asIn(await show(new URL(location, url).href), SUCCESS_URL);
+    expect(link).toContain(`target="${target}"`);
+    expect(link).toContain('data-go=');
+  });
+
+  test('the account’s target is that of the bank’s page, and of the way back from there', async () => {
+    const merchant = await shop.newMerchant({ three_ds_link_target: '_top' });
+    const { url } = await checkout.open({ methods: ['card'] }, merchant);
+    await fill(url, { ...CARD, card_expiry: '05/38' });
+    const challenge = await show(url);
+    expect(asIn(challenge, `${shop.provider?.url}/3ds/acs`)).toContain('target="_top"');
+    const back = await passChallenge(challenge);
+    expect([back.status, back.location]).toEqual([303, `${new URL(url).pathname}?leaving=bank`]);
+    expect(asIn(await show(new URL(back.location, url).href), SUCCESS_URL)).toContain('target="_top"');
+    expect(asIn(await show(url), SUCCESS_URL)).not.toContain('target=');
+  });
+
+  test('without one the payer goes back from the bank as from everywhere else', async () => {
+    const { url } = await checkout.open({ methods: ['card'] });
+    await fill(url, { ...CARD, card_expiry: '05/38' });
+    const challenge = await show(url);
+    expect(asIn(challenge, `${shop.provider?.url}/3ds/acs`)).not.toContain('target=');
+    expect(await passChallenge(challenge)).toMatchObject({ status: 303, location: SUCCESS_URL });
+  });
+});
+
+describe('a session that no way fits', () => {
+  test.each<[string, Body, Body]>([
+    ['a method that does not exist', { methods: ['nothing'] }, {}],
+    ['a currency that the only brand does not take', { methods: ['ips'] }, {}],
+    ['a brand that the account may not use', { methods: ['doc-a'] }, { brands: ['vcard'] }],
+    ['a repetition, which the only brand cannot do', { methods: ['doc-a'], recurring_init: true }, {}],
+  ])('%s: the page says so, and does not pretend to wait', async (_, fields, settings) => {
+    const { url, id } = await checkout.open(fields, await shop.newMerchant(settings));
+    const page = await show(url);
+    expect([page.status, inputs(page.text), choices(page.text)]).toEqual([200, [], []]);
+    expect(readable(page.text)).toContain('This payment cannot be made here');
+    expect(withoutScript(page.text)).not.toContain('data-waits');
+    expect(waysOut(page)).toEqual([CANCEL_URL]);
+    expect((await fill(url, VCARD.success)).location).toBe(new URL(url).pathname);
+    expect(await checkout.events(id)).toEqual(['opened']);
+  });
+});
+
+test('what is to be repeated is offered only in ways that can be', async () => {
+  const methods = ['card', 'vcard', 'doc-a', 'pin-a'];
+  expect(choices((await show((await checkout.open({ methods })).url)).text)).toEqual([
+    'card',
+    'vcard',
+    'pin-a',
+    'doc-a',
+  ]);
+  const { url } = await checkout.open({ methods, recurring_init: true });
+  expect(choices((await show(url)).text)).toEqual(['card', 'vcard']);
+  expect((await fill(url, { method: 'doc-a', 'parameters[document_number]': '1' })).location).toBe(
+    new URL(url).pathname,
+  );
+});
+
+describe('the status of the page', () => {
+  const statusOf = async (url: string): Promise<{ status: number; version: string; headers: Headers }> => {
+    const { status, text, headers } = await show(`${url}/status`);
+    return { status, headers, version: JSON.parse(text).version };
+  };
+  const viewVersion = ({ text }: FetchedPage): string => /data-version="([^"]*)"/.exec(text)?.[1] ?? '';
+
+  test('is what the page was made with, until something happens', async () => {
+    const { url, id } = await checkout.open({ methods: ['ips'], order: { currency: 'EUR' } });
+    const first = await statusOf(url);
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(viewVersion(await show(url))).toBe(first.version);
+    const code = await follow({ ...(await fill(url, {})), url });
+    const second = await statusOf(url);
+    expect(second.version).not.toBe(first.version);
+    expect(viewVersion(code)).toBe(second.version);
+    expect((await statusOf(url)).version).toBe(second.version);
+    await shop.sandbox('POST', `/payments/${id}`, { bank_callback: 'ACSC' });
+    await expect.poll(async () => (await statusOf(url)).version, { timeout: 5000 }).not.toBe(second.version);
+  });
+
+  test('changes with every attempt', async () => {
+    const { url } = await checkout.open({ methods: ['vcard'] });
+    const versions = [(await statusOf(url)).version];
+    for (let times = 0; times < 2; times++) {
+      await fill(url, VCARD.decline);
+      versions.push((await statusOf(url)).version);
+    }
+    expect(new Set(versions).size).toBe(3);
+  });
+
+  test('of an unknown link is unknown, and says nothing', async () => {
+    const { status, text } = await show(`${shop.url}/pay/nothing/status`);
+    expect([status, text]).toEqual([404, '{}']);
+  });
+});

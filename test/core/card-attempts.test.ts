@@ -1,0 +1,83 @@
+/** The limits of card tries hold over all processes, whichever of them a card comes to. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addressList } from '../../src/lib/address.ts';
+import { createApp } from '../../src/server/app.ts';
+import { checkoutOf, type Session } from '../support/checkout.ts';
+import { ADMIN_TOKEN, type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let shop: TestGateway;
+/** The pages of two processes over one database. */
+let processes: ReturnType<typeof createApp>[];
+beforeAll(async () => {
+  shop = await startTestGateway({ simulator: true });
+  const other = await shop.anotherGateway();
+  other.publicUrl = shop.url;
+  other.inboundUrl = shop.url;
+  processes = [shop.gateway, other].map((gateway) =>
+    createApp(gateway, {
+      isTrustedProxy: addressList([]),
+      takesRequests: true,
+      adminTokenDigest: createHash('sha256').update(ADMIN_TOKEN).digest(),
+    }),
+  );
+});
+afterAll(async () => {
+  await Promise.all(processes.map((app) => app.close()));
+  await shop.close();
+});
+
+const DECLINED: Fields = {
+  ...{ method: 'card', card_number: '4000000000000002', card_expiry: '01/38', card_cvv: '123', card_holder: 'Ada B' },
+};
+
+const open = (merchant: Merchant): Promise<Session> => checkoutOf(shop).open({ methods: ['card'] }, merchant);
+
+/** Brings the card to one of the processes, in turn, and says how it answers. */
+async function press({ url }: Session, turn: number): Promise<number | undefined> {
+  const { statusCode } = (await processes[turn % 2]?.inject({
+    method: 'POST',
+    url: new URL(url).pathname,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(DECLINED).toString(),
+  })) ?? { statusCode: undefined };
+  return statusCode;
+}
+
+async function inTurn(sessions: Session[]): Promise<(number | undefined)[]> {
+  const statuses = [];
+  for (const [turn, session] of sessions.entries()) statuses.push(await press(session, turn));
+  return statuses;
+}
+
+test('the tries of a session are counted together', async () => {
+  const session = await open(await shop.newMerchant({ card_tries_per_session: 3 }));
+  expect(await inTurn(Array(5).fill(session))).toEqual([303, 303, 303, 429, 429]);
+});
+
+test('the failures of an address are counted together', async () => {
+  const merchant = await shop.newMerchant({ card_failures_per_address: 3 });
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => open(merchant)));
+  expect(await inTurn(sessions)).toEqual([303, 303, 303, 429, 429]);
+});
+
+test('the failures of an account are counted together', async () => {
+  const merchant = await shop.newMerchant({ card_failures_per_account: 3, card_failures_per_address: 0 });
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => open(merchant)));
+  expect(await inTurn(sessions)).toEqual([303, 303, 303, 429, 429]);
+});
+
+test('thirty at once never get more through than the limit, round after round', async () => {
+  for (let round = 0; round < 3; round++) {
+    const merchant = await shop.newMerchant({ card_failures_per_address: 4 });
+    const sessions = await Promise.all(Array.from({ length: 30 }, () => open(merchant)));
+    const statuses = await Promise.all(sessions.map(press));
+    const passed = statuses.filter((status) => status === 303).length;
+    expect(passed).toBeLessThanOrEqual(4);
+    // Nothing of those who were turned away is left, so the rest of the limit can still be used, and no more.
+    const rest = (await inTurn(sessions)).filter((status) => status === 303).length;
+    expect(passed + rest).toBe(4);
+    const [counted] = await shop.rows(`select count(*)::int as tries from card_attempts where mid = '${merchant.mid}'`);
+    expect(counted).toEqual({ tries: 4 });
+  }
+});

@@ -1,0 +1,100 @@
+/** The layers of the code: imports point downwards without cycles, and every file opens with one sentence. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const files = ['src', 'simulator', 'bench', 'docs', 'test'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+const source = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+
+/** Every relative import of a file, type imports included, as paths from the root. */
+function importsOf(file: string): string[] {
+  const text = source.get(file) as string;
+  return [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, path]) =>
+    relative(ROOT, join(ROOT, dirname(file), path as string)),
+  );
+}
+
+/** Each layer may import from itself and from the layers named here. */
+const MAY_USE: Record<string, readonly string[]> = {
+  lib: [],
+  rules: ['lib'],
+  connectors: ['rules', 'lib'],
+  store: ['rules', 'lib'],
+  core: ['store', 'connectors', 'rules', 'lib'],
+  wire: ['core', 'rules', 'lib'],
+  pages: ['core', 'rules', 'lib'],
+  work: ['core', 'rules', 'lib'],
+  server: ['wire', 'pages', 'work', 'core', 'store', 'connectors', 'rules', 'lib'],
+  cli: ['server', 'core', 'store', 'rules', 'lib'],
+};
+
+const layerOf = (file: string): string | undefined => /^src\/([a-z]+)\//.exec(file)?.[1];
+const inSrc = files.filter((file) => file.startsWith('src/'));
+
+test.each(inSrc)('%s imports only from the layers below it', (file) => {
+  const layer = layerOf(file) as string;
+  const allowed = [layer, ...(MAY_USE[layer] ?? [])];
+  expect(MAY_USE).toHaveProperty(layer);
+  for (const used of importsOf(file)) expect(allowed, `${file} imports ${used}`).toContain(layerOf(used) ?? used);
+});
+
+test('the provider simulator shares only src/lib with the gateway', () => {
+  for (const file of files.filter((name) => name.startsWith('simulator/'))) {
+    for (const used of importsOf(file)) expect(used, file).toMatch(/^(simulator|src\/lib)\//);
+  }
+  for (const file of inSrc) for (const used of importsOf(file)) expect(used, file).not.toMatch(/^simulator\//);
+});
+
+test('adapters do not import each other', () => {
+  const ADAPTERS = ['s2s', 'admin', 'checkout', 'inbound', 'sandbox'];
+  for (const file of inSrc) {
+    const adapter = /^src\/wire\/(\w+)\//.exec(file)?.[1];
+    if (!adapter) continue;
+    for (const used of importsOf(file)) {
+      const other = /^src\/wire\/(\w+)\//.exec(used)?.[1];
+      if (other && ADAPTERS.includes(other)) expect(other, `${file} imports ${used}`).toBe(adapter);
+    }
+  }
+});
+
+test('imports have no cycles', () => {
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]): void => {
+    expect(path, `${[...path, file].join(' → ')}`).not.toContain(file);
+    if (done.has(file)) return;
+    for (const used of importsOf(file)) if (source.has(used)) walk(used, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+});
+
+test('only the store contains SQL, and only advance writes transitions of a payment', () => {
+  for (const file of inSrc) {
+    const text = source.get(file) as string;
+    if (!file.startsWith('src/store/')) {
+      expect(/\b(select|insert into|update|delete from)\b[^'`]*\b(from|values|set|where)\b.*`/is.test(text), file).toBe(
+        false,
+      );
+    }
+    if (/payments\.transition\(/.test(text)) expect(file).toBe('src/core/payments/advance.ts');
+  }
+});
+
+test('rules import no file system, network or database', () => {
+  for (const file of inSrc.filter((name) => name.startsWith('src/rules/'))) {
+    expect(source.get(file), file).not.toMatch(/from '(node:fs|node:http|pg|fastify)/);
+  }
+});
+
+test.each(files)('%s opens with one sentence', (file) => {
+  expect(source.get(file)).toMatch(/^\/\*\* [A-Z`“][^\n]*[.:] \*\/\n/);
+});
+
+test.each(inSrc)('%s stays small', (file) => {
+  expect((source.get(file) as string).split('\n').length, 'Ask what is misplaced.').toBeLessThan(480);
+});

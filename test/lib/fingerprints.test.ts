@@ -1,0 +1,53 @@
+/** Marks and digests are the same each time, and nobody else can make them. */
+import { expect, test } from 'vitest';
+import { createFingerprints } from '../../src/lib/fingerprints.ts';
+import { createSeal, newMasterKey } from '../../src/lib/seal.ts';
+
+const { derive } = createSeal(newMasterKey());
+const fingerprints = createFingerprints(derive);
+const others = createFingerprints(createSeal(newMasterKey()).derive);
+
+const tag = fingerprints.tag('payment-1', 'payer link');
+
+test('a mark is 128 bits in letters that an address may contain, the same each time', () => {
+  expect(tag).toMatch(/^[\w-]{22}$/);
+  expect(fingerprints.tag('payment-1', 'payer link')).toBe(tag);
+  expect(fingerprints.isTag(tag, 'payment-1', 'payer link')).toBe(true);
+});
+
+test.each([
+  ['another text', tag, 'payment-2', 'payer link'],
+  ['another purpose', tag, 'payment-1', 'fingerprint'],
+  ['the text and the purpose run together', tag, 'payment-1payer', ' link'],
+  ['the mark of another installation', others.tag('payment-1', 'payer link'), 'payment-1', 'payer link'],
+  ['nothing', '', 'payment-1', 'payer link'],
+  ['too short', tag.slice(0, 20), 'payment-1', 'payer link'],
+  ['too long', `${tag}AAAA`, 'payment-1', 'payer link'],
+  ['twice the mark', tag + tag, 'payment-1', 'payer link'],
+  ['zeros', 'A'.repeat(22), 'payment-1', 'payer link'],
+  ['no base64 at all', '€'.repeat(22), 'payment-1', 'payer link'],
+])('%s is refused', (_, given, text, purpose) => {
+  expect(fingerprints.isTag(given, text, purpose)).toBe(false);
+});
+
+test('every flipped bit is refused', () => {
+  const bytes = Buffer.from(tag, 'base64url');
+  expect(bytes).toHaveLength(16);
+  for (let bit = 0; bit < 128; bit++) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    expect(fingerprints.isTag(changed.toString('base64url'), 'payment-1', 'payer link'), `bit ${bit}`).toBe(false);
+  }
+});
+
+test('a digest is 256 bits, the same each time, and another for another text, purpose or secret', () => {
+  const digest = fingerprints.digest('content', 'fingerprint');
+  expect(digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(createFingerprints(derive).digest('content', 'fingerprint')).toBe(digest);
+  const different = [
+    fingerprints.digest('content ', 'fingerprint'),
+    fingerprints.digest('content', 'payer link'),
+    others.digest('content', 'fingerprint'),
+  ];
+  expect(new Set([digest, ...different]).size).toBe(4);
+});

@@ -1,0 +1,118 @@
+/** Which language a payer is spoken to in, and how it writes amounts, times and counts. */
+import { describe, expect, test } from 'vitest';
+import { localeFor } from '../../src/pages/locale.ts';
+
+/** Blanks of all widths and marks of direction, which the runtime may change. */
+const plain = (text: string): string =>
+  text.replace(/[\s\u202f\u00a0]/g, ' ').replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '');
+
+describe('the language', () => {
+  test.each<[accountLocale: string, header: string | undefined, tag: string]>([
+    ['', undefined, 'en'],
+    ['', '', 'en'],
+    ['', 'de', 'de'],
+    ['', 'de-AT', 'de-AT'],
+    ['', 'de-AT,de;q=0.9,en;q=0.8', 'de-AT'],
+    ['', 'en;q=0.8,fr;q=0.9', 'fr'],
+    ['', 'fr;q=0.5 , es ;q=0.7', 'es'],
+    ['', 'fr;q=0,es;q=0.1', 'es'],
+    ['', 'ja,zh-Hant-TW,tr', 'tr'],
+    ['', 'ja', 'en'],
+    ['', '*', 'en'],
+    ['', 'PT-br', 'pt-BR'],
+    ['', 'sr', 'sr-Latn'],
+    ['', 'sr-RS', 'sr-Latn-RS'],
+    ['', 'sr-Cyrl-RS', 'sr-Latn-RS'],
+    ['', 'ar-EG', 'ar-EG'],
+    ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
+    ['', 'en_GB,--,<script>,vi', 'vi'],
+    ['', `${'x'.repeat(600)},de`, 'en'],
+    ['', 'fr;q=oops,es', 'es'],
+    ['', '__proto__,constructor', 'en'],
+    ['es', 'de', 'es'],
+    ['pt-BR', 'de', 'pt-BR'],
+    ['fil', 'de', 'de'],
+    ['fil', undefined, 'en'],
+  ])('account %j, browser %j: %s', (accountLocale, header, tag) => {
+    expect(localeFor(accountLocale, header).tag).toBe(tag);
+  });
+
+  test('only Arabic is written from right to left', () => {
+    const rightToLeft = ['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar'].filter(
+      (tag) => localeFor(tag, undefined).direction === 'rtl',
+    );
+    expect(rightToLeft).toEqual(['ar']);
+  });
+});
+
+describe('amounts', () => {
+  test.each<[tag: string, amount: bigint, currency: string, shown: string]>([
+    ['en', 1000n, 'USD', 'USD 10.00'],
+    ['en', 1n, 'USD', 'USD 0.01'],
+    ['en', 100n, 'JPY', 'JPY 100'],
+    ['en', 1250n, 'KWD', 'KWD 1.250'],
+    ['en', 123456789012345678901234n, 'EUR', 'EUR 1,234,567,890,123,456,789,012.34'],
+    ['de', 125000n, 'EUR', '1.250,00 EUR'],
+    ['de-AT', 1234567n, 'EUR', 'EUR 12.345,67'],
+    ['fr', 125000n, 'EUR', '1 250,00 EUR'],
+    ['es', 1234567n, 'EUR', '12.345,67 EUR'],
+    ['es-MX', 1234567n, 'MXN', 'MXN 12,345.67'],
+    ['pt-BR', 125000n, 'BRL', 'BRL 1.250,00'],
+    ['tr', 125000n, 'TRY', 'TRY 1.250,00'],
+    ['sr', 1250000n, 'RSD', '12.500,00 RSD'],
+    ['vi', 50000n, 'VND', '50.000 VND'],
+    ['th', 125000n, 'THB', 'THB 1,250.00'],
+    // What the runtime calls two digits and the currency table none, and the other way round.
+    ['en', 5n, 'ISK', 'ISK 5'],
+    ['en', 12345n, 'HUF', 'HUF 123.45'],
+    ['ar-EG', 125000n, 'EGP', '١٬٢٥٠٫٠٠ EGP'],
+  ])('%s writes %d %s as %s', (tag, amount, currency, shown) => {
+    const written = plain(localeFor(tag, undefined).amount({ amount, currency })).trim();
+    expect(tag.startsWith('ar') ? written.split(' ').toSorted() : written).toEqual(
+      tag.startsWith('ar') ? shown.split(' ').toSorted() : shown,
+    );
+  });
+});
+
+describe('times and counts', () => {
+  test.each<[tag: string, ms: number, shown: string]>([
+    ['en', 900_000, '15 minutes'],
+    ['en', 60_000, '1 minute'],
+    ['en', 60_001, '2 minutes'],
+    ['en', 59_999, '60 seconds'],
+    ['en', 1000, '1 second'],
+    ['en', 0, '0 seconds'],
+    ['en', 43_200_000, '12 hours'],
+    ['en', 43_199_000, '11 hours'],
+    ['de', 120_000, '2 Minuten'],
+    ['sr', 300_000, '5 minuta'],
+    ['fr', 60_000, '1 minute'],
+  ])('%s says %d ms as %s', (tag, ms, shown) => {
+    expect(plain(localeFor(tag, undefined).time(ms))).toBe(shown);
+  });
+
+  test.each<[tag: string, count: number, shown: string]>([
+    ['en', 1, 'the marked field.'],
+    ['en', 2, 'the 2 marked fields.'],
+    ['sr', 1, '1 označeno polje'],
+    ['sr', 3, '3 označena polja'],
+    ['sr', 5, '5 označenih polja'],
+    ['sr', 21, '21 označeno polje'],
+    ['ar', 2, 'الحقلين'],
+    ['ar', 4, '4 حقول'],
+    ['ar', 11, '11 حقلًا'],
+    ['fr', 1, 'le champ signalé'],
+    ['vi', 1, '1 ô'],
+  ])('%s counts %d: %s', (tag, count, shown) => {
+    const { messages, count: counted } = localeFor(tag, undefined);
+    expect(plain(counted(messages.checkMarked, count))).toContain(shown);
+  });
+
+  test('a value from left to right does not turn an Arabic sentence around', () => {
+    const { translate, messages } = localeFor('ar', undefined);
+    expect(translate(messages.backTo, { merchant: 'Tea & Co.' })).toContain('\u2068Tea & Co.\u2069');
+    expect(localeFor('en', undefined).translate('Back to {merchant}', { merchant: 'A{order}$&' })).toBe(
+      'Back to A{order}$&',
+    );
+  });
+});

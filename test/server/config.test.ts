@@ -1,0 +1,391 @@
+/** Every environment variable with good and bad values; a bad value is named, a secret is never repeated. */
+import { isAbsolute, resolve } from 'node:path';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { StartupError } from '../../src/lib/startup-error.ts';
+import { readConfig, trustedProxies, VARIABLES } from '../../src/server/config.ts';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const OTHER_KEY = Buffer.alloc(32, 8).toString('base64');
+const TOKEN = 'a-token-of-thirty-two-characters';
+
+/** The sentence with which a start is refused. */
+function complaint(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartupError);
+    return (error as Error).message;
+  }
+  throw new Error('The configuration was accepted.');
+}
+
+test('with nothing set these are the values', () => {
+  expect(readConfig({})).toEqual({
+    port: 8080,
+    host: '127.0.0.1',
+    publicUrl: '',
+    dataDir: resolve('./data'),
+    databaseUrl: '',
+    databaseTls: 'required',
+    environment: 'sandbox',
+    masterKey: '',
+    adminToken: '',
+    trustedProxies: [],
+    callbackAllow: [],
+    providerUrl: '',
+    providerKey: '',
+    providerNotificationSecret: '',
+    sandboxPort: '',
+    sandboxUrl: '',
+    role: 'all',
+    workers: 1,
+    requestsPerAddress: 1000,
+    logLevel: 'info',
+  });
+});
+
+test('an empty variable is one that is not set', () => {
+  const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: string[] }> = {
+  PORT: {
+    key: 'port',
+    good: [
+      ['0', 0],
+      ['80', 80],
+      ['65535', 65535],
+    ],
+    bad: ['65536', '-1', '80.5', '8o', ' 80', '0x50', '1e3', 'http'],
+  },
+  HOST: {
+    key: 'host',
+    good: [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::', '::'],
+    ],
+    bad: [],
+  },
+  PUBLIC_URL: {
+    key: 'publicUrl',
+    good: [
+      ['https://pay.example', 'https://pay.example'],
+      ['https://pay.example/', 'https://pay.example'],
+      ['http://localhost:8080//', 'http://localhost:8080'],
+      ['https://pay.example/gateway/', 'https://pay.example/gateway'],
+    ],
+    bad: [
+      'pay.example',
+      '/gateway',
+      'ftp://pay.example',
+      'https://pay.example?a=b',
+      'https://pay.example#a',
+      'https://user:secret@pay.example',
+      'https://',
+      'https://pay.example\n',
+    ],
+  },
+  DATA_DIR: {
+    key: 'dataDir',
+    good: [
+      ['/var/lib/turnpike', resolve('/var/lib/turnpike')],
+      ['elsewhere', resolve('elsewhere')],
+    ],
+    bad: [],
+  },
+  DATABASE_URL: {
+    key: 'databaseUrl',
+    good: [
+      ['postgres://user:password@db.example/turnpike', 'postgres://user:password@db.example/turnpike'],
+      ['postgresql://db.example/turnpike', 'postgresql://db.example/turnpike'],
+    ],
+    bad: [
+      'mysql://user:secret@db.example/x',
+      'db.example',
+      'host=db.example password=secret',
+      ' postgres://db.example/x',
+    ],
+  },
+  TURNPIKE_DATABASE_TLS: {
+    key: 'databaseTls',
+    good: [
+      ['required', 'required'],
+      ['off', 'off'],
+    ],
+    bad: ['Off', 'false', 'on', 'disable', 'no'],
+  },
+  TURNPIKE_ENV: {
+    key: 'environment',
+    good: [['sandbox', 'sandbox']],
+    bad: ['Sandbox', 'prod', 'test', 'production '],
+  },
+  TURNPIKE_MASTER_KEY: {
+    key: 'masterKey',
+    good: [
+      [KEY, KEY],
+      [`${KEY},${OTHER_KEY}`, `${KEY},${OTHER_KEY}`],
+      [`${KEY}, ${OTHER_KEY}`, `${KEY}, ${OTHER_KEY}`],
+    ],
+    bad: [
+      'secret',
+      KEY.slice(1),
+      KEY.slice(0, -1),
+      `${KEY}A`,
+      `${KEY},`,
+      `${KEY},secret`,
+      Buffer.alloc(16).toString('base64'),
+      'zz'.repeat(32),
+    ],
+  },
+  TURNPIKE_ADMIN_TOKEN: {
+    key: 'adminToken',
+    good: [[TOKEN, TOKEN]],
+    bad: [TOKEN.slice(1), 'secret', `${TOKEN}\n`, `${TOKEN} ${TOKEN}`, `${TOKEN}é`],
+  },
+  TURNPIKE_TRUSTED_PROXIES: {
+    key: 'trustedProxies',
+    good: [
+      ['10.0.0.1', ['10.0.0.1']],
+      ['10.0.0.0/8, 2001:db8::/32 ,::1', ['10.0.0.0/8', '2001:db8::/32', '::1']],
+      [' ', []],
+    ],
+    bad: ['10.0.0.0/33', 'proxy.example', '10.0.0.1,', '10.0.0.1;10.0.0.2', 'true', '*'],
+  },
+  TURNPIKE_CALLBACK_ALLOW: {
+    key: 'callbackAllow',
+    good: [
+      ['10.1.2.3', ['10.1.2.3']],
+      ['127.0.0.0/8, ::1 ,fd00::/8', ['127.0.0.0/8', '::1', 'fd00::/8']],
+      [' ', []],
+    ],
+    bad: ['10.0.0.0/33', 'shop.example', '10.0.0.1,', '10.0.0.1 10.0.0.2', 'true', 'none', '*', 'loopback'],
+  },
+  TURNPIKE_PROVIDER_URL: {
+    key: 'providerUrl',
+    good: [],
+    bad: [
+      'provider.example',
+      'ftp://provider.example',
+      'https://provider.example?a=b',
+      'https://user:secret@provider.example',
+    ],
+  },
+  TURNPIKE_PROVIDER_KEY: { key: 'providerKey', good: [], bad: ['a secret key\n', 'clé secrète'] },
+  TURNPIKE_PROVIDER_NOTIFICATION_SECRET: {
+    key: 'providerNotificationSecret',
+    good: [],
+    bad: ['short', 'AAAA'],
+  },
+  TURNPIKE_SANDBOX_PORT: {
+    key: 'sandboxPort',
+    good: [
+      ['0', '0'],
+      ['8081', '8081'],
+    ],
+    bad: ['65536', '-1', 'x', '80.5'],
+  },
+  TURNPIKE_SANDBOX_URL: {
+    key: 'sandboxUrl',
+    good: [['https://outside.example/', 'https://outside.example']],
+    bad: ['outside.example', 'ftp://outside.example', 'https://user:secret@outside.example'],
+  },
+  TURNPIKE_ROLE: {
+    key: 'role',
+    good: [
+      ['all', 'all'],
+      ['http', 'http'],
+      ['work', 'work'],
+    ],
+    bad: ['HTTP', 'worker', 'http,work'],
+  },
+  TURNPIKE_WORKERS: {
+    key: 'workers',
+    good: [
+      ['1', 1],
+      ['64', 64],
+    ],
+    bad: ['0', '65', '-2', '1.5', 'auto'],
+  },
+  TURNPIKE_REQUESTS_PER_ADDRESS: {
+    key: 'requestsPerAddress',
+    good: [
+      ['0', 0],
+      ['1000', 1000],
+      ['100000', 100_000],
+    ],
+    bad: ['-1', '100001', '1.5', 'none'],
+  },
+  LOG_LEVEL: {
+    key: 'logLevel',
+    good: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
+    bad: ['INFO', 'verbose', '30'],
+  },
+};
+
+test('every variable has its examples here', () => {
+  expect(Object.values(VARIABLES).map(({ name }) => name)).toEqual(Object.keys(VALUES));
+});
+
+describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
+  if (good.length > 0) {
+    test.each(good)('%j is fine', (text, value) => {
+      expect(readConfig({ [name]: text })).toMatchObject({ [key]: value });
+    });
+  }
+  if (bad.length > 0) {
+    test.each(bad)('%j is refused by name, and not repeated', (text) => {
+      const sentence = complaint({ [name]: text });
+      expect(sentence).toMatch(new RegExp(`^${name} should be .+\\.$`));
+      if (text.length > 5) expect(sentence).not.toContain(text);
+    });
+  }
+});
+
+test('all that is wrong is said at once, without any of the values', () => {
+  const sentence = complaint({
+    PORT: 'tiger',
+    DATABASE_URL: 'mysql://user:hunter2@db.example/x',
+    TURNPIKE_MASTER_KEY: 'my-own-key-of-no-size',
+    TURNPIKE_ADMIN_TOKEN: 'too-short-token',
+  });
+  for (const name of ['PORT', 'DATABASE_URL', 'TURNPIKE_MASTER_KEY', 'TURNPIKE_ADMIN_TOKEN']) {
+    expect(sentence).toContain(`${name} should be `);
+  }
+  for (const value of ['tiger', 'hunter2', 'my-own-key', 'too-short']) expect(sentence).not.toContain(value);
+});
+
+test('a relative folder becomes an absolute one', () => {
+  expect(isAbsolute(readConfig({ DATA_DIR: 'x/../y' }).dataDir)).toBe(true);
+});
+
+test('variables of other programs do not matter', () => {
+  expect(readConfig({ NODE_ENV: 'production', port: '1' })).toEqual(readConfig({}));
+});
+
+describe('production', () => {
+  const SAFE = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+
+  test('starts with a key of its own and an https address', () => {
+    expect(readConfig(SAFE)).toMatchObject({
+      environment: 'production',
+      masterKey: KEY,
+      publicUrl: 'https://pay.example',
+    });
+  });
+
+  test('does not start without a master key', () => {
+    expect(complaint({ ...SAFE, TURNPIKE_MASTER_KEY: '' })).toContain('Production needs TURNPIKE_MASTER_KEY');
+  });
+
+  test.each(['', 'http://pay.example'])('does not start with PUBLIC_URL %j, and does not tell the key', (url) => {
+    const sentence = complaint({ ...SAFE, PUBLIC_URL: url });
+    expect(sentence).toContain('Production needs PUBLIC_URL');
+    expect(sentence).not.toContain(KEY);
+  });
+});
+
+describe('production and a PostgreSQL', () => {
+  const PASSWORD = 'hunter2-and-more';
+  const SAFE = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+  const at = (address: string) => ({ ...SAFE, DATABASE_URL: `postgres://turnpike:${PASSWORD}@${address}` });
+
+  test.each([
+    'db.example/turnpike',
+    'db.example:6432/turnpike?application_name=gateway',
+    'db.example/turnpike?sslmode=disable',
+    'db.example/turnpike?sslmode=allow',
+    'db.example/turnpike?sslmode=prefer',
+    'db.example/turnpike?sslmode=no-verify',
+    'db.example/turnpike?sslmode=require&sslmode=disable',
+    'db.example/turnpike?SSLMODE=require',
+    'db.example/turnpike&sslmode=require',
+    'db.example/turnpike?application_name=x#&sslmode=require',
+    '10.0.0.5/turnpike',
+    '[2001:db8::5]/turnpike',
+    '127.0.0.1.example/turnpike',
+    'localhost.example/turnpike',
+    'localhost/turnpike?host=db.example',
+    '127.0.0.1/turnpike?host=10.0.0.5',
+  ])('on another machine, without TLS: %s is refused in one sentence that tells the way', (address) => {
+    const sentence = complaint(at(address));
+    expect(sentence).toContain('sslmode=verify-full');
+    expect(sentence).toContain('TURNPIKE_DATABASE_TLS=off');
+    expect(sentence).not.toContain(PASSWORD);
+    expect(sentence.match(/\.( |$)/g)).toHaveLength(1);
+    expect(readConfig({ ...at(address), TURNPIKE_DATABASE_TLS: 'off' })).toMatchObject({ databaseTls: 'off' });
+    expect(readConfig({ ...at(address), TURNPIKE_ENV: 'sandbox' })).toMatchObject({ environment: 'sandbox' });
+  });
+
+  test.each(['require', 'verify-ca', 'verify-full'])('on another machine, with sslmode=%s: fine', (mode) => {
+    const { databaseUrl } = readConfig(at(`db.example/turnpike?sslmode=${mode}`));
+    expect(databaseUrl).toContain(mode);
+    // What the installed driver makes of it: TLS, and a certificate that is checked.
+    const { ssl } = new pg.Client({ connectionString: databaseUrl });
+    expect(ssl).toEqual({});
+  });
+
+  test.each([
+    'localhost/turnpike',
+    '127.0.0.1:5433/turnpike',
+    '127.9.9.9/turnpike',
+    '[::1]/turnpike',
+    '/turnpike',
+    '%2Fvar%2Frun%2Fpostgresql/turnpike',
+    'localhost/turnpike?host=/var/run/postgresql',
+    'db.example/turnpike?host=%2Fvar%2Frun%2Fpostgresql',
+  ])('on this machine: %s is fine without TLS', (address) => {
+    expect(readConfig(at(address))).toMatchObject({ databaseTls: 'required' });
+  });
+
+  test('of its own needs none', () => {
+    expect(readConfig(SAFE)).toMatchObject({ databaseUrl: '' });
+  });
+
+  test('whose address the driver cannot read is refused without repeating it', () => {
+    const sentence = complaint(at(`db.example:99999/turnpike`));
+    expect(sentence).toContain('DATABASE_URL');
+    expect(sentence).not.toContain(PASSWORD);
+  });
+});
+
+test('only listed proxies are trusted, and none when none is listed', () => {
+  const isTrusted = trustedProxies({ trustedProxies: ['10.0.0.0/8'] });
+  expect(isTrusted('10.1.2.3')).toBe(true);
+  expect(isTrusted('11.1.2.3')).toBe(false);
+  expect(trustedProxies({ trustedProxies: [] })('127.0.0.1')).toBe(false);
+});
+
+const PROVIDER = {
+  TURNPIKE_PROVIDER_URL: 'https://provider.example/',
+  TURNPIKE_PROVIDER_KEY: 'a key',
+  TURNPIKE_PROVIDER_NOTIFICATION_SECRET: KEY,
+};
+
+test('a provider is an address, a key and a secret', () => {
+  expect(readConfig(PROVIDER)).toMatchObject({
+    providerUrl: 'https://provider.example',
+    providerKey: 'a key',
+    providerNotificationSecret: KEY,
+  });
+});
+
+describe.each(Object.keys(PROVIDER))('%s', (name) => {
+  test.each([
+    ['without the other two', { [name]: PROVIDER[name as keyof typeof PROVIDER] }],
+    ['missing beside the other two', { ...PROVIDER, [name]: '' }],
+  ])('%s is refused', (_, variables) => {
+    expect(complaint(variables)).toBe(
+      'A provider needs TURNPIKE_PROVIDER_URL, TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NOTIFICATION_SECRET: set all three, or none.',
+    );
+  });
+});
+
+test('production speaks to its provider over https only', () => {
+  const production = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+  expect(readConfig({ ...production, ...PROVIDER })).toMatchObject({ providerUrl: 'https://provider.example' });
+  expect(complaint({ ...production, ...PROVIDER, TURNPIKE_PROVIDER_URL: 'http://provider.example' })).toContain(
+    'TURNPIKE_PROVIDER_URL to be an https address',
+  );
+});

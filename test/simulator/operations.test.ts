@@ -1,0 +1,141 @@
+/** Captures, voids and refunds, and the bounds that no number of them can pass. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newReference, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+
+let simulator: TestSimulator;
+beforeAll(async () => {
+  simulator = await startTestSimulator();
+});
+afterAll(() => simulator.close());
+
+const submitted = async (fields: Record<string, unknown> = {}): Promise<string> =>
+  (await simulator.submit(fields)).body.reference;
+const authorised = (): Promise<string> => submitted({ capture: false });
+
+test('a part of what was authorised is captured, once', async () => {
+  const reference = await authorised();
+  const { body } = await simulator.operate(reference, 'capture', 'capture-1', '600');
+  expect(body).toEqual({ operation: 'capture-1', status: 'done', amount: '600' });
+  expect((await simulator.ask(reference)).body).toMatchObject({ status: 'settled', amount: '1000' });
+  expect((await simulator.operate(reference, 'capture', 'capture-2', '100')).body).toMatchObject({
+    status: 'declined',
+  });
+  expect(await simulator.moved(reference)).toEqual(['capture in 600 EUR']);
+});
+
+test('a repeat is the same operation, also when it says something else', async () => {
+  const reference = await authorised();
+  const { body } = await simulator.operate(reference, 'capture', 'one', '600');
+  expect((await simulator.operate(reference, 'capture', 'one', '600')).body).toEqual(body);
+  expect((await simulator.operate(reference, 'refund', 'one', '100')).body).toEqual(body);
+  expect((await simulator.call('GET', `/v1/payments/${reference}/operations/one`)).body).toEqual(body);
+  expect(await simulator.moved(reference)).toEqual(['capture in 600 EUR']);
+});
+
+test('a hundred repeats at once are one operation, and refunds never exceed what was captured', async () => {
+  const reference = await submitted();
+  const repeats = Array.from({ length: 100 }, () => simulator.operate(reference, 'refund', 'same', '300'));
+  const others = Array.from({ length: 10 }, (_, index) =>
+    simulator.operate(reference, 'refund', `other-${index}`, '300'),
+  );
+  const answers = await Promise.all([...repeats, ...others]);
+  const done = new Set(answers.filter(({ body }) => body.status === 'done').map(({ body }) => body.operation));
+  expect(done.size).toBe(3);
+  const rest = await simulator.operate(reference, 'refund', 'too much', '101');
+  expect(rest.status).toBe(400);
+  expect((await simulator.operate(reference, 'refund', 'too-much', '101')).body).toEqual({
+    operation: 'too-much',
+    status: 'declined',
+    amount: '101',
+    reason: 'The amount is more than what is left of the payment.',
+  });
+  expect((await simulator.operate(reference, 'refund', 'the-rest', '100')).body.status).toBe('done');
+  expect((await simulator.moved(reference)).sort()).toEqual([
+    'refund out 100 EUR',
+    'refund out 300 EUR',
+    'refund out 300 EUR',
+    'refund out 300 EUR',
+    'sale in 1000 EUR',
+  ]);
+});
+
+test('refunds are bounded by the capture, not by the authorisation', async () => {
+  const reference = await authorised();
+  await simulator.operate(reference, 'capture', 'capture', '600');
+  expect((await simulator.operate(reference, 'refund', 'refund-1', '601')).body.status).toBe('declined');
+  expect((await simulator.operate(reference, 'refund', 'refund-2', '600')).body.status).toBe('done');
+});
+
+/** What can be done with a payment that came so far. */
+const TABLE: [name: string, fields: Record<string, unknown>, can: string[]][] = [
+  ['an authorised payment', { capture: false }, ['capture', 'void']],
+  ['a settled payment', {}, ['refund']],
+  ['a payment that waits for its payer', { brand: 'upi-a' }, ['void']],
+  ['a payment on the provider’s page', { brand: 'bank-a' }, ['void']],
+  ['a payout that is not sent yet', { direction: 'out' }, ['void']],
+  ['a declined payment', { identifier: 'decline@example.com' }, []],
+];
+test.each(
+  TABLE.flatMap(([name, fields, can]) =>
+    ['capture', 'void', 'refund'].map((kind) => ({ name, fields, kind, can: can.includes(kind) })),
+  ),
+)('$kind of $name: $can', async ({ fields, kind, can }) => {
+  const reference = await submitted(fields);
+  const { body } = await simulator.operate(reference, kind, 'op', '1000');
+  expect(body).toMatchObject(can ? { status: 'done' } : { status: 'declined', reason: expect.stringMatching(/\.$/) });
+});
+
+test('more than was authorised is not captured', async () => {
+  const reference = await authorised();
+  const reason = 'The amount is more than was authorised.';
+  expect((await simulator.operate(reference, 'capture', 'op', '1001')).body).toMatchObject({
+    status: 'declined',
+    reason,
+  });
+  expect((await simulator.ask(reference)).body.status).toBe('authorised');
+});
+
+test('what was voided is over: no payer, bank or second thought brings it back', async () => {
+  const reference = await submitted({ brand: 'upi-a' });
+  expect((await simulator.operate(reference, 'void', 'op')).body).toEqual({
+    operation: 'op',
+    status: 'done',
+    amount: '1000',
+  });
+  const { payer_page } = await simulator.whole(reference);
+  await simulator.decide(payer_page, { decision: 'approve' });
+  expect((await simulator.control(reference, { provider_status: 'executed' })).status).toBe(409);
+  expect((await simulator.operate(reference, 'capture', 'capture', '1000')).body.status).toBe('declined');
+  expect((await simulator.ask(reference)).body.status).toBe('voided');
+  expect(await simulator.moved(reference)).toEqual([]);
+});
+
+test('a payout that was voided is not sent, and one that was sent cannot be refunded', async () => {
+  const voided = await submitted({ direction: 'out' });
+  await simulator.operate(voided, 'void', 'op');
+  const sent = await submitted({ direction: 'out' });
+  await until(async () => (await simulator.ask(sent)).body.status === 'settled');
+  expect((await simulator.operate(sent, 'refund', 'op', '1')).body.status).toBe('declined');
+  expect(await simulator.moved(voided)).toEqual([]);
+});
+
+test('after a chargeback nothing is left to refund, and only what was left is charged back', async () => {
+  const reference = await submitted();
+  await simulator.operate(reference, 'refund', 'refund', '300');
+  await simulator.control(reference, { chargeback: true });
+  expect((await simulator.operate(reference, 'refund', 'another', '1')).body.status).toBe('declined');
+  expect(await simulator.moved(reference)).toEqual([
+    'sale in 1000 EUR',
+    'refund out 300 EUR',
+    'chargeback out 700 EUR',
+  ]);
+});
+
+test('what does not exist is 404, what is malformed 400', async () => {
+  const reference = await submitted();
+  expect((await simulator.operate(newReference(), 'refund', 'op', '1')).status).toBe(404);
+  expect((await simulator.call('GET', `/v1/payments/${reference}/operations/none`)).status).toBe(404);
+  expect((await simulator.operate(reference, 'reverse', 'op', '1')).status).toBe(404);
+  expect((await simulator.operate(reference, 'refund', 'op')).status).toBe(400);
+  expect((await simulator.operate(reference, 'refund', 'op', '-1')).status).toBe(400);
+});

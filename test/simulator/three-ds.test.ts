@@ -1,0 +1,677 @@
+/** Conversations of 3-D Secure: the directory, the challenge, the result, and what the browser carries back. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CURRENCY_OF } from '../../simulator/currencies.ts';
+import { exponentOf } from '../../simulator/money.ts';
+import { CURRENCIES } from '../../src/rules/currencies.ts';
+import { type Answer, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import {
+  answer,
+  areqOf,
+  ask,
+  cardNumber,
+  carry,
+  challenged,
+  creqOf,
+  formOf,
+  fromBase64url,
+  openChallenge,
+  type Page,
+  resultsOf,
+  toBase64url,
+  VISA,
+} from './three-ds.ts';
+
+let simulator: TestSimulator;
+let folder: string;
+beforeAll(async () => {
+  simulator = await startTestSimulator();
+  folder = await mkdtemp(join(tmpdir(), 'turnpike-3ds-'));
+});
+afterAll(async () => {
+  await simulator.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+/** Twenty bytes. */
+const PROOF = expect.stringMatching(/^[A-Za-z0-9+/]{27}=$/);
+
+const RIGHT = { code: '1234' };
+const WRONG = { code: '4321' };
+const CANCEL = { cancel: '1' };
+
+const pay = (expiry: string, authentication?: unknown, in_: TestSimulator = simulator) => {
+  const [month, year] = expiry.split('/');
+  return in_.submit({
+    brand: 'card',
+    card: { number: VISA, month, year: `20${year}`, cvv: '123' },
+    ...(authentication !== undefined && { authentication }),
+  });
+};
+
+describe('base64url by hand', () => {
+  test.each(['', 'a', 'ab', 'abc', 'abcd', '{"é":"€😀"}', '???>>>'])('%j there and back', (text) => {
+    expect(toBase64url(text)).toBe(Buffer.from(text).toString('base64url'));
+    expect(fromBase64url(toBase64url(text))).toBe(text);
+  });
+});
+
+describe('the directory', () => {
+  test.each([
+    ['04/38', { transStatus: 'I', eci: '07' }, 'settled'],
+    ['07/38', { transStatus: 'Y', eci: '05', authenticationValue: PROOF }, 'settled'],
+    ['08/38', { transStatus: 'A', eci: '06', authenticationValue: PROOF }, 'settled'],
+    ['09/38', { transStatus: 'N', eci: '07', transStatusReason: '01' }, 'declined'],
+    ['10/38', { transStatus: 'U', eci: '07', transStatusReason: '22' }, 'settled'],
+    ['11/38', { transStatus: 'R', eci: '07', transStatusReason: '11' }, 'declined'],
+  ])('%s is answered at once with %j, and the card is %s', async (expiry, told, word) => {
+    const areq = areqOf(simulator, expiry);
+    const { status, body } = await simulator.call('POST', '/3ds/areq', areq);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      messageType: 'ARes',
+      messageVersion: '2.2.0',
+      threeDSServerTransID: areq.threeDSServerTransID,
+      dsTransID: UUID,
+      acsTransID: UUID,
+      dsReferenceNumber: expect.any(String),
+      acsReferenceNumber: expect.any(String),
+      ...told,
+    });
+    const { transStatus, eci, authenticationValue, dsTransID } = body;
+    const submitted = { transStatus, eci, authenticationValue, dsTransID, protocolVersion: '2.2.0' };
+    expect((await pay(expiry, submitted)).body.status).toBe(word);
+    expect((await openChallenge(simulator, body)).status, 'there is no challenge to open').toBe(404);
+    expect((await answer(simulator, body, RIGHT)).status).toBe(404);
+    expect(resultsOf(simulator, body)).toEqual([]);
+  });
+
+  test.each(['05/38', '06/38', '05/39', '06/39', '07/39', '08/39'])('%s needs a challenge', async (expiry) => {
+    const { status, body } = await ask(simulator, expiry);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      messageType: 'ARes',
+      messageVersion: '2.2.0',
+      threeDSServerTransID: UUID,
+      dsTransID: UUID,
+      acsTransID: UUID,
+      dsReferenceNumber: expect.any(String),
+      acsReferenceNumber: expect.any(String),
+      transStatus: 'C',
+      acsURL: `${simulator.url}/3ds/acs`,
+      acsChallengeMandated: 'Y',
+      authenticationType: '02',
+    });
+  });
+
+  test.each(['01/38', '02/38', '03/38', '12/38', '12/39', '01/39', '02/39', '03/39', '12/28'])(
+    '%s is not enrolled',
+    async (expiry) => {
+      const { status, body } = await ask(simulator, expiry);
+      expect([status, body]).toEqual([
+        404,
+        expect.objectContaining({ messageType: 'Erro', errorCode: '305', errorDetail: 'acctNumber' }),
+      ]);
+    },
+  );
+
+  test.each([
+    [VISA, '05', '06', '07'],
+    ['378282246310005', '05', '06', '07'],
+    ['5555555555554444', '02', '01', '00'],
+    [cardNumber('50999'), '05', '06', '07'],
+    [cardNumber('51'), '02', '01', '00'],
+    [cardNumber('55999'), '02', '01', '00'],
+    [cardNumber('56'), '05', '06', '07'],
+    [cardNumber('222099'), '05', '06', '07'],
+    [cardNumber('2221'), '02', '01', '00'],
+    [cardNumber('272099'), '02', '01', '00'],
+    [cardNumber('2721'), '05', '06', '07'],
+  ])('%s: the network says %s, %s and %s', async (acctNumber, ...indicators) => {
+    const answers = await Promise.all(
+      ['07/38', '08/38', '10/38'].map((expiry) => ask(simulator, expiry, { acctNumber })),
+    );
+    expect(answers.map(({ body }) => body.eci)).toEqual(indicators);
+  });
+
+  test('the same transaction again is the same answer, and another one has its own proof', async () => {
+    const areq = areqOf(simulator, '07/38');
+    const [first, second] = [
+      await simulator.call('POST', '/3ds/areq', areq),
+      await simulator.call('POST', '/3ds/areq', { ...areq, cardExpiryDate: '3805' }),
+    ];
+    expect(second).toEqual(first);
+    expect((await ask(simulator, '07/38')).body.authenticationValue).not.toBe(first.body.authenticationValue);
+  });
+
+  test('it is closed to a wrong key', async () => {
+    expect((await simulator.call('POST', '/3ds/areq', areqOf(simulator, '05/38'), 'another')).status).toBe(401);
+  });
+
+  test.each(['timeout_before', 'timeout_after'])('%s: its line goes dead when that was ordered', async (mode) => {
+    await simulator.fault(mode, { brand: '3ds' });
+    await expect(ask(simulator, '07/38')).rejects.toThrow();
+    expect((await ask(simulator, '07/38')).status).toBe(200);
+  });
+
+  test('error_500: it is out of order when that was ordered, and no payment is', async () => {
+    await simulator.fault('error_500', { brand: '3ds' });
+    expect((await pay('01/38')).status).toBe(200);
+    expect((await ask(simulator, '07/38')).status).toBe(500);
+  });
+
+  test('every currency of the gateway is known by its number, with the same exponent', () => {
+    const known = Object.entries(CURRENCIES).map(([code, { numeric, exponent }]) => [numeric, code, exponent]);
+    expect([...CURRENCY_OF].map(([numeric, code]) => [numeric, code, exponentOf(code)]).toSorted()).toEqual(
+      known.toSorted(),
+    );
+  });
+});
+
+describe('an AReq that is not right', () => {
+  const NEEDED = [
+    ...['messageType', 'messageVersion', 'messageCategory', 'deviceChannel', 'threeDSServerTransID'],
+    ...['threeDSServerURL', 'threeDSRequestorURL', 'notificationURL', 'acctNumber', 'cardExpiryDate'],
+    ...['purchaseAmount', 'purchaseCurrency', 'purchaseExponent', 'purchaseDate', 'merchantName', 'mcc'],
+    ...['browserAcceptHeader', 'browserLanguage', 'browserUserAgent', 'browserJavascriptEnabled'],
+  ];
+  test.each(NEEDED)('without %s', async (name) => {
+    for (const value of [undefined, '']) {
+      const { status, body } = await ask(simulator, '05/38', { [name]: value });
+      expect([status, body]).toMatchObject([400, { messageType: 'Erro', errorCode: '201', errorDetail: name }]);
+    }
+  });
+
+  test.each([
+    ['messageType', 'PReq', '101'],
+    ['messageVersion', '2.1.0', '102', '2.2.0'],
+    ['messageVersion', 2, '102', '2.2.0'],
+    ['messageCategory', '02'],
+    ['deviceChannel', '01'],
+    ['threeDSServerTransID', '1'],
+    ['threeDSServerURL', 'javascript:alert(1)'],
+    ['notificationURL', 'here'],
+    ['notificationURL', `https://pay.example.com/${'x'.repeat(256)}`],
+    ['acctNumber', '4111111111111112'],
+    ['acctNumber', 4111111111111111],
+    ['acctNumber', '4111 1111 1111 1111'],
+    ['cardExpiryDate', '0538x'],
+    ['cardExpiryDate', '3813'],
+    ['cardExpiryDate', '05/38'],
+    ['purchaseAmount', '10.00'],
+    ['purchaseAmount', 1000],
+    ['purchaseCurrency', 'EUR', '304'],
+    ['purchaseCurrency', '999', '304'],
+    ['purchaseExponent', '0'],
+    ['purchaseExponent', 2],
+    ['purchaseDate', '20261301000000'],
+    ['purchaseDate', '20260230000000'],
+    ['purchaseDate', '2026-11-15'],
+    ['merchantName', 'x'.repeat(41)],
+    ['mcc', '599'],
+    ['browserIP', '203.0.113'],
+    ['browserLanguage', 'en-US-x-long'],
+    ['browserJavascriptEnabled', 'false'],
+    ['browserJavaEnabled', 'false'],
+    ['threeDSCompInd', 'X'],
+    ['merchantCountryCode', 'RS'],
+  ])('%s is %j', async (name, value, code = '203', detail = name) => {
+    const { status, body } = await ask(simulator, '05/38', { [name]: value });
+    expect([status, body]).toMatchObject([
+      400,
+      {
+        messageType: 'Erro',
+        messageVersion: '2.2.0',
+        errorComponent: 'D',
+        errorMessageType: 'AReq',
+        errorCode: code,
+        errorDescription: expect.stringMatching(/^[A-Z].*\.$/),
+        errorDetail: detail,
+      },
+    ]);
+  });
+
+  test('a browser with scripts has to tell more', async () => {
+    const scripts = { browserJavascriptEnabled: true };
+    const more = { browserColorDepth: '24', browserScreenHeight: '800', browserScreenWidth: '390', browserTZ: '-60' };
+    expect((await ask(simulator, '05/38', { ...scripts, ...more })).status).toBe(200);
+    for (const name of Object.keys(more)) {
+      const { body } = await ask(simulator, '05/38', { ...scripts, ...more, [name]: undefined });
+      expect(body).toMatchObject({ errorCode: '201', errorDetail: name });
+    }
+    expect((await ask(simulator, '05/38', { ...scripts, ...more, browserJavaEnabled: undefined })).status).toBe(400);
+  });
+
+  test('what may be told, may be left out', async () => {
+    const fields = { browserIP: undefined, browserJavaEnabled: undefined };
+    expect((await ask(simulator, '05/38', fields)).status).toBe(200);
+    const more = { threeDSCompInd: 'U', threeDSRequestorAuthenticationInd: '01', merchantCountryCode: '688' };
+    expect((await ask(simulator, '05/38', more)).status).toBe(200);
+  });
+
+  test.each([['[]'], ['"AReq"'], ['null'], ['{'], [`{"acctNumber":"${VISA}`], [VISA]])(
+    '%s is no AReq',
+    async (text) => {
+      const response = await fetch(`${simulator.url}/3ds/areq`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer the-key-of-the-gateway', 'content-type': 'application/json' },
+        body: text,
+      });
+      const answered = await response.text();
+      expect([response.status, JSON.parse(answered)]).toMatchObject([400, { messageType: 'Erro', errorCode: '101' }]);
+      expect(answered).not.toContain(VISA);
+    },
+  );
+});
+
+describe('the page of the bank', () => {
+  const opened = async (fields: Record<string, unknown> = {}) => {
+    const { body } = await ask(simulator, '05/38', fields);
+    return { ares: body, page: await openChallenge(simulator, body) };
+  };
+
+  function expectGoodPage({ text, policy }: Page): void {
+    expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(text).toContain('Simulated world. No real money moves here.');
+    expect(text).not.toMatch(/<link|<img|src=|@import|url\(/i);
+    expect(text).toMatch(/<\/html>\n$/);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'unsafe-inline'; form-action \*; base-uri 'none'; /);
+    const scripts = [...text.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script]) => script as string);
+    const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+    expect(text.match(/<script/gi) ?? []).toHaveLength(scripts.length);
+    expect(policy.match(/script-src (.*)$/)?.[1]).toBe(hashes[0]);
+  }
+
+  test('asks for a code and says for what', async () => {
+    const { ares, page } = await opened({
+      merchantName: 'Tea & "Co" <b>',
+      purchaseAmount: '123456',
+      purchaseCurrency: '392',
+      purchaseExponent: '0',
+    });
+    expect(page.status).toBe(200);
+    expectGoodPage(page);
+    expect(page.text).not.toContain('<script');
+    for (const part of [
+      'Simulated bank',
+      'Tea &amp; &quot;Co&quot; &lt;b&gt;',
+      '¥123,456',
+      '•••• 1111',
+      'In the sandbox the code is 1234.',
+      'autocomplete="one-time-code"',
+      'inputmode="numeric"',
+      `<form method="post" action="/3ds/acs/${ares.acsTransID}">`,
+      '>Confirm</button>',
+      '<button class="no" name="cancel" value="1" formnovalidate>Cancel</button>',
+    ]) {
+      expect(page.text).toContain(part);
+    }
+    expect(page.text).not.toContain('role="alert"');
+  });
+
+  test('can be opened again, and has forgotten nothing', async () => {
+    const { ares } = await opened();
+    await answer(simulator, ares, WRONG);
+    expect((await openChallenge(simulator, ares)).status).toBe(200);
+    expect((await answer(simulator, ares, WRONG)).text).toContain('You have one try left.');
+  });
+
+  test('the way back is a form with a button, which one known script sends', async () => {
+    const { ares } = await opened({ notificationURL: 'https://pay.example.com/3ds/1?a=1&b=2' });
+    const page = await answer(simulator, ares, RIGHT);
+    expect(page.status).toBe(200);
+    expectGoodPage(page);
+    expect(page.text).toContain('<script>document.forms[0].submit()</script>');
+    expect(page.text).toContain('<button class="yes">Continue</button>');
+    expect(page.text.match(/<form/g)).toHaveLength(1);
+    expect(page.text).not.toMatch(/name="(submit|action)"/);
+    const { action, values, cres } = formOf(page);
+    expect(action).toBe('https://pay.example.com/3ds/1?a=1&b=2');
+    expect(values.cres).toMatch(/^[\w-]+$/);
+    expect(values.threeDSSessionData).toBe('c2Vzc2lvbg');
+    expect(cres).toEqual({
+      messageType: 'CRes',
+      messageVersion: '2.2.0',
+      threeDSServerTransID: ares.threeDSServerTransID,
+      acsTransID: ares.acsTransID,
+      transStatus: 'Y',
+    });
+  });
+
+  test('session data come back as they were sent, or not at all', async () => {
+    const { body } = await ask(simulator, '05/38');
+    const odd = `"><b>'&amp;${'x'.repeat(1000)}`;
+    await openChallenge(simulator, body, odd);
+    expect(formOf(await answer(simulator, body, RIGHT)).values.threeDSSessionData).toBe(odd);
+    const { body: other } = await ask(simulator, '05/38');
+    await carry(simulator, toBase64url(JSON.stringify(creqOf(other))));
+    expect(formOf(await answer(simulator, other, RIGHT)).values).not.toHaveProperty('threeDSSessionData');
+  });
+
+  test.each([
+    [{}, 200],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+  ])('an answer with %j is answered %i', async (headers, status) => {
+    const { ares } = await opened();
+    expect((await answer(simulator, ares, RIGHT, headers as Record<string, string>)).status).toBe(status);
+    expect(resultsOf(simulator, ares)).toHaveLength(status === 200 ? 1 : 0);
+  });
+});
+
+describe('a CReq', () => {
+  const creqs: [what: string, creq: (ares: Answer['body']) => string, status: number, sentence: string][] = [
+    ['that is missing', () => '', 400, 'The form has no creq.'],
+    ['that is too long', () => 'A'.repeat(5000), 400, 'The form has no creq.'],
+    ['with padding', (ares) => `${toBase64url(JSON.stringify(creqOf(ares)))}==`, 400, 'The creq is padded'],
+    ['in plain base64', () => '+/+/', 400, 'The creq is not base64url.'],
+    ['cut off', (ares) => `${toBase64url(JSON.stringify(creqOf(ares)))}A`, 400, 'The creq is not'],
+    ['that is no JSON', () => toBase64url('{"acsTransID":'), 400, 'The creq is not a JSON object.'],
+    ['that is a list', () => toBase64url('[]'), 400, 'The creq is not a JSON object.'],
+    ...(
+      [
+        [{ messageType: 'CRes' }, 400, 'The creq is not a CReq: its messageType is another.'],
+        [{ messageVersion: '2.1.0' }, 400, 'The messageVersion of the CReq is not 2.2.0.'],
+        [{ acsTransID: undefined }, 400, 'The CReq has no acsTransID.'],
+        [{ threeDSServerTransID: 7 }, 400, 'The CReq has no threeDSServerTransID.'],
+        [{ challengeWindowSize: '06' }, 400, 'The challengeWindowSize of the CReq is not one of 01 to 05.'],
+        [{ acsTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'The bank does not know this payment'],
+        [{ threeDSServerTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'The bank does not know this payment'],
+      ] as const
+    ).map(([fields, status, sentence]): (typeof creqs)[number] => [
+      `with ${JSON.stringify(fields)}`,
+      (ares) => toBase64url(JSON.stringify(creqOf(ares, fields))),
+      status,
+      sentence,
+    ]),
+  ];
+
+  test.each(creqs)('%s is refused on a page', async (_what, creq, status, sentence) => {
+    const { body } = await ask(simulator, '05/38');
+    const page = await carry(simulator, creq(body));
+    expect(page.status).toBe(status);
+    expect(page.text).toMatch(/^<!doctype html>/);
+    expect(page.text).toContain(sentence);
+    expect(page.text).not.toContain('<form');
+  });
+
+  test('without padding it is taken, and its window need not be told', async () => {
+    const { body } = await ask(simulator, '05/38');
+    const creq = toBase64url(JSON.stringify(creqOf(body, { challengeWindowSize: undefined })));
+    expect(creq).not.toContain('=');
+    expect((await carry(simulator, creq)).status).toBe(200);
+  });
+
+  test('session data that are too long are refused', async () => {
+    const { body } = await ask(simulator, '05/38');
+    expect((await openChallenge(simulator, body, 'x'.repeat(1025))).status).toBe(400);
+  });
+
+  test.each([
+    ['text/plain', 400],
+    ['image/png', 415],
+  ])('a body of %s is refused on a page', async (type, status) => {
+    const headers = { 'content-type': type };
+    const response = await fetch(`${simulator.url}/3ds/acs`, { method: 'POST', body: 'creq=e30', headers });
+    expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(/^<!doctype html>/)]);
+  });
+
+  test('a transaction that nobody knows cannot be answered', async () => {
+    const page = await answer(simulator, { acsTransID: '00000000-0000-4000-8000-000000000000' }, RIGHT);
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('The bank does not know this payment')]);
+  });
+});
+
+describe('a challenge', () => {
+  const result = (ares: Answer['body'], fields: Record<string, unknown>) => ({
+    messageType: 'RReq',
+    messageVersion: '2.2.0',
+    messageCategory: '01',
+    threeDSServerTransID: ares.threeDSServerTransID,
+    acsTransID: ares.acsTransID,
+    dsTransID: ares.dsTransID,
+    authenticationType: '02',
+    authenticationMethod: '02',
+    ...fields,
+  });
+  const passed = (ares: Answer['body'], interactionCounter = '01') =>
+    result(ares, { transStatus: 'Y', eci: '05', authenticationValue: PROOF, interactionCounter });
+  const failed = (ares: Answer['body'], fields: Record<string, unknown>) =>
+    result(ares, { transStatus: 'N', eci: '07', transStatusReason: '01', ...fields });
+
+  test('05/38, the right code: the result is there before the page is, signed, and the card is charged', async () => {
+    const { ares, last } = await challenged(simulator, '05/38', [RIGHT]);
+    const heard = resultsOf(simulator, ares);
+    expect(heard).toEqual([{ id: expect.stringMatching(/^evt_/), isSigned: true, body: passed(ares), answered: 200 }]);
+    expect(formOf(last).cres.transStatus).toBe('Y');
+    const { transStatus, eci, authenticationValue, dsTransID } = heard[0]?.body ?? {};
+    const submitted = { transStatus, eci, authenticationValue, dsTransID, protocolVersion: '2.2.0' };
+    expect((await pay('05/38', submitted)).body.status).toBe('settled');
+  });
+
+  test('spaces around the code do not matter', async () => {
+    const { ares } = await challenged(simulator, '05/38', [{ code: ' 12 34 ' }]);
+    expect(resultsOf(simulator, ares)).toMatchObject([{ body: { transStatus: 'Y' } }]);
+  });
+
+  test('a wrong code is told, and the right one passes after all', async () => {
+    const { ares, pages } = await challenged(simulator, '05/38', [WRONG, { code: '' }, {}, WRONG, RIGHT]);
+    expect(pages.map(({ status }) => status)).toEqual([200, 400, 400, 400, 400, 200]);
+    for (const [index, sentence] of [
+      'This code is not right. You have 2 tries left.',
+      'Please enter the code.',
+      'Please enter the code.',
+      'This code is not right. You have one try left.',
+    ].entries()) {
+      expect(pages[index + 1]?.text).toContain(`role="alert">${sentence}<`);
+      expect(pages[index + 1]?.text).toContain('aria-invalid="true"');
+    }
+    expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([passed(ares, '03')]);
+  });
+
+  test('three wrong codes are enough', async () => {
+    const { ares, last } = await challenged(simulator, '05/38', [WRONG, WRONG, WRONG]);
+    expect(last.status).toBe(200);
+    expect(formOf(last).cres.transStatus).toBe('N');
+    expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([
+      failed(ares, { transStatusReason: '19', interactionCounter: '03' }),
+    ]);
+    expect((await pay('05/38')).body.status).toBe('declined');
+  });
+
+  test('the payer cancels, whatever stands in the box', async () => {
+    const { ares, last } = await challenged(simulator, '05/38', [{ code: '1234', cancel: '1' }]);
+    expect(formOf(last).cres.transStatus).toBe('N');
+    expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([
+      failed(ares, { challengeCancel: '01', interactionCounter: '00' }),
+    ]);
+  });
+
+  test('what is decided stays decided, and is told once', async () => {
+    const { ares, last } = await challenged(simulator, '05/38', [CANCEL]);
+    const again = [
+      await answer(simulator, ares, RIGHT),
+      await answer(simulator, ares, WRONG),
+      await answer(simulator, ares, {}),
+    ];
+    again.push(await openChallenge(simulator, ares, 'b3RoZXI'));
+    for (const page of again) expect([page.status, formOf(page)]).toEqual([200, formOf(last)]);
+    expect(resultsOf(simulator, ares)).toHaveLength(1);
+  });
+
+  test('thirty right codes at once are one result', async () => {
+    const { ares } = await challenged(simulator, '05/38', []);
+    const pages = await Promise.all(Array.from({ length: 30 }, () => answer(simulator, ares, RIGHT)));
+    expect(new Set(pages.map((page) => formOf(page).cres.transStatus))).toEqual(new Set(['Y']));
+    expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([passed(ares)]);
+  });
+
+  test('a Mastercard passes with its own indicator', async () => {
+    const { ares } = await challenged(simulator, '05/38', [RIGHT], { acctNumber: '5555555555554444' });
+    expect(resultsOf(simulator, ares)).toMatchObject([{ body: { eci: '02' } }]);
+  });
+
+  test.each([[RIGHT], [WRONG]])('06/38 fails with %j', async (form) => {
+    const { ares, last } = await challenged(simulator, '06/38', [form]);
+    expect(formOf(last).cres.transStatus).toBe('N');
+    expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([failed(ares, { interactionCounter: '01' })]);
+  });
+
+  test('05/39: the result comes two seconds after the browser is back', async () => {
+    const { ares, last } = await challenged(simulator, '05/39', [RIGHT]);
+    const back = performance.now();
+    expect(formOf(last).cres.transStatus).toBe('Y');
+    await pause(1800);
+    expect(resultsOf(simulator, ares)).toEqual([]);
+    await until(() => resultsOf(simulator, ares).length === 1);
+    expect(performance.now() - back).toBeLessThan(4000);
+    expect(resultsOf(simulator, ares)).toMatchObject([{ isSigned: true, body: passed(ares) }]);
+  });
+
+  test('06/39: the result comes twice, as one event', async () => {
+    const { ares, last } = await challenged(simulator, '06/39', [RIGHT]);
+    expect(formOf(last).cres.transStatus).toBe('Y');
+    const [first, second, ...more] = resultsOf(simulator, ares);
+    expect(first).toMatchObject({ isSigned: true, body: passed(ares) });
+    expect([second, more]).toEqual([first, []]);
+  });
+
+  test.each([
+    [RIGHT, 'Y'],
+    [CANCEL, 'N'],
+  ])('07/39, %j: the browser says %s, and the result never comes', async (form, transStatus) => {
+    const { ares, last } = await challenged(simulator, '07/39', [form]);
+    expect(formOf(last).cres.transStatus).toBe(transStatus);
+    await pause(300);
+    expect(resultsOf(simulator, ares)).toEqual([]);
+  });
+
+  test.each([[RIGHT], [WRONG], [CANCEL]])(
+    '08/39, %j: it fails, and the browser claims that it passed',
+    async (form) => {
+      const { ares, last } = await challenged(simulator, '08/39', [form]);
+      expect(formOf(last).cres.transStatus).toBe('Y');
+      expect(last.text).toContain('Not confirmed');
+      expect(resultsOf(simulator, ares)).toMatchObject([{ isSigned: true, body: { transStatus: 'N' } }]);
+      expect(resultsOf(simulator, ares)[0]?.body).not.toHaveProperty('authenticationValue');
+    },
+  );
+
+  test('a result that is not taken comes again, the same in every letter', async () => {
+    simulator.ear.answers.push(500, 'silence');
+    const { ares, last } = await challenged(simulator, '05/38', [RIGHT]);
+    expect(formOf(last).cres.transStatus, 'the payer does not wait for it').toBe('Y');
+    await until(() => resultsOf(simulator, ares).length === 3);
+    const heard = resultsOf(simulator, ares);
+    expect(new Set(heard.map(({ id, body }) => JSON.stringify([id, body]))).size).toBe(1);
+    expect(heard.every(({ isSigned }) => isSigned)).toBe(true);
+  });
+});
+
+test('the world is closed and opened again: a challenge goes on, and a result that was not taken is the same', async () => {
+  const file = join(folder, 'again', 'world.sqlite');
+  const threeDSServerURL = simulator.ear.url;
+  const before = await startTestSimulator({ file, notificationRetryMs: [300] });
+  const { ares: open } = await challenged(before, '05/38', [WRONG], { threeDSServerURL });
+  simulator.ear.answers.push(500);
+  const { ares: deaf } = await challenged(before, '05/38', [RIGHT], { threeDSServerURL });
+  await before.close();
+  expect(resultsOf(simulator, deaf)).toHaveLength(1);
+
+  const after = await startTestSimulator({ file });
+  await until(() => resultsOf(simulator, deaf).length === 2);
+  const [first, second] = resultsOf(simulator, deaf);
+  expect(second).toEqual({ ...first, answered: 200 });
+  expect(second).toMatchObject({ isSigned: true, body: { authenticationValue: PROOF } });
+  expect((await answer(after, open, WRONG)).text).toContain('You have one try left.');
+  await answer(after, open, RIGHT);
+  expect(resultsOf(simulator, open)).toMatchObject([{ body: { transStatus: 'Y', interactionCounter: '03' } }]);
+  await after.close();
+});
+
+describe('what may not be known', () => {
+  const NUMBER = cardNumber('4975', 16);
+  const CVV = '90817263';
+  const HOLDER = 'Ana Payer';
+
+  const bytesIn = async (where: string): Promise<string> => {
+    const files = await readdir(where);
+    return (await Promise.all(files.map((name) => readFile(join(where, name), 'latin1')))).join('');
+  };
+
+  test('no number, no code and no proof is in the file, on a page or in an error', async () => {
+    const where = join(folder, 'secrets');
+    const secretive = await startTestSimulator({ file: join(where, 'world.sqlite'), notificationRetryMs: [60_000] });
+    const shown: string[] = [];
+    const proofs: string[] = [];
+    const show = <Shown>(what: Shown): Shown => {
+      shown.push(JSON.stringify(what));
+      return what;
+    };
+    const submit = async (fields: Record<string, unknown>, more: Record<string, unknown> = {}) => {
+      const card = { number: NUMBER, month: '01', year: '2038', cvv: CVV, holder: HOLDER, ...fields };
+      const { body } = show(await secretive.submit({ brand: 'card', card, ...more }));
+      if (body.reference) show(await secretive.whole(body.reference));
+      return body;
+    };
+
+    // A gateway that is deaf leaves every result in the outbox.
+    secretive.ear.answers.push(...Array.from({ length: 20 }, () => 500));
+    for (const expiry of ['05/38', '06/38', '05/39', '06/39', '07/39', '08/39']) {
+      for (const form of [RIGHT, WRONG, CANCEL]) {
+        const { pages, ares } = await challenged(secretive, expiry, [form], { acctNumber: NUMBER });
+        show(pages);
+        for (const { body } of resultsOf(secretive, ares)) proofs.push(body.authenticationValue ?? '');
+      }
+    }
+    for (const expiry of ['07/38', '08/38', '01/38']) {
+      proofs.push((await ask(secretive, expiry, { acctNumber: NUMBER })).body.authenticationValue ?? '');
+    }
+    const known = proofs.filter((proof) => proof !== '');
+    expect(known.length).toBeGreaterThan(4);
+
+    for (const authenticationValue of known)
+      await submit({}, { authentication: { transStatus: 'Y', authenticationValue } });
+    const { redirect } = await submit({ month: '12' });
+    show(await (await fetch(redirect.url)).text());
+    show(await secretive.decide(redirect.url, { decision: 'approve' }));
+    show(await (await fetch(redirect.url)).text());
+    show(await (await fetch(`${secretive.url}/`)).text());
+
+    // Wherever the number is put by mistake, it is not repeated.
+    for (const name of ['number', 'month', 'year', 'cvv', 'holder']) await submit({ [name]: `${NUMBER} ` });
+    await submit({}, { card: NUMBER });
+    await submit({}, { authentication: NUMBER });
+    for (const name of Object.keys(areqOf(secretive, '05/38')).filter(
+      (one) => !/merchantName|URL|browser[AU]/.test(one),
+    )) {
+      show(await ask(secretive, '05/38', { [name]: `${NUMBER}x` }));
+    }
+    show(await carry(secretive, NUMBER));
+    show(await carry(secretive, toBase64url(NUMBER)));
+    show(await carry(secretive, toBase64url(JSON.stringify({ messageType: 'CReq', acctNumber: NUMBER }))));
+    for (const path of ['/v1/payments', '/3ds/areq']) {
+      const response = await fetch(secretive.url + path, {
+        method: 'POST',
+        headers: { authorization: 'Bearer the-key-of-the-gateway', 'content-type': 'application/json' },
+        body: `{"card":{"number":"${NUMBER}"`,
+      });
+      show([response.status, await response.text()]);
+    }
+
+    const open = await bytesIn(where);
+    await secretive.close();
+    const closed = await bytesIn(where);
+    for (const bytes of [open, closed]) {
+      expect(bytes.includes(NUMBER.slice(0, 6)), 'the file holds what it should').toBe(true);
+      for (const secret of [NUMBER, CVV, HOLDER, ...known]) expect(bytes.includes(secret), secret).toBe(false);
+    }
+    for (const text of shown) for (const secret of [NUMBER, CVV]) expect(text).not.toContain(secret);
+  });
+});
