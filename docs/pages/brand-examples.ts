@@ -1,8 +1,8 @@
-/** A request of each brand that works as it stands, and the ways to identify a payee; the tests try all of them. */
+/** Example requests of every brand and examples of payee identifications; the tests run all of them. */
 
 export interface Example {
   currency?: string;
-  /** What is sent besides the common fields of a sale. */
+  /** The fields in addition to the common fields of a sale. */
   fields?: Readonly<Record<string, string>>;
 }
 
@@ -148,23 +148,26 @@ interface Identification {
   example: string;
 }
 
-const ROUTING = 'nine digits with a right check digit';
+const ROUTING = 'nine digits with a valid check digit';
 const anyText = (example: string): Identification => ({ expects: 'text', example });
 
-/** The ways to identify a payee of `open-banking-a`. */
+/** The payee identification types of `open-banking-a`. */
 export const IDENTIFICATIONS: Readonly<Record<string, Identification>> = {
   SORT_CODE: { expects: 'six digits, with or without hyphens', example: '20-00-00' },
   ACCOUNT_NUMBER: anyText('31926819'),
-  IBAN: { expects: 'IBAN in capitals, without spaces, with right check digits', example: 'GB29NWBK60161331926819' },
-  BBAN: { expects: 'account number in the form of the payee’s country', example: 'NWBK60161331926819' },
+  IBAN: {
+    expects: 'IBAN in capital letters, without spaces, with valid check digits',
+    example: 'GB29NWBK60161331926819',
+  },
+  BBAN: { expects: 'account number in the format of the payee’s country', example: 'NWBK60161331926819' },
   BIC: { expects: 'SWIFT code of 8 or 11 characters', example: 'NWBKGB2L' },
-  PAN: { expects: 'card number of 12 to 19 digits with a right check digit', example: '4111111111111111' },
+  PAN: { expects: 'card number of 12 to 19 digits with a valid check digit', example: '4111111111111111' },
   MASKED_PAN: {
-    expects: 'card number of 12 to 19 characters; at most the first eight and the last four digits are not masked',
+    expects: 'card number of 12 to 19 characters; at most the first eight and the last four digits are unmasked',
     example: '411111******1111',
   },
   MSISDN: {
-    expects: 'phone number with its country code, 7 to 15 digits; a plus sign may stand first',
+    expects: 'phone number with country code, 7 to 15 digits, optionally with a leading plus sign',
     example: '+447911123456',
   },
   BSB: { expects: 'six digits, with or without a hyphen', example: '062-000' },
@@ -174,9 +177,9 @@ export const IDENTIFICATIONS: Readonly<Record<string, Identification>> = {
   ABA_ACH: { expects: ROUTING, example: '122105155' },
   EMAIL: { expects: 'e-mail address', example: 'ana@example.com' },
   ROLL_NUMBER: anyText('A/1234567-8'),
-  BLZ: { expects: 'eight digits, the first of them 1 to 8', example: '37040044' },
-  IFS: { expects: 'four capitals, a zero, six capitals or digits', example: 'SBIN0000300' },
-  CLABE: { expects: '18 digits with a right check digit', example: '032180000118359719' },
+  BLZ: { expects: 'eight digits; the first digit is 1 to 8', example: '37040044' },
+  IFS: { expects: 'four capital letters, a zero, six capital letters or digits', example: 'SBIN0000300' },
+  CLABE: { expects: '18 digits with a valid check digit', example: '032180000118359719' },
   CTN: anyText('CTN-0042'),
   BRANCH_CODE: anyText('250655'),
   VIRTUAL_ACCOUNT_ID: anyText('VA-000123'),

@@ -1,4 +1,4 @@
-/** Every brand: what it is, which fields it has, and a request that works. */
+/** Generates docs/brands.md: the description, fields and a working request of every brand. */
 import { BRANDS as SANDBOX } from '../../simulator/brands.ts';
 import { BRANDS, type Brand } from '../../src/rules/brands.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -17,15 +17,15 @@ function currenciesOf({ fields }: Brand): string {
 }
 
 function payerTimeOf({ isImmediate, isPayout, payerTimeMs, codeTimeMs, pendingMs }: Brand): string {
-  if (isImmediate) return 'no payer is waited for';
+  if (isImmediate) return 'no payer involved';
   if (payerTimeMs !== undefined) return duration(payerTimeMs);
-  const end = pendingMs === undefined ? '' : `; ${duration(pendingMs)} while it is pending`;
-  if (isPayout) return `no payer is waited for${end}`;
+  const end = pendingMs === undefined ? '' : `; ${duration(pendingMs)} while pending`;
+  if (isPayout) return `no payer involved${end}`;
   if (codeTimeMs !== undefined) return `the code is shown for ${duration(codeTimeMs)}${end}`;
   return `${duration(LIMITS.payerMs)} after a redirect${end}`;
 }
 
-/** One argument of curl; what a form would not carry as it stands is encoded. */
+/** One curl argument; a value that a form cannot carry unencoded gets `--data-urlencode`. */
 function argument([name, value]: [string, string]): string {
   const isPlain = /^[\w@.:-]*$/.test(value);
   const pair = `${name}=${value}`;
@@ -41,7 +41,7 @@ export function command(label: string): string {
   return line.length <= 100 ? line : [sale, ...given].join(' \\\n  ');
 }
 
-/** What has to be set in the account before a sale of this brand is accepted. */
+/** The account settings that are required before a sale of this brand is accepted. */
 const toSet = ({ fields }: Brand): string[] =>
   fields
     .filter(({ name, isSetting }) => isSetting && SETTINGS[name as SettingName].default === '')
@@ -53,7 +53,7 @@ function section([label, brand]: [string, Brand]): string[] {
     `## ${label}`,
     brand.about,
     ...(SANDBOX[label] ? [`**In the sandbox:** ${SANDBOX[label].sandbox}`] : []),
-    brand.fields.length > 0 ? fieldTable(brand.fields) : 'It has no fields of its own.',
+    brand.fields.length > 0 ? fieldTable(brand.fields) : 'This brand has no fields of its own.',
     ...(missing.length > 0
       ? [`Set ${missing.map(code).join(', ')} in the [settings](settings.md) of the account first.`]
       : []),
@@ -64,23 +64,23 @@ function section([label, brand]: [string, Brand]): string[] {
 }
 
 const waysToPay = (methods: readonly string[]): string => `
-The provider’s page offers the ways to pay ${methods.join(', ')}, each when all its fields came. When none is complete,
-the payer is asked for the fields of the one that lacks the least.`;
+The provider’s page offers the payment methods ${methods.join(', ')}, each if all its fields were sent. If no method is
+complete, the payer is asked for the fields of the method with the fewest missing fields.`;
 
 const identifications = (): string[] => [
-  '### Ways to identify a payee',
+  '### Payee identification types',
   `
-What ${code('identification')} expects for each ${code('type')}. A payee may have several: the second one is sent as
-${code('parameters[payee_identifications][1][type]')} and so on. In the ${code('parameters')} of a
-[Checkout session](merchant-guide.md#a-session) they are a list of objects with these two members. Without it the brand
-is not offered there, because no payer could fill it in.`,
+The value of ${code('identification')} depends on ${code('type')}. A payee can have several identifications; send the
+second one as ${code('parameters[payee_identifications][1][type]')} and so on. In the ${code('parameters')} of a
+[Checkout session](merchant/checkout.md#open-a-session) they are a list of objects with these two members. Checkout does
+not offer the brand without this list, because payers cannot enter it.`,
   table(
-    ['`type`', '`identification`', 'Such as'],
+    ['`type`', '`identification`', 'Example'],
     Object.entries(IDENTIFICATIONS).map(([type, { expects, example }]) => [code(type), expects, code(example)]),
   ),
 ];
 
-/** The brands whose payments can be repeated, as a phrase. */
+/** The brands that support recurring sales, as a phrase. */
 function recurring(): string {
   const labels = Object.entries(BRANDS).flatMap(([label, { recurs }]) => (recurs ? [code(label)] : []));
   return [labels.slice(0, -1).join(', '), labels.at(-1)].filter(Boolean).join(' or ');
@@ -91,25 +91,25 @@ export function brands(): string {
     'Brands',
     'src/rules/brands.ts and simulator/brands.ts',
     `
-The field ${code('brand')} of a ${code('SALE')} names the way to pay. Each brand adds its own fields to those of every
-sale ([Requests](requests.md)); where a field stands in both tables, both have to hold. What happens after the sale is
-in the [merchant guide](merchant-guide.md#what-happens-after-a-sale).
+This page lists the brands: the payment methods that the field ${code('brand')} of a ${code('SALE')} selects. Each brand
+adds its own fields to the [fields of every sale](requests.md#sale). A field that is in both tables must satisfy both.
+[S2S sales](merchant/sales.md#results) describes what happens after the sale.
 
-- An account may be limited to some brands (setting ${code('brands')}), and may call a brand by another name
-  (${code('brand_aliases')}).
-- A field that is _asked_ may be left out. Then the sale is answered with a redirect to our page, where the payer fills
-  it in. Country codes are taken from ${code('payer_country')}, in capitals or small letters.
-- _Kept sealed_ means that the value goes to the provider and nobody else ever sees it: no answer, no log, no operator.
-- A payment of ${recurring()} can be repeated without its payer: it may be the first of
-  [recurring sales](merchant-guide.md#recurring-sales).
-- Money that goes out cannot be refunded.
-- The payer’s time counts from the sale. When it is over, the payment is declined. A payment that is ${code('PENDING')}
-  without such a time waits until its provider tells the outcome.
-- The examples use the shell function ${code('sale')} of the [merchant guide](merchant-guide.md#shell-functions): brand,
-  identifier, order number, currency, and the fields of the brand. In the sandbox the identifier ${code('decline@example.com')} makes every
-  brand decline.`,
+- The account setting ${code('brands')} limits an account to some brands. The setting ${code('brand_aliases')} defines
+  other names for brands.
+- A field that is _asked_ may be left out. The sale is then answered with a redirect to a page of the gateway, where the
+  payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
+- _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
+  contains it.
+- Payments with ${recurring()} support [recurring sales](merchant/recurring.md).
+- Payouts (money _out_) cannot be refunded.
+- The payer’s time starts with the sale. When it is over, the payment is declined. A ${code('PENDING')} payment without
+  such a time waits until its provider reports the outcome.
+- The examples use the shell function ${code('sale')} of the [quick start](merchant/quick-start.md#shell-functions). Its
+  arguments are the brand, the identifier, the order number, the currency and the brand fields. In the sandbox the
+  identifier ${code('decline@example.com')} makes every brand decline.`,
     table(
-      ['Brand', 'About', 'Money', 'Currencies', 'The payer’s time', 'In the sandbox'],
+      ['Brand', 'Description', 'Money', 'Currencies', 'Payer’s time', 'In the sandbox'],
       Object.entries(BRANDS).map(([label, brand]) => [
         `[${label}](#${label})`,
         brand.about,

@@ -1,8 +1,8 @@
-/** JSON as the formatter of this repository wants it: a short list of plain values stands on one line. */
+/** Formats JSON like the formatter of this repository: a short list of plain values stays on one line. */
 
 const WIDTH = 120;
 
-/** `taken` is what else stands on the line: a name before the value, and perhaps a comma after it. */
+/** `taken` is the width that the line already uses: the indentation, the name and a possible comma. */
 export function jsonText(value: unknown, indent = '', taken = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Array.isArray(value)

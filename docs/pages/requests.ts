@@ -1,4 +1,4 @@
-/** What a request carries, over `/post` and over Checkout, and what its hash covers. */
+/** Generates docs/requests.md: the fields of every request over `/post` and Checkout, and the fields that its hash covers. */
 import { LONG_FIELDS } from '../../src/rules/brands.ts';
 import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -16,11 +16,11 @@ export function fieldTable(fields: readonly Field[], more: Rows = []): string {
   return table(['Field', 'Need', 'Expects'], more.length === 0 ? rows : rows.toSpliced(-1, 0, ...more));
 }
 
-/** The fields of a session that are lists and objects, which the rows of the rules do not know. */
+/** The list and object fields of a session, which the field tables of the rules do not contain. */
 const OF_SESSIONS: Rows = [
-  ['methods', 'list of brands, or of their aliases; `card` means cards'],
-  ['card_token', `list of tokens, at most ${LIMITS.savedCardsMost}; or one of them`],
-  ['parameters', 'object: under the label of a brand, the fields of this brand'],
+  ['methods', 'list of brand labels or aliases; `card` means cards'],
+  ['card_token', `list of at most ${LIMITS.savedCardsMost} tokens, or one token`],
+  ['parameters', 'object that maps a brand label to an object with the fields of the brand'],
   ['custom_data', 'object of texts'],
 ].map(([name = '', expects = '']) => [code(name), 'optional', expects]);
 
@@ -28,7 +28,7 @@ function checkout(): string[] {
   return (Object.entries(CHECKOUT_OPERATIONS) as [string, Operation][]).flatMap(([path, { fields, signs }]) => [
     `### POST /api/v1/${path}`,
     `Hash over: ${hashOver(signs)}`,
-    // A credit has a row for its earlier shape only to refuse it.
+    // The field `order` of a credit exists only to refuse an earlier request format.
     fieldTable(
       fields.filter(({ name }) => name !== 'order'),
       path === 'session' ? OF_SESSIONS : [],
@@ -46,36 +46,37 @@ export function requests(): string {
     'Requests',
     'src/rules/operations.ts',
     `
-Requests come as forms to ${code('/post')}, or as JSON to the paths of [Checkout](#checkout). How the hash is made, and
-what the answers look like, is in the [merchant guide](merchant-guide.md). For machines, the same is in
-[openapi.json](openapi.json), which the gateway also serves at ${code('/openapi.json')}.
+This page lists the fields of every request. Requests are forms to ${code('/post')}, or JSON to the paths of
+[Checkout](#checkout). [Sign requests](merchant/sign-requests.md) describes how to compute the hash.
+[openapi.json](openapi.json) contains the same information in machine-readable form; the gateway serves it at
+${code('/openapi.json')}.
 
-A form goes to ${code('POST /post')} as ${code('application/x-www-form-urlencoded')} or
-${code('multipart/form-data')}, and its field ${code('action')} says what to do. The name of an action is written in
-capitals, exactly as here. Every form also carries ${code('client_key')}.
+A form request is sent to ${code('POST /post')} as ${code('application/x-www-form-urlencoded')} or
+${code('multipart/form-data')}. Its field ${code('action')} is the name of the action in capital letters, as in the
+headings below. Every form also contains ${code('client_key')}.
 
-The field ${code('brand')} of a sale names the way to pay. Each brand adds its own fields to those of ${code('SALE')};
-they are in [Brands](brands.md).
+The field ${code('brand')} of a sale selects the payment method. [Brands](brands.md) lists the fields that each brand
+adds to those of ${code('SALE')}.
 
 A body has at most ${LIMITS.bodyBytes / 1024} KiB, ${LIMITS.formFields} fields and ${LIMITS.formDepth} levels of
-brackets in a name. The long fields of brands (${[...LONG_FIELDS].map(code).join(', ')}) come on top of that; the
-fields ${code('action')}, ${code('client_key')} and ${code('brand')} of such a sale come first, within the first
-${LIMITS.bodyBytes / 1024} KiB, and the whole body has at most ${LIMITS.bodyBytesMost / 1024 / 1024} MiB. A field is
-sent once. A required field that is empty counts as missing. Fields that are not listed are ignored, but
-${code('custom_data[…]')} of a sale is kept with the payment.
+brackets in a name. Long brand fields (${[...LONG_FIELDS].map(code).join(', ')}) do not count towards this limit; the
+whole body has at most ${LIMITS.bodyBytesMost / 1024 / 1024} MiB. In such a sale, send ${code('action')},
+${code('client_key')} and ${code('brand')} first, within the first ${LIMITS.bodyBytes / 1024} KiB. Send each field once.
+A required field that is empty counts as missing. Fields that are not listed are ignored, except that
+${code('custom_data[…]')} of a sale is stored with the payment.
 
-What the actions do, and how they are answered, is in the merchant guide: [sales](merchant-guide.md#the-answer-to-a-sale),
-[captures, voids and refunds](merchant-guide.md#capture-void-refund),
-[recurring sales](merchant-guide.md#recurring-sales), [schedules](merchant-guide.md#schedules).`,
+The merchant guide describes the actions and their responses: [sales](merchant/sales.md),
+[status queries](merchant/status.md), [captures, voids and refunds](merchant/operations.md),
+[recurring sales](merchant/recurring.md) and [schedules](merchant/schedules.md).`,
     ...actions,
     '## Checkout',
     `
-JSON (${code('application/json')}), and the path says what to do. Every request also carries ${code('merchant_key')}. A
-point in a name leads into an object: ${code('order.number')} is ${code('{"order": {"number": …}}')}. An optional field
-may also be empty or ${code('null')}. Whole numbers may come as text; an amount is always a text. Fields that are not
-listed are ignored.
+A Checkout request is JSON (${code('application/json')}), and its path selects the operation. Every request also contains
+${code('merchant_key')}. A dot in a name denotes a nested object: ${code('order.number')} is
+${code('{"order": {"number": …}}')}. An optional field may be empty or ${code('null')}. Whole numbers may be sent as
+strings; an amount is always a string. Fields that are not listed are ignored.
 
-What each path does, and how it is answered, is in the [merchant guide](merchant-guide.md#checkout).`,
+[Checkout](merchant/checkout.md) describes the paths and their responses.`,
     ...checkout(),
   );
 }

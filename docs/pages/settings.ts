@@ -1,4 +1,4 @@
-/** The settings of a merchant account. */
+/** Generates docs/settings.md: the settings of a merchant account. */
 import { SETTING_NAMES, SETTINGS } from '../../src/rules/settings.ts';
 import { code, page, table } from './markdown.ts';
 
@@ -9,13 +9,13 @@ export function settings(): string {
     'Account settings',
     'src/rules/settings.ts',
     `
-The settings of a merchant account. Set them through the admin API when the account is made
-(${code('POST /admin/api/accounts')}) or later (${code('PATCH /admin/api/accounts/{mid}')}), as JSON. A name with a dot
-can be written with the dot or as an object: ${code('{"branding.name": "Tea"}')} and
-${code('{"branding": {"name": "Tea"}}')} mean the same. An unknown name or a bad value is refused and named, and then
-nothing is changed.`,
+This page lists the settings of a merchant account. Set them as JSON through the admin API, when you create the account
+(${code('POST /admin/api/accounts')}) or later (${code('PATCH /admin/api/accounts/{mid}')});
+[Accounts](operator/accounts.md) has examples. A name with a dot can be written with the dot or as an object:
+${code('{"branding.name": "Tea"}')} and ${code('{"branding": {"name": "Tea"}}')} are equivalent. If a request contains an
+unknown name or an invalid value, it is refused with an error for each, and no setting is changed.`,
     table(
-      ['Setting', 'Default', 'Expects', 'Means'],
+      ['Setting', 'Default', 'Expects', 'Meaning'],
       SETTING_NAMES.map((name) => {
         const row = SETTINGS[name];
         const inSandbox = 'sandboxDefault' in row ? `, ${json(row.sandboxDefault)} in the sandbox` : '';

@@ -1,4 +1,4 @@
-/** The states of a payment and the events that move it, as tables and as a diagram. */
+/** Generates docs/states.md: the states of a payment, their transitions and the timers, as tables and as a diagram. */
 import { BRANDS } from '../../src/rules/brands.ts';
 import { BLOCKING_ATTEMPTS, RETRY_SCHEDULE_MS } from '../../src/rules/callbacks.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -6,110 +6,110 @@ import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } f
 import { code, duration, page, table } from './markdown.ts';
 
 const STATE_MEANS: Record<StateName, string> = {
-  PREPARE: 'Written down; the payer chooses how to pay, or the provider has not answered yet.',
-  REDIRECT: 'The payer has to go to another page.',
-  '3DS': 'The payer has to pass the check of the card’s bank.',
-  PENDING: 'Authorised and waiting for a capture, or waiting for the provider’s outcome.',
+  PREPARE: 'Stored; the payer chooses a payment method, or the provider has not answered yet.',
+  REDIRECT: 'The payer must continue on another page.',
+  '3DS': 'The payer must complete a 3-D Secure challenge.',
+  PENDING: 'Authorised and waiting for a capture, or waiting for the outcome from the provider.',
   SETTLED: 'Paid.',
-  DECLINED: 'Refused by the provider, or never finished by the payer.',
+  DECLINED: 'Declined by the provider, or not completed by the payer.',
   VOID: 'Cancelled before any money moved.',
-  REVERSAL: 'The authorisation was given back.',
-  REFUND: 'Paid back in full.',
-  CHARGEBACK: 'Taken back by the payer’s bank.',
+  REVERSAL: 'The authorisation was released.',
+  REFUND: 'Refunded in full.',
+  CHARGEBACK: 'Charged back by the payer’s bank.',
   EXPIRED: 'Authorised, but not captured in time.',
 };
 
 const EVENT_MEANS: Record<PaymentEvent, string> = {
-  redirected: 'the provider needs the payer on another page',
-  challenged: 'the card’s bank wants to see the payer',
-  accepted: 'the provider took the payment and will tell the outcome later',
-  unanswered: 'the provider was called and did not answer; it is asked again until it does',
+  redirected: 'the provider requires the payer to continue on another page',
+  challenged: 'the card issuer requires a 3-D Secure challenge',
+  accepted: 'the provider accepted the payment and will report the outcome later',
+  unanswered: 'the provider was called and did not answer; it is queried until it does',
   authorised: 'the provider reserved the amount',
   settled: 'the provider moved the money',
-  declined: 'the provider refused',
+  declined: 'the provider declined',
   abandoned: 'the payer did not finish in time',
-  captured: 'an authorised amount was taken',
-  voided: 'the merchant or the operator cancelled',
-  reversed: 'the merchant or the operator gave the authorisation back',
-  expired: 'nobody captured the authorisation within the account’s `authorisation_days`',
-  partlyRefunded: 'a part was paid back',
-  refunded: 'everything was paid back',
-  chargedBack: 'the payer’s bank took the money back',
+  captured: 'an authorised amount was captured',
+  voided: 'the merchant or the operator cancelled the payment',
+  reversed: 'the merchant or the operator released the authorisation',
+  expired: 'the authorisation was not captured within the account’s `authorisation_days`',
+  partlyRefunded: 'a part was refunded',
+  refunded: 'the whole captured amount was refunded',
+  chargedBack: 'the payer’s bank charged the payment back',
 };
 
 const pauses = (list: readonly number[]): string => list.map(duration).join(', ');
 
-/** What happens by itself, and when; every number is a row of the limits. */
-function whatTimeBrings(): string[][] {
+/** The timers; every number comes from the limits. */
+function timers(): string[][] {
   const { queryBackoffMs, lateQueryBackoffMs, notificationRetryMs, scheduleRetryMs } = LIMITS;
   const ownTime = Object.entries(BRANDS).flatMap(([label, { payerTimeMs }]) =>
     payerTimeMs === undefined ? [] : [`${duration(payerTimeMs)} for ${code(label)}`],
   );
   return [
     [
-      `A payment is ${code('PREPARE')} for ${duration(LIMITS.submissionMs)}, because its process died`,
-      'its provider is asked',
+      `A payment is ${code('PREPARE')} for ${duration(LIMITS.submissionMs)}, because its process stopped`,
+      'its provider is queried',
     ],
     [
-      'The outcome is unknown, or the provider said that it comes later, or the payer was redirected',
-      `the provider is asked after ${duration(queryBackoffMs[0])}, and again after ${pauses(queryBackoffMs)}; the last pause repeats ${LIMITS.dailyQueries} times`,
+      'The outcome is unknown, the provider reports it later, or the payer was redirected',
+      `the provider is queried after ${duration(queryBackoffMs[0])}, then at intervals of ${pauses(queryBackoffMs)}; the last interval is repeated ${LIMITS.dailyQueries} times`,
     ],
     [
-      'The outcome is unknown, and all these pauses are over',
-      `the payment gets the attention ${code('unresolved')}, and is still asked about once a day`,
+      'The outcome is unknown, and all these intervals have passed',
+      `the payment gets the attention mark ${code('unresolved')}, and the provider is still queried once a day`,
     ],
     [
-      'A connector answers again after at least three calls without an answer',
-      'what it left open is asked about soon, one payment after the other',
+      'A connector answers again after at least three unanswered calls',
+      'its open payments are queried soon, one after the other',
     ],
     [
-      `The provider says twice in a row that it has no such payment, and ${duration(LIMITS.submissionMs + LIMITS.neverReceivedMs)} have passed since the payment could be sent last`,
-      `it is ${code('DECLINED')}, unless the provider’s connector cannot know that; it is still asked about, as below`,
+      `The provider reports twice in a row that it has no such payment, and ${duration(LIMITS.submissionMs + LIMITS.neverReceivedMs)} have passed since the gateway last started to submit it`,
+      `it is ${code('DECLINED')}, unless its connector cannot determine this; the provider is still queried for a late success`,
     ],
     [
-      `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}; with Checkout when the session ends, and ${duration(LIMITS.challengeMs)} after the way to the card’s bank`,
-      `the provider is asked once more; a payment that succeeded is a success, any other is ${code('DECLINED')} (${code('abandoned')}). While the provider does not answer, a redirected payment stays open and is asked about again`,
+      `The payer’s time is over: ${duration(LIMITS.payerMs)} after the sale, ${ownTime.join(', ')}; with Checkout when the session expires, and ${duration(LIMITS.challengeMs)} after the redirect to the card issuer`,
+      `the provider is queried once more; a payment that succeeded counts as a success, any other is ${code('DECLINED')} (${code('abandoned')}). While the provider does not answer, a redirected payment stays open and is queried again`,
     ],
     [
-      `A payment that its provider has accepted has no outcome after the time in the row of its [brand](brands.md)`,
-      'the same: a last question, then it is declined',
+      `An accepted payment has no outcome after the pending time of its [brand](brands.md)`,
+      'the same: one more query, then it is declined',
     ],
     [
-      `After that`,
-      `the provider is still asked, in case money comes late: after ${duration(lateQueryBackoffMs[0])}, and again after ${pauses(lateQueryBackoffMs)}`,
+      `The payment has ended without success in one of these ways`,
+      `the provider is still queried, in case the payment succeeds late: after ${duration(lateQueryBackoffMs[0])}, then at intervals of ${pauses(lateQueryBackoffMs)}`,
     ],
     [
       'An authorisation is older than the account’s `authorisation_days`',
-      `it is voided at the provider, and then ${code('EXPIRED')}; a capture, void or reversal that is under way decides first`,
+      `it is voided at the provider and then ${code('EXPIRED')}; a capture, void or reversal in progress finishes first`,
     ],
     [
-      `A capture, void or refund has no outcome after ${duration(LIMITS.submissionMs)}, because its process died`,
-      'its provider is asked about the operation',
+      `A capture, void or refund has no outcome after ${duration(LIMITS.submissionMs)}, because its process stopped`,
+      'its provider is queried for the operation',
     ],
     [
-      'The outcome of an operation is unknown, or the provider said that it comes later',
-      `the provider is asked about it after ${pauses(queryBackoffMs)}; the last pause repeats ${LIMITS.dailyQueries} times`,
+      'The outcome of an operation is unknown, or the provider reports it later',
+      `the provider is queried at intervals of ${pauses(queryBackoffMs)}; the last interval is repeated ${LIMITS.dailyQueries} times`,
     ],
     [
       'The provider has no such operation',
-      'it is sent again with the same id, unless the provider’s connector cannot repeat safely',
+      'it is sent again with the same id, unless the connector does not support idempotent repeats',
     ],
-    ['The date of a scheduled charge has come', 'it is charged, under an order number of its own'],
+    ['A scheduled charge is due', 'it is charged under its own order number'],
     [
       'A scheduled charge is declined',
-      `it is tried again after ${pauses(scheduleRetryMs)}; then it is given up, and the next date follows`,
+      `it is retried after ${pauses(scheduleRetryMs)}; then it is given up, and the schedule continues with the next date`,
     ],
     [
       'The outcome of a scheduled charge, or of the first payment, is not known yet',
-      `the schedule looks again after ${duration(LIMITS.scheduleWaitMs)}`,
+      `the schedule checks again after ${duration(LIMITS.scheduleWaitMs)}`,
     ],
     [
-      'A merchant’s server does not take a callback',
-      `it is sent again after ${pauses(RETRY_SCHEDULE_MS)}, each up to a fifth shorter or longer; then it is ${code('parked')}; later callbacks of its payment pass it after ${BLOCKING_ATTEMPTS} failed tries`,
+      'A merchant’s server does not accept a callback',
+      `it is retried after ${pauses(RETRY_SCHEDULE_MS)}, each interval up to a fifth shorter or longer; then it is ${code('parked')}. Later callbacks of the payment are sent after ${BLOCKING_ATTEMPTS} failed attempts`,
     ],
     [
-      'News come for a payment that nobody knows',
-      `they are tried again after ${pauses(notificationRetryMs)}; then they are ${code('unmatched')}`,
+      'A provider notification arrives for an unknown payment',
+      `it is retried after ${pauses(notificationRetryMs)}; then it is ${code('unmatched')}`,
     ],
   ];
 }
@@ -117,7 +117,7 @@ function whatTimeBrings(): string[][] {
 export function states(): string {
   const transitionsFrom = (state: StateName) => Object.entries(STATES[state].on) as [PaymentEvent, StateName][];
   const finals = STATE_NAMES.filter((state) => transitionsFrom(state).length === 0);
-  // An identifier of a diagram may not begin with a digit.
+  // A Mermaid identifier must not begin with a digit.
   const id = (state: StateName): string => (/^\d/.test(state) ? `State${state}` : state);
   const arrows = STATE_NAMES.flatMap((from) => {
     const byTarget = Map.groupBy(transitionsFrom(from), ([, to]) => to);
@@ -130,14 +130,14 @@ export function states(): string {
     'States of a payment',
     'src/rules/states.ts and src/rules/limits.ts',
     `
-A payment is in one of these states, and only the events below move it. States only move forward. News that the table
-does not allow, such as a decline of a payment that is settled, are noted in the history of the payment and change
-nothing. A success that comes after a payment was given up also goes on the operator’s
-[attention list](operator-guide.md#the-attention-list), because money may have moved.
+This page lists the states of a payment, the events that change them, and the timers. Only the transitions in this table
+are possible. A provider notification without a transition, such as a decline of a settled payment, is recorded in the
+history of the payment and has no effect. If a payment succeeds at the provider after it has ended without success, it is
+put on the operator’s [attention list](operator/attention-list.md), because money may have moved.
 
-Checkout tells the same states in small letters, and says ${code('decline')} for ${code('DECLINED')}.`,
+Checkout uses the same states in lower case, except that ${code('DECLINED')} is ${code('decline')}.`,
     table(
-      ['State', 'Means', '`result` of a sale', 'Order may be tried again', 'Events and where they lead'],
+      ['State', 'Meaning', '`result` of a sale', 'Order may be tried again', 'Transitions'],
       STATE_NAMES.map((state) => [
         code(state),
         STATE_MEANS[state],
@@ -150,19 +150,19 @@ Checkout tells the same states in small letters, and says ${code('decline')} for
     ),
     `
 A sale whose provider did not answer has \`result\` ${code('UNDEFINED')} and \`status\` ${code('PENDING')} until the
-outcome is known. It is never declined by guess.`,
+outcome is known. The gateway does not decline it before the provider has answered.`,
     '## Events',
     table(
-      ['Event', 'Means'],
+      ['Event', 'Meaning'],
       events.map(([event, means]) => [code(event), means]),
     ),
     `
-The history of a payment has further rows, which leave the state as it is. Those of a capture, void, reversal or refund
-are ${code('requested …')} when it is reserved, before the provider is called; ${code('refused …')} when the provider
-declined it; ${code('unanswered …')} each time its outcome could not be told. When it is done, there is the event from the
-table.`,
-    '## What time brings',
-    table(['When', 'What happens'], whatTimeBrings()),
+The history of a payment also contains rows that do not change the state. For a capture, void, reversal or refund these
+are ${code('requested …')} when the amount is reserved, before the provider is called; ${code('refused …')} when the
+provider declined it; and ${code('unanswered …')} for each call without an outcome. A completed operation has the event
+from the table.`,
+    '## Timers',
+    table(['Condition', 'Effect'], timers()),
     '## Diagram',
     [
       '```mermaid',

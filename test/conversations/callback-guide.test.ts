@@ -13,8 +13,8 @@ import { saleFields, startTestGateway, type TestGateway } from '../support/gatew
 import { clearAway, ROOT, run } from '../support/process.ts';
 
 const guide = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
-const merchants = guide('merchant-guide.md').split('\n## Callbacks\n')[1]?.split('\n## ')[0] ?? '';
-const operators = guide('operator-guide.md').split('\n### Callbacks\n')[1]?.split('\n### ')[0] ?? '';
+const merchants = guide('merchant/callbacks.md');
+const operators = guide('operator/callbacks.md');
 
 test('every type of callback is in the table, with its action and all that it can say', () => {
   const told = Map.groupBy(Object.values(CALLBACK_EVENTS), ({ type }) => type);
