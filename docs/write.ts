@@ -1,4 +1,4 @@
-/** Writes the pages of this folder that are made from the tables in `src`, so that neither can say what the other does not. */
+/** Generates the reference pages of this directory from the tables in `src`, so that they always match the code. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openApi } from '../src/wire/openapi.ts';
@@ -11,7 +11,7 @@ import { requests } from './pages/requests.ts';
 import { settings } from './pages/settings.ts';
 import { states } from './pages/states.ts';
 
-/** The generated pages: the name of each file and what it has to hold. */
+/** The generated pages: file name and expected contents. */
 export const documents = (): Record<string, string> => ({
   'brands.md': brands(),
   'configuration.md': configuration(),

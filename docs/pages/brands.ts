@@ -101,10 +101,10 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
   contains it.
-- Payments with ${recurring()} support [recurring sales](merchant/recurring.md).
+- Card payments and payments with ${recurring()} support [recurring sales](merchant/recurring.md).
 - Payouts (money _out_) cannot be refunded.
-- The payer’s time starts with the sale. When it is over, the payment is declined. A ${code('PENDING')} payment without
-  such a time waits until its provider reports the outcome.
+- The payer’s time starts with the sale. When it is over, the payment is declined. A payment that its provider has
+  accepted can stay ${code('PENDING')} for the time that is marked _while pending_; then it is declined.
 - The examples use the shell function ${code('sale')} of the [quick start](merchant/quick-start.md#shell-functions). Its
   arguments are the brand, the identifier, the order number, the currency and the brand fields. In the sandbox the
   identifier ${code('decline@example.com')} makes every brand decline.`,

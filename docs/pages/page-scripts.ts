@@ -4,7 +4,7 @@ import { code, page, table } from './markdown.ts';
 
 /** What the script does, and what happens without JavaScript. */
 const DUTIES: readonly [does: string, without: string][] = [
-  ['Formats the card number and the expiry, and shows the card network', 'the payer formats them or not'],
+  ['Formats the card number and the expiry, and shows the card network', 'the payer enters them in any format'],
   ['Validates fields before the form is submitted', 'the server validates them, with the same messages'],
   ['Submits a form once and shows progress', 'the server treats a second submission as a repeat of the first'],
   [
