@@ -4,7 +4,6 @@ import { batch } from '../lib/batch.ts';
 import { isItemFault } from '../lib/faults.ts';
 import { BLOCKING_ATTEMPTS } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
-import { moments, plain, texts } from './arrays.ts';
 import {
   type CallbackFilter,
   type CallbackKey,
@@ -19,6 +18,7 @@ import {
 import { announce } from './changes.ts';
 import { columns, compare, iso } from './columns.ts';
 import type { Database } from './database.ts';
+import { unnestTable } from './unnest.ts';
 
 export type { CallbackFilter, CallbackKey, CallbackState } from './callback-keys.ts';
 
@@ -163,18 +163,28 @@ const FIND_DUE = `
   (select s.mid, s.endpoint, s.due_at::text from swept s order by s.due_at desc, s.mid desc, s.endpoint desc
     limit case when (select count(*) from swept) < ${SWEPT} then 0 else 1 end)`;
 
+const WANTED = unnestTable<WantedEndpoint>(
+  [
+    ['mid', 'uuid', 'plain', ({ mid }) => mid],
+    ['endpoint', 'text', 'texts', ({ endpoint }) => endpoint],
+    ['room', 'int', 'plain', ({ room }) => room],
+    ['ahead', 'int', 'plain', ({ ahead }) => ahead],
+  ],
+  4,
+);
+
 /**
  * Takes what is due for some endpoints, the oldest first, and looks at a bounded number of rows: at `room + ahead` of each
  * endpoint, and at `most` altogether. What an earlier callback of its payment holds back is put off, so that it does not
  * hide others: until its holder is due, but a fresh one for a second only, because its holder may be done at this moment,
- * and the statement that says so may not have seen it.
+ * and the statement that says so may not have seen it. Its parameters: the time, the lease in milliseconds, the most rows
+ * to look at, and the endpoints.
  */
 const CLAIM = `
   with looked as materialized (
     select e.place, e.room, e.now, d.* from (
       select i.*, $1::timestamptz + coalesce(o.offset_ms, 0) * interval '1 ms' as now
-      from unnest($3::uuid[], $4::text[], $5::int[], $6::int[])
-        with ordinality as i(mid, endpoint, room, ahead, place)
+      from ${WANTED.rows('i', 'place')}
       left join clock_offsets o on o.mid = i.mid
       order by i.place
     ) e cross join lateral (
@@ -182,7 +192,7 @@ const CLAIM = `
       from callbacks c where c.mid = e.mid and c.endpoint = e.endpoint and c.due_at <= e.now
       order by c.due_at limit e.room + e.ahead for update of c skip locked
     ) d
-    limit $7
+    limit $3
   ), ranked as materialized (
     select l.*, row_number() over (partition by l.place, l.held_until is null order by l.due_at) as turn from looked l
   ), deferred as (
@@ -202,6 +212,20 @@ const CLAIM = `
     select place, count(*)::int as looked, count(held_until)::int as held from looked group by place
   ) l left join taken t on t.taken_place = l.place`;
 
+const TRIED = unnestTable<Told>([
+  ['mid', 'uuid', 'plain', ({ key }) => key.mid],
+  ['payment_id', 'uuid', 'plain', ({ key }) => key.paymentId],
+  ['seq', 'int', 'plain', ({ key }) => key.seq],
+  ['state', 'callback_state', 'plain', ({ state }) => state],
+  ['reason', 'text', 'texts', ({ reason }) => reason],
+  ['due_at', 'timestamptz', 'moments', ({ dueAt }) => dueAt],
+  ['at', 'timestamptz', 'moments', ({ at }) => at],
+  ['status', 'int', 'plain', ({ status }) => status],
+  ['fault', 'text', 'texts', ({ fault }) => fault],
+  ['took_ms', 'int', 'plain', ({ tookMs }) => tookMs],
+  ['taken_until', 'timestamptz', 'moments', ({ takenUntil }) => takenUntil],
+]);
+
 /**
  * A try changes a callback only as long as it is ours; when another process has taken it meanwhile, or somebody asked for
  * it anew, it is listed and no more. Later callbacks of the payment are not due before it while it holds them back, so that no
@@ -211,9 +235,7 @@ const CLAIM = `
  */
 const RECORD = `
   with told as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::callback_state[], $5::text[], $6::timestamptz[],
-      $7::timestamptz[], $8::int[], $9::text[], $10::int[], $11::timestamptz[]
-    ) as i(mid, payment_id, seq, state, reason, due_at, at, status, fault, took_ms, taken_until)
+    select * from ${TRIED.rows('i')}
   ), recorded as (
     update callbacks c set attempts = c.attempts + 1,
       retry_index = case when c.due_at = i.taken_until then c.retry_index + 1 else c.retry_index end,
@@ -238,6 +260,19 @@ const RECORD = `
     select mid, payment_id, seq, attempts, at, status, fault, took_ms from recorded
   )
   select payment_id as "paymentId", seq from recorded where counts`;
+
+const UNSENT = unnestTable<CallbackRow & { now: number }>([
+  ['mid', 'uuid', 'plain', ({ mid }) => mid],
+  ['payment_id', 'uuid', 'plain', ({ paymentId }) => paymentId],
+  ['seq', 'int', 'plain', ({ seq }) => seq],
+  ['now', 'timestamptz', 'moments', ({ now }) => now],
+  ['taken_until', 'timestamptz', 'moments', ({ dueAt }) => dueAt],
+]);
+
+const GIVE_BACK = `
+  update callbacks c set due_at = i.now, is_leased = false
+  from ${UNSENT.rows('i')}
+  where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.due_at = i.taken_until`;
 
 export interface CallbackStore {
   /** Finds endpoints that may have something due, and how far the sweep has come if there is more to sweep. */
@@ -272,19 +307,7 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       const { rows } = await deliveries.query<Omit<CallbackKey, 'mid'>>({
         name: 'record_callbacks',
         text: RECORD,
-        values: [
-          plain(told, ({ key }) => key.mid),
-          plain(told, ({ key }) => key.paymentId),
-          plain(told, ({ key }) => key.seq),
-          plain(told, ({ state }) => state),
-          texts(told, ({ reason }) => reason),
-          moments(told, ({ dueAt }) => dueAt),
-          moments(told, ({ at }) => at),
-          plain(told, ({ status }) => status),
-          texts(told, ({ fault }) => fault),
-          plain(told, ({ tookMs }) => tookMs),
-          moments(told, ({ takenUntil }) => takenUntil),
-        ],
+        values: TRIED.values(told),
       });
       const counted = new Set(rows.map(({ paymentId, seq }) => `${paymentId} ${seq}`));
       return items.map((item) => {
@@ -310,15 +333,7 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       const { rows } = await deliveries.query<CallbackRow & { place: number; looked: number; held: number }>({
         name: 'claim_callbacks',
         text: CLAIM,
-        values: [
-          iso(now),
-          LIMITS.leaseMs,
-          plain(wanted, ({ mid }) => mid),
-          texts(wanted, ({ endpoint }) => endpoint),
-          plain(wanted, ({ room }) => room),
-          plain(wanted, ({ ahead }) => ahead),
-          most,
-        ],
+        values: [iso(now), LIMITS.leaseMs, most, ...WANTED.values(wanted)],
       });
       const byPlace = Map.groupBy(rows, ({ place }) => place);
       const looked = [...byPlace.values()].reduce((sum, [one]) => sum + (one?.looked ?? 0), 0);
@@ -333,20 +348,8 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
     },
     async giveBack(taken, now) {
       const callbacks = taken.toSorted((a, b) => compare(textOf(a), textOf(b)));
-      await deliveries.query({
-        name: 'give_back_callbacks',
-        text: `update callbacks c set due_at = i.now, is_leased = false
-          from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[])
-            as i(mid, payment_id, seq, now, taken_until)
-          where c.mid = i.mid and c.payment_id = i.payment_id and c.seq = i.seq and c.due_at = i.taken_until`,
-        values: [
-          plain(callbacks, ({ mid }) => mid),
-          plain(callbacks, ({ paymentId }) => paymentId),
-          plain(callbacks, ({ seq }) => seq),
-          moments(callbacks, ({ mid }) => now(mid)),
-          moments(callbacks, ({ dueAt }) => dueAt),
-        ],
-      });
+      const values = UNSENT.values(callbacks.map((callback) => ({ ...callback, now: now(callback.mid) })));
+      await deliveries.query({ name: 'give_back_callbacks', text: GIVE_BACK, values });
     },
     async record(told) {
       // It ends: of the tries of one callback that wait together the first is written each time.

@@ -1,37 +1,12 @@
-/** How the statements of payments are batched, and the items of their writes: order, weight, and locks. */
+/** How the statements of payments are batched: sizes, the weight of an item, locks, and reports of outages. */
 import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
-import { compare } from './columns.ts';
-import type { Transition, WholePayment } from './payment.ts';
+import type { Opening, TransitionItem } from './payment-write.ts';
 import type { WriteProbe } from './write-probe.ts';
-
-/** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
-export interface Opening {
-  payment: WholePayment;
-  details: string;
-}
-export interface TransitionItem {
-  transition: Transition;
-  nextStep: string | null;
-}
-
-/** In place of the ordinal of an item: the statement came too late to open payments. */
-export const TOO_LATE = -1;
-
-/** Whether an item was written; an opening may also have come too late. */
-export type Written = boolean | typeof TOO_LATE;
 
 export const weigh = (item: Opening | TransitionItem): number =>
   'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.transition.callback?.body.length ?? 0);
-
-/** Every process locks rows in the same order, so that two of them hardly ever wait for each other. */
-export const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
-  compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
-export const byPayment = (
-  { transition: { before: a } }: TransitionItem,
-  { transition: { before: b } }: TransitionItem,
-): number => compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
 
 /** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
 export const lockedBy = (item: Opening | TransitionItem): string =>

@@ -1,8 +1,8 @@
 /** Schedules, and the subscriptions that they charge: each subscription is its own job. */
 import { LIMITS } from '../rules/limits.ts';
-import { moments, plain } from './arrays.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
+import { assigned, type Column, namesOf, unnestTable } from './unnest.ts';
 
 export interface Schedule {
   mid: string;
@@ -99,9 +99,14 @@ const LISTED_COLUMNS = [
 
 const CLAIM = claimStatement('subscriptions', 'subscription_id', SUBSCRIPTION_COLUMNS);
 
+const SCHEDULE_KEYS = unnestTable<Pick<Subscription, 'mid' | 'scheduleId'>>([
+  ['mid', 'uuid', 'plain', ({ mid }) => mid],
+  ['schedule_id', 'uuid', 'plain', ({ scheduleId }) => scheduleId],
+]);
+
 const FIND_FOR = `
   select distinct ${columns('s', SCHEDULE_COLUMNS)}
-  from unnest($1::uuid[], $2::uuid[]) as i(mid, schedule_id)
+  from ${SCHEDULE_KEYS.rows('i')}
   join schedules s on s.mid = i.mid and s.schedule_id = i.schedule_id and s.deleted_at is null`;
 
 /** The list is read along an index: by time, or by account and time. */
@@ -156,14 +161,37 @@ export const subscriptionsStatement = (condition: string): string => `
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** A subscription before and after a charge. */
+export interface SubscriptionStep {
+  before: Subscription;
+  after: Subscription;
+}
+
+/** The columns of a subscription that a charge changes. */
+const CHANGED: Column<SubscriptionStep>[] = [
+  ['state', 'subscription_state', 'plain', ({ after }) => after.state],
+  ['occurrences', 'int', 'plain', ({ after }) => after.occurrences],
+  ['declines', 'int', 'plain', ({ after }) => after.declines],
+  ['failed', 'int', 'plain', ({ after }) => after.failed],
+  ['anchor_at', 'timestamptz', 'moments', ({ after }) => after.anchorAt],
+  ['anchor_day', 'int', 'plain', ({ after }) => after.anchorDay],
+  ['intervals', 'int', 'plain', ({ after }) => after.intervals],
+  ['schedule_version', 'int', 'plain', ({ after }) => after.scheduleVersion],
+  ['next_at', 'timestamptz', 'moments', ({ after }) => after.nextAt],
+  ['due_at', 'timestamptz', 'moments', ({ after }) => after.dueAt],
+];
+
+const STEPS = unnestTable<SubscriptionStep>([
+  ['mid', 'uuid', 'plain', ({ before }) => before.mid],
+  ['subscription_id', 'uuid', 'plain', ({ before }) => before.subscriptionId],
+  ['occurrences_before', 'int', 'plain', ({ before }) => before.occurrences],
+  ['declines_before', 'int', 'plain', ({ before }) => before.declines],
+  ...CHANGED,
+]);
+
 const PROCEED = `
-  update subscriptions s set state = i.state, occurrences = i.occurrences, declines = i.declines, failed = i.failed,
-    anchor_at = i.anchor_at, anchor_day = i.anchor_day, intervals = i.intervals, schedule_version = i.schedule_version, next_at = i.next_at,
-    due_at = i.due_at
-  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::subscription_state[], $6::int[], $7::int[], $8::int[],
-    $9::timestamptz[], $10::int[], $11::int[], $12::int[], $13::timestamptz[], $14::timestamptz[]
-  ) as i(mid, subscription_id, occurrences_before, declines_before, state, occurrences, declines, failed, anchor_at,
-    anchor_day, intervals, schedule_version, next_at, due_at)
+  update subscriptions s set ${assigned(namesOf(CHANGED), 'i')}
+  from ${STEPS.rows('i')}
   where s.mid = i.mid and s.subscription_id = i.subscription_id
     and s.occurrences = i.occurrences_before and s.declines = i.declines_before`;
 
@@ -192,7 +220,7 @@ export interface ScheduleStore {
   /** The schedules of these subscriptions that were not deleted. */
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
   /** Writes how subscriptions go on; one that somebody else has written since stays as it is. */
-  proceed(steps: readonly { before: Subscription; after: Subscription }[]): Promise<void>;
+  proceed(steps: readonly SubscriptionStep[]): Promise<void>;
   /** Claims subscriptions that are due, for as long as the lease lasts. */
   claimDue(most: number): Promise<Subscription[]>;
 }
@@ -277,29 +305,11 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .execute();
     },
     async findFor(subscriptions) {
-      const { rows } = await pool.query<Schedule>(FIND_FOR, [
-        plain(subscriptions, ({ mid }) => mid),
-        plain(subscriptions, ({ scheduleId }) => scheduleId),
-      ]);
+      const { rows } = await pool.query<Schedule>(FIND_FOR, SCHEDULE_KEYS.values(subscriptions));
       return rows;
     },
     async proceed(steps) {
-      await pool.query(PROCEED, [
-        plain(steps, ({ before }) => before.mid),
-        plain(steps, ({ before }) => before.subscriptionId),
-        plain(steps, ({ before }) => before.occurrences),
-        plain(steps, ({ before }) => before.declines),
-        plain(steps, ({ after }) => after.state),
-        plain(steps, ({ after }) => after.occurrences),
-        plain(steps, ({ after }) => after.declines),
-        plain(steps, ({ after }) => after.failed),
-        moments(steps, ({ after }) => after.anchorAt),
-        plain(steps, ({ after }) => after.anchorDay),
-        plain(steps, ({ after }) => after.intervals),
-        plain(steps, ({ after }) => after.scheduleVersion),
-        moments(steps, ({ after }) => after.nextAt),
-        moments(steps, ({ after }) => after.dueAt),
-      ]);
+      await pool.query(PROCEED, STEPS.values(steps));
     },
     async claimDue(most) {
       const { rows } = await pool.query<Subscription>(CLAIM, [LIMITS.leaseMs, most]);

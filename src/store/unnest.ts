@@ -1,0 +1,62 @@
+/** Sends many items to one prepared statement: a table of columns gives both the text of its `unnest` and the values. */
+import { moments, plain, texts } from './arrays.ts';
+
+const ENCODINGS = { plain, texts, moments };
+
+/** What each encoding of `arrays.ts` takes. */
+interface Encoded {
+  plain: string | number | bigint | boolean | null;
+  texts: string | null;
+  moments: number | null;
+}
+
+/** The name of a column, its type in SQL, how its values are encoded, and how each is read from its item. */
+export type Column<Item> = {
+  [Encoding in keyof Encoded]: [
+    name: string,
+    type: string,
+    encoding: Encoding,
+    read: (item: Item) => Encoded[Encoding],
+  ];
+}[keyof Encoded];
+
+export interface UnnestTable<Item> {
+  names: readonly string[];
+  /** Its parameters in the statement, one for each column. */
+  parameters: readonly string[];
+  /** The number of the first parameter after its own. */
+  next: number;
+  /** `unnest(…)` under this alias; `ordinality` names one more column, which counts the items from 1. */
+  rows(alias: string, ordinality?: string): string;
+  /** The values of its parameters: an array literal for each column. */
+  values(items: readonly Item[]): string[];
+}
+
+/** Each item becomes a row of these columns. `first` is the number of its first parameter in the statement. */
+export function unnestTable<Item>(columns: readonly Column<Item>[], first = 1): UnnestTable<Item> {
+  const names = namesOf(columns);
+  const parameters = columns.map((_, index) => `$${first + index}`);
+  const arrays = columns.map(([, type], index) => `${parameters[index]}::${type}[]`).join(', ');
+  return {
+    names,
+    parameters,
+    next: first + columns.length,
+    rows: (alias, ordinality) =>
+      ordinality === undefined
+        ? `unnest(${arrays}) as ${alias}(${listed(names)})`
+        : `unnest(${arrays}) with ordinality as ${alias}(${listed([...names, ordinality])})`,
+    values: (items) =>
+      // One encoding takes whatever the other ones take, too, as far as the compiler can see.
+      columns.map(([, , encoding, read]) => ENCODINGS[encoding](items, read as (item: Item) => never)),
+  };
+}
+
+export const namesOf = <Item>(columns: readonly Column<Item>[]): string[] => columns.map(([name]) => name);
+
+/** `a, b`; with an alias `i.a, i.b`. */
+export const listed = (names: readonly string[], alias?: string): string =>
+  names.map((name) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
+
+/** `a = i.a, b = i.b`, as an update sets them. */
+export const assigned = (names: readonly string[], alias: string): string =>
+  names.map((name) => `${name} = ${alias}.${name}`).join(', ');

@@ -1,0 +1,97 @@
+/** The text and the values of a batched statement come from one table of columns, and stay in step. */
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { assigned, type Column, listed, namesOf, unnestTable } from '../../src/store/unnest.ts';
+
+let client: pg.Client;
+beforeAll(async () => {
+  client = new pg.Client(inject('database'));
+  await client.connect();
+});
+afterAll(() => client.end());
+
+interface Item {
+  id: number;
+  name: string | null;
+  isNew: boolean;
+  at: number | null;
+}
+
+const ID: Column<Item> = ['id', 'int', 'plain', ({ id }) => id];
+const NAME: Column<Item> = ['name', 'text', 'texts', ({ name }) => name];
+const IS_NEW: Column<Item> = ['is_new', 'bool', 'plain', ({ isNew }) => isNew];
+const AT: Column<Item> = ['at', 'timestamptz', 'moments', ({ at }) => at];
+
+const ITEMS: Item[] = [
+  { id: 7, name: 'a "quoted", \\ name', isNew: true, at: 0 },
+  { id: 8, name: null, isNew: false, at: null },
+];
+
+test('the text names every column once, in the order of the parameters', () => {
+  const table = unnestTable([ID, NAME, AT]);
+  expect(table.rows('i')).toBe('unnest($1::int[], $2::text[], $3::timestamptz[]) as i(id, name, at)');
+  expect(table.rows('i', 'ordinal')).toBe(
+    'unnest($1::int[], $2::text[], $3::timestamptz[]) with ordinality as i(id, name, at, ordinal)',
+  );
+  expect(table.names).toEqual(['id', 'name', 'at']);
+  expect(table.parameters).toEqual(['$1', '$2', '$3']);
+  expect(table.next).toBe(4);
+});
+
+test('the parameters of a table follow those before it', () => {
+  const first = unnestTable([ID, NAME], 3);
+  const second = unnestTable([AT], first.next);
+  expect(first.rows('a')).toBe('unnest($3::int[], $4::text[]) as a(id, name)');
+  expect(second.rows('b')).toBe('unnest($5::timestamptz[]) as b(at)');
+  expect(second.next).toBe(6);
+});
+
+test('there is one array for each column, encoded as the column says', () => {
+  expect(unnestTable([ID, NAME, IS_NEW, AT]).values(ITEMS)).toEqual([
+    '{7,8}',
+    '{"a \\"quoted\\", \\\\ name",null}',
+    '{true,false}',
+    '{"1970-01-01T00:00:00.000Z",null}',
+  ]);
+  expect(unnestTable([ID, NAME]).values([])).toEqual(['{}', '{}']);
+});
+
+test('lists of columns, as an insert and an update write them', () => {
+  const names = namesOf([ID, NAME]);
+  expect(listed(names)).toBe('id, name');
+  expect(listed(names, 'i')).toBe('i.id, i.name');
+  expect(assigned(names, 'i')).toBe('id = i.id, name = i.name');
+});
+
+test('whatever the columns and their order, PostgreSQL reads each item as it was', async () => {
+  const item = fc.record({
+    id: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+    name: fc.option(fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', ''))),
+    isNew: fc.boolean(),
+    at: fc.option(fc.integer({ min: 0, max: 4e12 })),
+  });
+  const columns = fc.shuffledSubarray([ID, NAME, IS_NEW, AT], { minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(columns, fc.array(item, { maxLength: 5 }), fc.nat(3), async (chosen, items, before) => {
+      const table = unnestTable(chosen, before + 1);
+      const parameters = Array.from({ length: before }, (_, index) => `$${index + 1}::int`);
+      const { rows } = await client.query<Record<string, unknown>>(
+        `select ${listed([...parameters, ...listedAsText(chosen)])} from ${table.rows('i', 'ordinal')} order by ordinal`,
+        [...parameters.map(() => 0), ...table.values(items)],
+      );
+      const read = rows.map((row) => namesOf(chosen).map((name) => row[name]));
+      expect(read).toEqual(items.map((one) => chosen.map(([, , , value]) => textOf(value(one)))));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Every column as text; times in milliseconds. */
+const listedAsText = (columns: readonly Column<Item>[]): string[] =>
+  columns.map(([name, type]) =>
+    type === 'timestamptz'
+      ? `(extract(epoch from i.${name}) * 1000)::bigint::text as ${name}`
+      : `i.${name}::text as ${name}`,
+  );
+const textOf = (value: unknown): string | null => (value === null ? null : String(value));
