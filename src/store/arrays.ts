@@ -1,28 +1,37 @@
 /** Array literals for the batched statements, built by hand because the driver's general way costs more than the rest. */
 
+// Each encoding has a loop of its own: on the hot path, a shared one with a callback was measurably slower.
+
 /** Numbers, booleans, UUIDs and words of our own: nothing in them needs a quote. */
 export function plain<Item>(
   items: readonly Item[],
   of: (item: Item) => string | number | bigint | boolean | null,
 ): string {
-  return `{${items.map((item) => String(of(item))).join(',')}}`;
+  let list = '';
+  for (const item of items) list += `,${of(item)}`;
+  return `{${list.slice(1)}}`;
 }
 
 const NEEDS_ESCAPE = /["\\]/;
+const escaped = (text: string): string =>
+  NEEDS_ESCAPE.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"') : text;
 
 /** Texts of any content. */
 export function texts<Item>(items: readonly Item[], of: (item: Item) => string | null): string {
-  return plain(items, (item) => {
+  let list = '';
+  for (const item of items) {
     const text = of(item);
-    if (text === null) return null;
-    return `"${NEEDS_ESCAPE.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"') : text}"`;
-  });
+    list += text === null ? ',null' : `,"${escaped(text)}"`;
+  }
+  return `{${list.slice(1)}}`;
 }
 
 /** Moments in milliseconds. */
 export function moments<Item>(items: readonly Item[], of: (item: Item) => number | null): string {
-  return plain(items, (item) => {
+  let list = '';
+  for (const item of items) {
     const ms = of(item);
-    return ms === null ? null : `"${new Date(ms).toISOString()}"`;
-  });
+    list += ms === null ? ',null' : `,"${new Date(ms).toISOString()}"`;
+  }
+  return `{${list.slice(1)}}`;
 }
