@@ -1,5 +1,5 @@
 /** Claims of credits: under which order, and as which operation, money is paid back to a card. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pollUntil } from '../lib/poll.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
@@ -93,16 +93,15 @@ export function createCreditStore({ pool, query }: Database): CreditStore {
         .execute();
     },
     async awaitPaymentWrites(mostMs) {
-      const until = Date.now() + mostMs;
-      const { rows } = await pool.query<{ writer: string }>(WRITERS);
-      let writers = rows.map(({ writer }) => writer);
-      for (let ms = 2; writers.length > 0; ms = Math.min(ms * 2, 100)) {
-        if (Date.now() >= until) return false;
-        await pause(ms);
-        const left = await pool.query<{ writer: string }>(`${WRITERS} and virtualtransaction = any($1)`, [writers]);
-        writers = left.rows.map(({ writer }) => writer);
-      }
-      return true;
+      const writing = async (condition = '', values: unknown[] = []): Promise<string[]> =>
+        (await pool.query<{ writer: string }>(WRITERS + condition, values)).rows.map(({ writer }) => writer);
+      const left = await pollUntil(
+        await writing(),
+        (writers) => writing(' and virtualtransaction = any($1)', [writers]),
+        (writers) => writers.length === 0,
+        { mostMs, firstPauseMs: 2 },
+      );
+      return left.length === 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Finds payments of an account; another account's payment is as unknown as a random id. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../lib/id.ts';
+import { pollUntil } from '../../lib/poll.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationRow } from '../../store/notifications.ts';
@@ -73,19 +73,21 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   return isOver ? payment : queryProviderNow(gateway, payment, account);
 }
 
-/** A payment as soon as it is as somebody waits for, or as it is when their patience is over. */
+const LOOK_MS = 50;
+
+/** A payment as soon as it is as wanted, or as it is when the time is over. */
 export async function awaited(
   gateway: Gateway,
   key: PaymentKey,
   outcomeTimeoutMs: number,
   isSo: (payment: WholePayment) => boolean,
 ): Promise<WholePayment | undefined> {
-  const until = performance.now() + outcomeTimeoutMs;
-  for (;;) {
-    const payment = await gateway.payments.find(key);
-    if (!payment || isSo(payment) || performance.now() >= until) return payment;
-    await pause(50);
-  }
+  const find = (): Promise<WholePayment | undefined> => gateway.payments.find(key);
+  return pollUntil(await find(), find, (payment) => !payment || isSo(payment), {
+    mostMs: outcomeTimeoutMs,
+    firstPauseMs: LOOK_MS,
+    longestPauseMs: LOOK_MS,
+  });
 }
 
 const SOON_MS = 3000;

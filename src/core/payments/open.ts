@@ -1,7 +1,7 @@
 /** Opens a payment: claims the order once, writes the intent, calls the provider, writes the outcome. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
+import { pollUntil } from '../../lib/poll.ts';
 import { brandOf, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
@@ -149,16 +149,13 @@ async function requestedAt({ payments }: Gateway, payment: WholePayment): Promis
 }
 
 /** Gives a payment that another request is still working on some time to come to an outcome. */
-async function waitForOutcome(gateway: Gateway, payment: WholePayment): Promise<WholePayment> {
-  const until = Date.now() + LIMITS.duplicateWaitMs;
-  let current = payment;
-  const isRunning = (): boolean => current.state === 'PREPARE' && current.brand !== NO_BRAND_YET;
-  for (let ms = 5; isRunning() && Date.now() < until; ms = Math.min(ms * 2, 100)) {
-    await pause(ms);
-    current = (await gateway.payments.find(payment)) ?? current;
-  }
-  return current;
-}
+const waitForOutcome = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+  pollUntil(
+    payment,
+    async (last) => (await gateway.payments.find(payment)) ?? last,
+    ({ state, brand }) => state !== 'PREPARE' || brand === NO_BRAND_YET,
+    { mostMs: LIMITS.duplicateWaitMs },
+  );
 
 /** The payment of an order as it is before anything happened to it. */
 export function composePayment(

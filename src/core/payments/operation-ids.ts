@@ -1,5 +1,5 @@
 /** Ids that merchants choose for operations: a repeat of the request gets the operation that the first one began. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pollUntil } from '../../lib/poll.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
@@ -43,13 +43,10 @@ export async function repeatedOperation(
 }
 
 /** Waits while the first request is at the provider; an outcome that has to be queried later is not waited for. */
-async function awaitOutcome(gateway: Gateway, begun: OperationRow): Promise<OperationRow> {
-  const until = Date.now() + LIMITS.duplicateWaitMs;
-  let operation = begun;
-  const isRunning = (): boolean => operation.state === 'sent' && operation.queryCount === 0;
-  for (let ms = 5; isRunning() && Date.now() < until; ms = Math.min(ms * 2, 100)) {
-    await pause(ms);
-    operation = (await gateway.operations.find(begun)) ?? operation;
-  }
-  return operation;
-}
+const awaitOutcome = (gateway: Gateway, begun: OperationRow): Promise<OperationRow> =>
+  pollUntil(
+    begun,
+    async (last) => (await gateway.operations.find(begun)) ?? last,
+    ({ state, queryCount }) => state !== 'sent' || queryCount > 0,
+    { mostMs: LIMITS.duplicateWaitMs },
+  );
