@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { recordCollected } from '../../src/core/payments/advance.ts';
+import { recordCollected } from '../../src/core/payments/notes.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import {
   type Answer,

@@ -1,8 +1,8 @@
 /** Reports that contradict each other, come late or tell another amount: what each leads to, and who is told. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due.ts';
-import { recordDoubt } from '../../src/core/payments/advance.ts';
 import { voidPayment } from '../../src/core/payments/change.ts';
+import { recordDoubt } from '../../src/core/payments/notes.ts';
 import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';

@@ -1,24 +1,16 @@
-/** The one door for state: what an event does to a payment, written with its history in one guarded statement. */
+/** The single writer of state: what an event does to a payment, written with its history in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
 import type { Attention } from '../../rules/attention.ts';
-import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
-import type {
-  Actor,
-  CallRecord,
-  Changes,
-  NextStep,
-  Payment,
-  PaymentDetails,
-  Transition,
-  WholePayment,
-} from '../../store/payments.ts';
+import type { Actor, CallRecord, Changes, NextStep, Payment, Transition, WholePayment } from '../../store/payments.ts';
 import { callbackOf } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
 import { eraseAfterOutcome } from '../vault.ts';
+import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
 /** Something that happened to a payment. */
 export interface PaymentEventRecord {
@@ -83,43 +75,6 @@ export const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEven
   GIVEN_UP.includes(state) &&
   (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
 
-type Awaiting = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised' | 'inDoubt' | 'createdAt'> &
-  Partial<Pick<Payment, 'nextStep'>>;
-
-/** Until when a payment waits for its payer; nothing when it does not. */
-function payerDeadline(payment: Awaiting): number | undefined {
-  const { state, payerUntil, brand, authorised, nextStep } = payment;
-  // An authorised payment no longer waits for its payer.
-  if (payerUntil === null || authorised > 0n) return undefined;
-  if (state === 'PENDING') return pendingDeadline(payment, payerUntil);
-  const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
-  // Without a next step the payer has done their part, and the payment is being submitted.
-  const isElsewhere = (state === 'REDIRECT' || state === '3DS') && nextStep !== null;
-  if (!isChoosing && !isElsewhere) return undefined;
-  return nextStep?.kind === 'challenge' ? Math.min(nextStep.until, payerUntil) : payerUntil;
-}
-
-/** The provider has the payment and waits for the payer. Time does not end a payment whose outcome is unknown. */
-function pendingDeadline({ brand, inDoubt, createdAt }: Awaiting, payerUntil: number): number | undefined {
-  const row = brandOf(brand);
-  if (row?.payerTimeMs !== undefined) return payerUntil;
-  return inDoubt || row?.pendingMs === undefined ? undefined : createdAt + row.pendingMs;
-}
-
-/** Whether the payer did not finish in time; such a payment has ended, even if nobody has looked since. */
-export function isOutOfTime({ clock }: Pick<Gateway, 'clock'>, payment: Awaiting): boolean {
-  const deadline = payerDeadline(payment);
-  return deadline !== undefined && clock.now(payment.mid) >= deadline;
-}
-
-/** The payment is due at its deadline at the latest; once that is past, when the provider is to be asked again. */
-function withDeadline(payment: WholePayment): WholePayment {
-  const { dueAt, updatedAt } = payment;
-  const deadline = payerDeadline(payment);
-  const isSooner = deadline !== undefined && (dueAt === null || (deadline < dueAt && deadline > updatedAt));
-  return isSooner ? { ...payment, dueAt: deadline } : payment;
-}
-
 /** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
 const ATTEMPTS_MOST = 100;
 
@@ -144,17 +99,18 @@ export async function write<Written extends Transition | undefined>(
 }
 
 /** Writes a move together with what the merchant is told of it; false when the payment is no longer as it was. */
-async function writeTransition(
+export async function writeTransition(
   gateway: Gateway,
   transition: Transition,
   authentication?: Authentication,
 ): Promise<boolean> {
   const callback = await callbackOf(gateway, transition, authentication);
   const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
-  if (isWritten && transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
-  if (isWritten && callback && callback.dueAt !== null) gateway.deliverer.wake();
-  if (isWritten && transition.after.details.card) await eraseAfterOutcome(gateway, transition);
-  return isWritten;
+  if (!isWritten) return false;
+  if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
+  if (callback && callback.dueAt !== null) gateway.deliverer.wake();
+  if (transition.after.details.card) await eraseAfterOutcome(gateway, transition);
+  return true;
 }
 
 /** The payment with one more row in its history. */
@@ -173,29 +129,40 @@ export async function advance(
   payment: WholePayment,
   record: PaymentEventRecord,
 ): Promise<WholePayment> {
-  const { event, onlyIf } = record;
   let current = payment;
   const transition = await write(
     gateway,
     payment,
-    async (found, now): Promise<Transition | undefined> => {
+    (found, now) => {
       current = found;
-      if (onlyIf?.(found) === false) return undefined;
-      // Time ends nothing that an operation is under way for: its outcome decides first.
-      if (event === 'abandoned' && found.busy !== null) return undefined;
-      if (event === 'settled' && found.busy !== null && isOpen(found.state))
-        return settledWhileBusy(gateway, found, record, now);
-      // A provider that reports a void as a decline tells what the operation under way will tell, too.
-      if (event === 'declined' && isVoiding(found)) return recorded(found, record, now);
-      return compose(found, record, now);
+      return decide(gateway, found, record, now);
     },
     record.authentication,
   );
   if (!transition) return current;
-  if (isLateSuccess(transition.before, event)) {
-    gateway.log.warn({ payment_id: current.paymentId, event }, 'late success: money moved after the end');
+  if (isLateSuccess(transition.before, record.event)) {
+    const fields = { payment_id: current.paymentId, event: record.event };
+    gateway.log.warn(fields, 'late success: money moved after the end');
   }
   return transition.after;
+}
+
+/** What an event does to the payment as it is now; nothing when it does not apply to it any more. */
+function decide(
+  gateway: Gateway,
+  found: WholePayment,
+  record: PaymentEventRecord,
+  now: number,
+): Transition | undefined | Promise<Transition> {
+  const { event, onlyIf } = record;
+  if (onlyIf?.(found) === false) return undefined;
+  // Time ends nothing that an operation is under way for: its outcome decides first.
+  if (event === 'abandoned' && found.busy !== null) return undefined;
+  if (event === 'settled' && found.busy !== null && isOpen(found.state))
+    return settledWhileBusy(gateway, found, record, now);
+  // A provider that reports a void as a decline tells what the operation under way will tell, too.
+  if (event === 'declined' && isVoiding(found)) return recorded(found, record, now);
+  return compose(found, record, now);
 }
 
 /** What an event does to a payment: a transition of the table of states, or a note that it came and changed nothing. */
@@ -255,10 +222,6 @@ async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigin
   return operations.find(({ verb, state }) => verb === 'capture' && state === 'sent')?.amount;
 }
 
-/** Whether a provider may have the payment: not while the payer still chooses or fills in what is missing. */
-export const wasSubmitted = ({ nextStep, brand }: Pick<Payment, 'nextStep' | 'brand'>): boolean =>
-  nextStep?.kind !== 'fields' && brand !== NO_BRAND_YET;
-
 /** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
 export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   advance(gateway, payment, {
@@ -269,120 +232,3 @@ export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholeP
     onlyIf: (found) => found === payment || !isOpen(found.state) || isOutOfTime(gateway, found),
     dueAt: wasSubmitted(payment) ? gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0] : undefined,
   });
-
-/** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
-async function note(
-  gateway: Gateway,
-  payment: WholePayment,
-  record: Pick<Transition, 'event' | 'actor' | 'call'>,
-  changed: Changes,
-  authentication?: Authentication,
-): Promise<WholePayment> {
-  const at = gateway.clock.now(payment.mid);
-  const recorded: WholePayment = { ...withHistory(payment, at), ...changed };
-  // Without a further question nothing is due any more, not even a deadline that is past.
-  const after = changed.dueAt === null ? recorded : withDeadline(recorded);
-  return (await writeTransition(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
-}
-
-/** The pause before the next question grows with each that was in vain. */
-export const nextBackoff = (pauses: readonly number[], queryCount: number): number =>
-  pauses[Math.min(queryCount, pauses.length - 1)] as number;
-
-/** Whether an outcome should be known by now: its provider did not answer, or time is over for payer or authorisation. */
-const isOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
-  payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
-
-/** Notes that a provider was asked and the outcome is still to come; at last an operator has to look. */
-export function recordQuery(
-  gateway: Gateway,
-  payment: WholePayment,
-  call: CallRecord,
-  changed: Changes = {},
-): Promise<WholePayment> {
-  const { isBackoffExhausted, ...question } = nextQuery(payment, gateway.clock.now(payment.mid));
-  const attention = isBackoffExhausted && isOverdue(gateway, payment) ? 'unresolved' : payment.attention;
-  return note(gateway, payment, { event: 'queried', actor: 'clock', call }, { ...question, attention, ...changed });
-}
-
-/** When the provider is asked next about a payment; never, when it was asked often enough. */
-function nextQuery({ state, queryCount: before }: Payment, now: number) {
-  const wasGivenUp = !isOpen(state);
-  const pauses: readonly number[] = wasGivenUp ? LIMITS.lateQueryBackoffMs : LIMITS.queryBackoffMs;
-  const queryCount = before + 1;
-  const isBackoffExhausted = queryCount > pauses.length;
-  const isLast = wasGivenUp ? isBackoffExhausted : queryCount > pauses.length + LIMITS.dailyQueries;
-  return { queryCount, dueAt: isLast ? null : now + nextBackoff(pauses, before), isBackoffExhausted };
-}
-
-/**
- * Notes that a provider told something that cannot be right: an operator can see it, and it is asked about soon. It is
- * noted whatever else happens to the payment at the same moment.
- */
-export async function recordDoubt(
-  gateway: Gateway,
-  payment: WholePayment,
-  actor: Actor,
-  call: CallRecord,
-): Promise<WholePayment> {
-  const transition = await write(gateway, payment, (before, now): Transition => {
-    const { queryCount, dueAt } = nextQuery(before, now);
-    // Of a payment that was given up, too, money may have moved; one whose amount is reserved or taken keeps its time,
-    // unless it was due and its question is used up.
-    const isAskedNext = before.authorised === 0n || actor === 'clock';
-    const isConflict = before.attention === 'conflict' && before.busy !== null;
-    const doubted: WholePayment = {
-      ...withHistory(before, now),
-      attention: isConflict ? 'conflict' : 'wrong_amount',
-      ...(isAskedNext && { queryCount, dueAt }),
-    };
-    const after = isAskedNext && dueAt === null ? doubted : withDeadline(doubted);
-    return { before, after, event: 'doubted', actor, call };
-  });
-  return transition.after;
-}
-
-/** The bank knows the payer; nothing when somebody else was told before, who goes on then. */
-export async function recordAuthentication(
-  gateway: Gateway,
-  payment: WholePayment,
-  call: CallRecord,
-  authentication: Authentication,
-): Promise<WholePayment | undefined> {
-  const changed = { nextStep: null, dueAt: gateway.clock.now(payment.mid) + LIMITS.submissionMs };
-  const record = { event: 'authenticated', actor: 'provider', call } as const;
-  const after = await note(gateway, payment, record, changed, authentication);
-  return after === payment ? undefined : after;
-}
-
-/** An operator has looked at a payment and dealt with it. */
-export const recordAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
-  note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
-
-/** Keeps what the payer was asked for; nothing when somebody else was faster. */
-export async function recordCollected(
-  gateway: Gateway,
-  payment: WholePayment,
-  details: PaymentDetails,
-  chosen: Pick<Payment, 'brand' | 'connector'> = payment,
-): Promise<WholePayment | undefined> {
-  const now = gateway.clock.now(payment.mid);
-  // Some ways to pay leave the payer less time than the session has.
-  const ownTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
-  const payerUntil =
-    ownTimeMs === undefined ? payment.payerUntil : Math.min(now + ownTimeMs, payment.payerUntil ?? now + ownTimeMs);
-  const after: WholePayment = {
-    ...withDeadline({
-      ...payment,
-      brand: chosen.brand,
-      connector: chosen.connector,
-      payerUntil,
-      nextStep: null,
-      dueAt: now + LIMITS.submissionMs,
-      updatedAt: now,
-    }),
-    details,
-    historyLength: payment.historyLength + 1,
-  };
-  return (await gateway.payments.collect(payment, after)) ? after : undefined;
-}

@@ -7,9 +7,10 @@ import type { NextStep, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { isOutOfTime, recordAuthentication } from './advance.ts';
 import { bankCall, decline } from './authenticate.ts';
+import { isOutOfTime } from './deadlines.ts';
 import { awaited } from './find.ts';
+import { recordAuthentication } from './notes.ts';
 import { endByTime, submit } from './provider.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;

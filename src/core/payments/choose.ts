@@ -23,8 +23,8 @@ import type { KeptCard, PaymentDetails, WholePayment } from '../../store/payment
 import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
-import { recordCollected } from './advance.ts';
 import { type Browser, payByCard } from './authenticate.ts';
+import { recordCollected } from './notes.ts';
 import { claim } from './open.ts';
 import { submit } from './provider.ts';
 import { sealedAnew, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';

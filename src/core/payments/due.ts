@@ -3,7 +3,7 @@ import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isOutOfTime } from './advance.ts';
+import { isOutOfTime } from './deadlines.ts';
 import { applyNotificationsOf } from './notifications.ts';
 import { expireAuthorisation, followRefusedExpiry, queryOperation } from './operate.ts';
 import { authorisationEnd, endByTime, queryProvider } from './provider.ts';

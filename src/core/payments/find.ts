@@ -14,7 +14,8 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isOutOfTime, recordAttention } from './advance.ts';
+import { isOutOfTime } from './deadlines.ts';
+import { recordAttention } from './notes.ts';
 import { endByTime, queryProviderNow } from './provider.ts';
 
 export async function findPayment(

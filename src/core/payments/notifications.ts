@@ -7,8 +7,10 @@ import type { NotificationCursor, NotificationRow } from '../../store/notificati
 import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { advance, nextBackoff, recordDoubt } from './advance.ts';
+import { advance } from './advance.ts';
+import { recordDoubt } from './notes.ts';
 import { apply, isOurs, queryProviderNow } from './provider.ts';
+import { nextBackoff } from './query-schedule.ts';
 
 const CLAIM_MOST = 100;
 

@@ -12,8 +12,9 @@ import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../stor
 import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { advance, isOutOfTime } from './advance.ts';
+import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
+import { isOutOfTime } from './deadlines.ts';
 import { endByTime, submit } from './provider.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';

@@ -17,10 +17,11 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isLateSuccess, nextBackoff, withHistory, write } from './advance.ts';
+import { isLateSuccess, withHistory, write } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type ChosenId, repeatedOperation } from './operation-ids.ts';
 import { expireUnvoided, isOurs } from './provider.ts';
+import { nextQuery } from './query-schedule.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
 export interface Plan {
@@ -255,14 +256,8 @@ function unknown(
   call: CallRecord,
   now: number,
 ): Transition {
-  const queryCount = operation.queryCount + 1;
-  const isLast = queryCount > LIMITS.queryBackoffMs.length + LIMITS.dailyQueries;
-  const dueAt = isLast ? null : now + nextBackoff(LIMITS.queryBackoffMs, operation.queryCount);
-  const mark = isDoubtful
-    ? 'wrong_amount'
-    : queryCount > LIMITS.queryBackoffMs.length
-      ? 'unresolved'
-      : before.attention;
+  const { queryCount, dueAt, isBackoffExhausted } = nextQuery(operation.queryCount, now);
+  const mark = isDoubtful ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
   // That a settlement was reported has to be known when the operation ends.
   const attention = before.attention === 'conflict' ? before.attention : mark;
   return {

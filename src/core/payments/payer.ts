@@ -6,8 +6,8 @@ import { findAccount } from '../accounts.ts';
 import { hasNoAttemptsLeft } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type SavedCard, savedCards } from '../vault.ts';
-import { isOutOfTime } from './advance.ts';
 import { asSent, contextsOf, type Method, methodsFor } from './choose.ts';
+import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
 import { endByTime, queryProviderNow } from './provider.ts';
 

@@ -9,9 +9,11 @@ import { isOpen } from '../../rules/states.ts';
 import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, advance, type PaymentEventRecord, recordDoubt, recordQuery, wasSubmitted } from './advance.ts';
+import { abandon, advance, type PaymentEventRecord } from './advance.ts';
 import { callProvider, sendDeadline } from './call.ts';
+import { wasSubmitted } from './deadlines.ts';
 import { linkOf } from './links.ts';
+import { recordDoubt, recordQuery } from './notes.ts';
 import { secretsOf } from './secrets.ts';
 
 /** How the history tells that a provider has no such payment. */
