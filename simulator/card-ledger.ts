@@ -42,7 +42,7 @@ export function cardBooks({ one, run }: Statements) {
      first6, last4, expiry, sessionData, attempts, result, createdAt`,
     )}`,
   );
-  const authenticationOf = one<Authentication>(
+  const authenticationByTransId = one<Authentication>(
     'select * from authentications where threeDSServerTransID = :threeDSServerTransID',
   );
   const authenticationByAcs = one<Authentication>('select * from authentications where acsTransID = :acsTransID');
@@ -60,7 +60,7 @@ export function cardBooks({ one, run }: Statements) {
     /** The one that is in the books afterwards: this one, or an earlier one of the same id. */
     addAuthentication(authentication: Authentication): Authentication {
       insertAuthentication({ ...authentication });
-      return authenticationOf({ threeDSServerTransID: authentication.threeDSServerTransID }) as Authentication;
+      return authenticationByTransId({ threeDSServerTransID: authentication.threeDSServerTransID }) as Authentication;
     },
     authenticationByAcs: (acsTransID: string) => authenticationByAcs({ acsTransID }),
     keepSessionData: (acsTransID: string, sessionData: string | null): boolean =>

@@ -54,7 +54,7 @@ export interface Change {
 
 export type OperationKind = 'capture' | 'void' | 'refund';
 
-export interface Operation {
+export interface LedgerOperation {
   reference: string;
   operation: string;
   kind: OperationKind;
@@ -188,10 +188,10 @@ export function openLedger(file?: string) {
   const insertOperation = run(
     `insert into operations ${columns('reference, operation, kind, amount, status, reason, at')}`,
   );
-  const operationById = one<Operation>(
+  const operationById = one<LedgerOperation>(
     `select ${OPERATION} from operations where reference = :reference and operation = :operation`,
   );
-  const operationsOf = all<Operation>(
+  const operationsOf = all<LedgerOperation>(
     `select ${OPERATION} from operations where reference = :reference order by at, rowid`,
   );
 
@@ -276,7 +276,7 @@ export function openLedger(file?: string) {
 
     ...cardBooks(statements),
 
-    addOperation: (operation: Omit<Operation, 'at'>): boolean => insertOperation({ ...operation, at: now() }),
+    addOperation: (operation: Omit<LedgerOperation, 'at'>): boolean => insertOperation({ ...operation, at: now() }),
     operation: (reference: string, operation: string) => operationById({ reference, operation }),
     operationsOf: (reference: string) => operationsOf({ reference }),
 

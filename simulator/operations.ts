@@ -1,5 +1,5 @@
 /** What the gateway does with a payment afterwards: capture, void and refund, each once per operation. */
-import type { Operation, OperationKind, Payment, Status } from './ledger.ts';
+import type { LedgerOperation, OperationKind, Payment, Status } from './ledger.ts';
 import { cardRowOf, type Simulator } from './payments.ts';
 
 interface Rule {
@@ -40,7 +40,7 @@ export const OPERATIONS: Readonly<Record<OperationKind, Rule>> = {
 
 export const isOperationKind = (value: string): value is OperationKind => Object.hasOwn(OPERATIONS, value);
 
-export const operationResponse = ({ operation, status, amount, reason }: Operation) => ({
+export const operationResponse = ({ operation, status, amount, reason }: LedgerOperation) => ({
   operation,
   status,
   amount,
@@ -52,8 +52,8 @@ export function performOperation(
   simulator: Simulator,
   reference: string,
   kind: OperationKind,
-  { operation, amount }: Pick<Operation, 'operation' | 'amount'>,
-): Operation {
+  { operation, amount }: Pick<LedgerOperation, 'operation' | 'amount'>,
+): LedgerOperation {
   const { ledger } = simulator;
   const { to, direction } = OPERATIONS[kind];
   return ledger.transaction(() => {
@@ -67,7 +67,7 @@ export function performOperation(
       if (to) ledger.move(reference, [payment.status], { status: to });
       if (direction) ledger.addMovement({ reference, operation, kind, direction, amount, currency: payment.currency });
     }
-    return ledger.operation(reference, operation) as Operation;
+    return ledger.operation(reference, operation) as LedgerOperation;
   });
 }
 

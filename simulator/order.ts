@@ -6,7 +6,7 @@ import type { Payment } from './ledger.ts';
 type Ours = 'id' | 'token' | 'method' | 'status' | 'reason' | 'confirmations' | 'createdAt' | 'dueAt';
 
 /** A payment as it is asked for, without what becomes of it here. */
-export interface Order extends Omit<Payment, Ours> {
+export interface SimulatedOrder extends Omit<Payment, Ours> {
   identifier: string;
   email: string;
   /** Looked at once and not kept: some of them are secrets. */
@@ -60,7 +60,7 @@ function readCard(order: Record<string, unknown>): Card | null {
   );
 }
 
-export function readOrder(body: unknown): Order {
+export function readOrder(body: unknown): SimulatedOrder {
   const order = must(body, isObject, 'The body');
   const merchant = must(order.merchant, isObject, 'merchant');
   const payer = may(order.payer, isObject, 'payer') ?? {};

@@ -6,7 +6,7 @@ import { type CardRow, cardProblem, DECLINED_BY_BANK, expiryOf, keptOf, refusalO
 import { ipsQr } from './ips-qr.ts';
 import type { Change, Ledger, Payment, Status } from './ledger.ts';
 import type { NotificationSender } from './notifications.ts';
-import type { Order } from './order.ts';
+import type { SimulatedOrder } from './order.ts';
 import type { ProofOf } from './proof.ts';
 import type { Timers } from './timers.ts';
 
@@ -96,7 +96,7 @@ export function paymentResponse(simulator: Simulator, payment: Payment) {
   };
 }
 
-function reasonToDecline(order: Order): string | undefined {
+function reasonToDecline(order: SimulatedOrder): string | undefined {
   if (order.identifier === DECLINED_PAYER || order.email === DECLINED_PAYER) return DECLINED;
   if (order.card) return cardProblem(order.card, Date.now()) ?? refusalOf(order.card);
   const rule = brandOf(order).declines;
@@ -105,7 +105,7 @@ function reasonToDecline(order: Order): string | undefined {
 }
 
 /** How the line goes dead by itself with this payment, if it does. */
-export const connectionFaultOf = (order: Order): CardRow['line'] =>
+export const connectionFaultOf = (order: SimulatedOrder): CardRow['line'] =>
   order.card && reasonToDecline(order) === undefined ? rowOf(expiryOf(order.card)).line : undefined;
 
 /** What the bank does with the card of this payment. */
@@ -115,18 +115,18 @@ export function cardRowOf({ ledger }: Simulator, { reference }: Pick<Payment, 'r
 }
 
 /** A card that makes no sense is not written down, as its parts may hold anything. */
-function keepCard({ ledger }: Simulator, { reference, card }: Order): void {
+function keepCard({ ledger }: Simulator, { reference, card }: SimulatedOrder): void {
   if (!card || cardProblem(card, Date.now()) !== undefined) return;
   ledger.addCard({ reference, ...keptOf(card.number, expiryOf(card)) });
 }
 
-function firstOf({ brand, direction, card }: Order): Status {
+function firstOf({ brand, direction, card }: SimulatedOrder): Status {
   const isRedirected = card !== null && direction === 'in' && rowOf(expiryOf(card)).page !== undefined;
   return isRedirected ? 'redirect' : FIRST[brandOf({ brand, direction }).behaviour];
 }
 
 /** Takes a payment on, once; a late success is declined now and happens all the same a little later. */
-export function submit(simulator: Simulator, order: Order, isLateSuccess: boolean): Payment {
+export function submit(simulator: Simulator, order: SimulatedOrder, isLateSuccess: boolean): Payment {
   const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...kept } = order;
   const reason = isLateSuccess ? DECLINED : reasonToDecline(order);
   const first = firstOf(order);

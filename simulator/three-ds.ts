@@ -24,13 +24,13 @@ export function directory(app: FastifyInstance, simulator: Simulator): void {
   app.post('/areq', async (request, reply) => {
     const areq = readAreq(request.body);
     return answer(simulator.ledger, request, reply, { mid: null, brand: BRAND }, DIRECTORY_MODES, () =>
-      aresOf(simulator, authenticationOf(simulator, areq)),
+      aresOf(simulator, recordAuthentication(simulator, areq)),
     );
   });
 }
 
 /** The same transaction again is the same authentication. */
-function authenticationOf({ ledger }: Simulator, areq: Areq): Authentication {
+function recordAuthentication({ ledger }: Simulator, areq: Areq): Authentication {
   const expiry = areq.cardExpiryDate.replace(/^(..)(..)$/, '$2/$1');
   if (!rowOf(expiry).threeDS) throw new Erro(305, 'acctNumber', { ...areq });
   return ledger.addAuthentication({

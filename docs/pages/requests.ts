@@ -2,7 +2,7 @@
 import { LONG_FIELDS } from '../../src/rules/brands.ts';
 import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
-import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { expectsOf, hashOver, needOf, withMembers } from '../../src/wire/openapi/descriptions.ts';
 import { code, page, table } from './markdown.ts';
 
@@ -25,7 +25,7 @@ const OF_SESSIONS: Rows = [
 ].map(([name = '', expects = '']) => [code(name), 'optional', expects]);
 
 function checkout(): string[] {
-  return (Object.entries(CHECKOUT_OPERATIONS) as [string, Operation][]).flatMap(([path, { fields, signs }]) => [
+  return (Object.entries(CHECKOUT_OPERATIONS) as [string, ApiOperation][]).flatMap(([path, { fields, signs }]) => [
     `### POST /api/v1/${path}`,
     `Hash over: ${hashOver(signs)}`,
     // The field `order` of a credit exists only to refuse an earlier request format.
@@ -37,11 +37,9 @@ function checkout(): string[] {
 }
 
 export function requests(): string {
-  const actions = (Object.entries(S2S_OPERATIONS) as [string, Operation][]).flatMap(([action, { fields, signs }]) => [
-    `## ${action}`,
-    `Hash over: ${hashOver(signs)}`,
-    fieldTable(fields),
-  ]);
+  const actions = (Object.entries(S2S_OPERATIONS) as [string, ApiOperation][]).flatMap(
+    ([action, { fields, signs }]) => [`## ${action}`, `Hash over: ${hashOver(signs)}`, fieldTable(fields)],
+  );
   return page(
     'Requests',
     'src/rules/operations.ts',

@@ -73,11 +73,11 @@ export type Outcome =
 /** Thrown by a connector when a call failed before its first byte left: the provider cannot have received it. */
 export class NotSent extends Error {}
 
-/** Whoever has nobody to ask may answer at once. */
-export type Answer<Result = Outcome> = Result | Promise<Result>;
+/** A connector that needs no call answers at once. */
+export type MaybePromise<Result> = Result | Promise<Result>;
 
 /** A capture, void or refund of a payment that was submitted before. */
-export interface Operation {
+export interface ProviderOperation {
   verb: 'capture' | 'void' | 'refund';
   /** The reference of the payment, and our own of the operation. */
   reference: string;
@@ -119,11 +119,11 @@ export interface Capabilities {
 export interface Connector {
   can: Capabilities;
   /** Moves the money once; the intent is durable before this is called. */
-  submit(submission: Submission, deadline: Deadline): Answer;
+  submit(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
   /** Asks what became of a submission, without moving anything. */
-  query(submission: Submission, deadline: Deadline): Answer;
-  operate(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
-  queryOperation(operation: Operation, deadline: Deadline): Answer<OperationOutcome>;
+  query(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
+  operate(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
+  queryOperation(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   /** Reads news whose signature is right; nothing when it is not. */
   readNotification(
     headers: Readonly<Record<string, unknown>>,

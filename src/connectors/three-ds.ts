@@ -57,7 +57,7 @@ const textOf = (value: unknown, most = 512): string | undefined =>
 /** As long as the protocol lets an address be. */
 const ADDRESS_LENGTH = 2048;
 
-const authenticationOf = (message: Json): Authentication => ({
+const readAuthentication = (message: Json): Authentication => ({
   transStatus: textOf(message.transStatus) ?? 'U',
   eci: textOf(message.eci),
   proof: textOf(message.authenticationValue),
@@ -123,7 +123,7 @@ export function createThreeDs(
       if (ares.messageType !== 'ARes' || ares.threeDSServerTransID !== request.transId) {
         throw new Error('The directory answered with something else than an ARes to our AReq.');
       }
-      const authentication = authenticationOf(ares);
+      const authentication = readAuthentication(ares);
       if (authentication.transStatus !== 'C') return { kind: 'answered', authentication };
       const acsUrl = textOf(ares.acsURL, ADDRESS_LENGTH);
       const acsTransId = textOf(ares.acsTransID);
@@ -139,7 +139,7 @@ export function createThreeDs(
       return {
         transId: notifications.reference,
         acsTransId: textOf(acsTransID),
-        authentication: authenticationOf(notifications.body),
+        authentication: readAuthentication(notifications.body),
       };
     },
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.

@@ -240,7 +240,7 @@ const cardOf = ({ number, month, year, holder, cvv }: CardData): Json => ({
   ...(cvv && { cvv: cvv.reveal() }),
 });
 
-const authenticationOf = ({ transStatus, eci, proof, dsTransId, protocolVersion }: Authentication): Json => ({
+const authenticationFields = ({ transStatus, eci, proof, dsTransId, protocolVersion }: Authentication): Json => ({
   transStatus,
   ...(eci !== undefined && { eci }),
   ...(proof !== undefined && { authenticationValue: proof }),
@@ -263,7 +263,7 @@ function bodyOf(submission: Submission): Json {
     parameters: submission.parameters(),
     ...(submission.methods.length > 0 && { methods: submission.methods }),
     ...(submission.card && { card: cardOf(submission.card) }),
-    ...(submission.authentication && { authentication: authenticationOf(submission.authentication) }),
+    ...(submission.authentication && { authentication: authenticationFields(submission.authentication) }),
     ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
     return_url: submission.returnUrl,
     notify_url: submission.notifyUrl,

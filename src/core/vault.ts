@@ -52,7 +52,7 @@ async function newestDataKey(gateway: Gateway, mid: string): Promise<DataKeyRow>
 }
 
 /** The same for the same number of one account, whatever happens to the other keys; it tells nothing else. */
-async function fingerprintOf(gateway: Gateway, mid: string, number: string): Promise<string> {
+async function cardFingerprint(gateway: Gateway, mid: string, number: string): Promise<string> {
   const sealed = await gateway.cards.fingerprintKey(mid);
   if (sealed) {
     const key = Buffer.from(gateway.seal.open(sealed, fingerprintKeyBound(mid)), 'base64');
@@ -60,7 +60,7 @@ async function fingerprintOf(gateway: Gateway, mid: string, number: string): Pro
   }
   const made = gateway.seal.seal(newMasterKey(), fingerprintKeyBound(mid));
   await gateway.cards.insertFingerprintKey(mid, made, gateway.clock.now(mid));
-  return fingerprintOf(gateway, mid, number);
+  return cardFingerprint(gateway, mid, number);
 }
 
 /** Keeps a card and returns what may be known of it. The code on its back is not kept, here or anywhere. */
@@ -73,7 +73,7 @@ export async function keepCard(
   const cardId = newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
-  const fingerprint = await fingerprintOf(gateway, mid, number);
+  const fingerprint = await cardFingerprint(gateway, mid, number);
   for (;;) {
     const key = await newestDataKey(gateway, mid);
     const row: CardRow = {

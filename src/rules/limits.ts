@@ -41,8 +41,8 @@ export const LIMITS = {
   /** How long a repeat waits for an original that is still running. */
   duplicateWaitMs: 10 * SECOND,
 
-  /** How long a credit waits for writes of payments that began before it claimed its order. */
-  creditClaimTimeoutMs: 10 * SECOND,
+  /** How long a credit waits for writes of payments that began before it reserved its order. */
+  creditReservationMs: 10 * SECOND,
 
   /** A provider that has not answered a call by then counts as one that did not answer. */
   providerTimeoutMs: 20 * SECOND,

@@ -22,7 +22,7 @@ import {
 import { country } from './formats.ts';
 import { LIMITS } from './limits.ts';
 
-export interface Operation {
+export interface ApiOperation {
   fields: readonly Field[];
   /** The fields whose raw values the hash covers, in this order; one that was not sent counts as empty. */
   signs: readonly string[];
@@ -103,7 +103,7 @@ export const S2S_OPERATIONS = {
     signs: ['schedule_id'],
   },
   DELETE_SCHEDULE: { fields: [must('schedule_id', uuid), hash], signs: ['schedule_id'] },
-} as const satisfies Record<string, Operation>;
+} as const satisfies Record<string, ApiOperation>;
 
 export type S2sAction = keyof typeof S2S_OPERATIONS;
 
@@ -182,6 +182,6 @@ export const CHECKOUT_OPERATIONS = {
     ],
     signs: ['recurring_init_trans_id', 'recurring_token', 'order.number', 'order.amount', 'order.description'],
   },
-} as const satisfies Record<string, Operation>;
+} as const satisfies Record<string, ApiOperation>;
 
 export type CheckoutPath = keyof typeof CHECKOUT_OPERATIONS;

@@ -34,7 +34,7 @@ export interface CardStore {
   /** Does the same to cards that were left over, so many at most; returns how many there were. */
   eraseLeftovers(most: number): Promise<number>;
   /** The fingerprint of a card, whether or not its number was erased. */
-  fingerprint(mid: string, cardId: string): Promise<string | undefined>;
+  findFingerprint(mid: string, cardId: string): Promise<string | undefined>;
   /** A card that can be opened; an erased one is not found here, nor by its token. */
   find(mid: string, cardId: string): Promise<KeyedCard | undefined>;
   /** The cards of these tokens that the account has, newest first. */
@@ -112,7 +112,7 @@ export function createCardStore({ query, pool }: Database): CardStore {
     async eraseLeftovers(most) {
       return (await pool.query(DECIDE_LEFTOVERS, [most])).rowCount ?? 0;
     },
-    async fingerprint(mid, cardId) {
+    async findFingerprint(mid, cardId) {
       const card = query.selectFrom('cards').select('fingerprint').where('mid', '=', mid).where('cardId', '=', cardId);
       return (await card.executeTakeFirst())?.fingerprint;
     },

@@ -1,4 +1,4 @@
-/** Claims of credits: under which order, and as which operation, money is paid back to a card. */
+/** Reservations of credits: under which order, and as which operation, money is paid back to a card. */
 import { pollUntil } from '../lib/poll.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
@@ -17,9 +17,9 @@ export type CreditKey = Pick<CreditRow, 'mid' | 'orderId' | 'part'>;
 
 export interface CreditStore {
   find(key: CreditKey): Promise<CreditRow | undefined>;
-  /** Claims the order, or returns the claim that was there before. */
-  claim(credit: CreditRow): Promise<CreditRow>;
-  /** Puts one claim in the place of another; false when somebody else was faster. */
+  /** Reserves the order, or returns the reservation that was there before. */
+  reserve(credit: CreditRow): Promise<CreditRow>;
+  /** Puts one reservation in the place of another; false when another request was faster. */
   replace(before: CreditRow, after: CreditRow): Promise<boolean>;
   /** Gives the order back, unless the operation has begun under it. */
   withdraw(credit: CreditRow): Promise<void>;
@@ -29,7 +29,7 @@ export interface CreditStore {
 
 /**
  * The transactions that write payments. A statement takes this lock before its snapshot and keeps it until its
- * transaction ends, so whatever does not see a committed claim is listed here. Transaction ids would not do: a
+ * transaction ends, so whatever does not see a committed reservation is listed here. Transaction ids would not do: a
  * statement gets one with its first row, after its snapshot.
  */
 const WRITERS = `
@@ -52,7 +52,7 @@ export function createCreditStore({ pool, query }: Database): CreditStore {
   };
   return {
     find,
-    async claim(credit) {
+    async reserve(credit) {
       await query
         .insertInto('credits')
         .values({ ...credit, createdAt: iso(credit.createdAt) })

@@ -202,7 +202,7 @@ export async function writePayments(
   ]);
   let isTooLate = false;
   const opened = new Set<string>();
-  // By its place in the batch: of two moves of one payment the update takes one, and the other must not claim it.
+  // By its place in the batch: of two moves of one payment the update takes one, and the other was not written.
   const written = new Set<TransitionItem>();
   for (const { paymentId, ordinal } of rows) {
     if (ordinal === TOO_LATE) isTooLate = true;

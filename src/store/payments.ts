@@ -129,7 +129,7 @@ const COLLECT = `
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
 
 export interface PaymentStore {
-  /** Claims the order and writes the intent; false when the try of this order is taken already, or a credit has it. */
+  /** Reserves the order and writes the intent; false when the try of this order is taken already, or a credit has it. */
   open(payment: WholePayment): Promise<boolean>;
   /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
   transition(transition: Transition): Promise<boolean>;

@@ -6,7 +6,7 @@ import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
-import type { Operation } from '../rules/operations.ts';
+import type { ApiOperation } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
 
 /** A body of either protocol, as the gates look at it. */
@@ -39,7 +39,7 @@ export const contextOf = ({ callbackReach }: Gateway, { settings }: Account, bod
 });
 
 export interface MerchantRequest {
-  operation: Operation | undefined;
+  operation: ApiOperation | undefined;
   body: RequestBody;
   keyField: 'client_key' | 'merchant_key';
   /** Where the request came from, behind trusted proxies. */
@@ -62,7 +62,7 @@ export async function admit(gateway: Gateway, request: MerchantRequest): Promise
   return account;
 }
 
-function knownOperation({ operation }: MerchantRequest): Operation {
+function knownOperation({ operation }: MerchantRequest): ApiOperation {
   if (!operation) throw new Refusal('unknownRoute');
   return operation;
 }
@@ -88,7 +88,7 @@ function allowedAddress(account: Account, { address }: MerchantRequest): void {
   if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');
 }
 
-function wellFormedFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
+function wellFormedFields(gateway: Gateway, account: Account, operation: ApiOperation, request: MerchantRequest): void {
   const { body } = request;
   const context = contextOf(gateway, account, body);
   const problems = [
@@ -156,7 +156,7 @@ function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
   return problems;
 }
 
-function rightHash(account: Account, operation: Operation, { body }: MerchantRequest): void {
+function rightHash(account: Account, operation: ApiOperation, { body }: MerchantRequest): void {
   const values = operation.signs.map(body.value);
   if (isWireHash(body.value('hash'), values, account.passwords())) return;
   throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);

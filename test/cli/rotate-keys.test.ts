@@ -8,7 +8,7 @@ import { findAccount } from '../../src/core/accounts.ts';
 import type { Gateway, WholePayment } from '../../src/core/context.ts';
 import { choose, type Method } from '../../src/core/payments/choose.ts';
 import { linkOf } from '../../src/core/payments/links.ts';
-import { fingerprintOf } from '../../src/core/payments/open.ts';
+import { requestFingerprint } from '../../src/core/payments/open.ts';
 import { openForPayer, type PayerView } from '../../src/core/payments/payer.ts';
 import { secretsOf, secretsOfSession } from '../../src/core/payments/secrets.ts';
 import { keepCard, newDataKey, openCard, resealCard } from '../../src/core/vault.ts';
@@ -210,7 +210,7 @@ describe('beside a gateway that has both keys', () => {
       expect(secretsOfSession(renewed, attempt.details.session)).toEqual({ 'pin-a': { pin: USED_UP } });
     }
     expect(linkOf(renewed, paymentId)).toBe(linkOf(shop.gateway, paymentId));
-    expect(fingerprintOf(renewed, 'a request')).toBe(fingerprintOf(shop.gateway, 'a request'));
+    expect(requestFingerprint(renewed, 'a request')).toBe(requestFingerprint(shop.gateway, 'a request'));
     await keep(renewed, shop.merchant.mid, 1);
     expect(cards.at(-1)?.fingerprint).not.toBe(cards[1]?.fingerprint);
     await keep(renewed, cards[1]?.mid ?? '', 1);

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { NotSent, type Operation, type Outcome, type Submission } from '../../src/connectors/connector.ts';
+import { NotSent, type Outcome, type ProviderOperation, type Submission } from '../../src/connectors/connector.ts';
 import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
 
@@ -357,7 +357,7 @@ describe('an answer that is none throws, and the error tells no secret', () => {
   });
 });
 
-function operation(changes: Partial<Operation> = {}): Operation {
+function operation(changes: Partial<ProviderOperation> = {}): ProviderOperation {
   return {
     verb: 'refund',
     reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, Gateway } from '../../src/core/context.ts';
 import { credit } from '../../src/core/payments/credit.ts';
-import { fingerprintOf } from '../../src/core/payments/open.ts';
+import { requestFingerprint } from '../../src/core/payments/open.ts';
 import { newId } from '../../src/lib/id.ts';
 import { canonicalJson } from '../../src/lib/json.ts';
 import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } from '../support/checkout.ts';
@@ -163,9 +163,9 @@ describe('the same order twice', () => {
       ...shop.gateway,
       credits: {
         ...credits,
-        async claim(row) {
+        async reserve(row) {
           expect((await shop.sale({ order_id: orderId }, merchant)).body.status).toBe('SETTLED');
-          return credits.claim(row);
+          return credits.reserve(row);
         },
       },
     };
@@ -419,11 +419,11 @@ describe('a process that died between the claim and the operation', () => {
   async function leftBehind(request: Body, merchant: Merchant): Promise<string> {
     const { hash: _hash, ...content } = signed('payment/card/credit', request, merchant);
     const operationId = newId();
-    await shop.gateway.credits.claim({
+    await shop.gateway.credits.reserve({
       mid: merchant.mid,
       orderId: String(request.order_id),
       part: '',
-      fingerprint: fingerprintOf(shop.gateway, canonicalJson(content)),
+      fingerprint: requestFingerprint(shop.gateway, canonicalJson(content)),
       operationId,
       createdAt: shop.gateway.clock.now(merchant.mid),
     });

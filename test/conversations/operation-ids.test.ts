@@ -1,7 +1,7 @@
 /** An operation_id that the merchant chooses makes a capture, void, refund or credit safe to repeat, in every protocol. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Operation, OperationOutcome } from '../../src/connectors/connector.ts';
+import type { OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
@@ -35,11 +35,11 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 /** What vcard does with the operations of each payment; the others are done at once. */
-const scripts = new Map<string, (operation: Operation) => Promise<OperationOutcome>>();
+const scripts = new Map<string, (operation: ProviderOperation) => Promise<OperationOutcome>>();
 const calls: string[] = [];
 const scripted = {
   ...createVcard(),
-  operate(operation: Operation) {
+  operate(operation: ProviderOperation) {
     calls.push(operation.operation);
     return scripts.get(operation.reference)?.(operation) ?? ({ kind: 'done' } as const);
   },

@@ -1,6 +1,6 @@
 /** Capture, void and refund in plain words: what is answered, what the payment becomes, what moved at the provider. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Connector, Operation, OperationOutcome } from '../../src/connectors/connector.ts';
+import type { Connector, OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, WholePayment } from '../../src/core/context.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await scripted.close();
 });
 
-type Do = (operation: Operation) => OperationOutcome | Promise<OperationOutcome>;
+type Do = (operation: ProviderOperation) => OperationOutcome | Promise<OperationOutcome>;
 
 /** What the provider of the scripted shop does with the operations of each payment; the rest is done at once. */
 const scripts = new Map<string, { operate?: Do; query?: Do }>();

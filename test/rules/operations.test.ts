@@ -1,6 +1,6 @@
 /** What each operation of `/post` signs and requires, written out by hand. */
 import { expect, test } from 'vitest';
-import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../src/rules/operations.ts';
+import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../src/rules/operations.ts';
 
 const SIGNED: Record<S2sAction, string[]> = {
   SALE: ['identifier', 'order_id', 'order_amount', 'order_currency'],
@@ -63,7 +63,7 @@ const OPTIONAL: Partial<Record<S2sAction, string[]>> = {
 
 const ACTIONS = Object.keys(SIGNED) as S2sAction[];
 const fieldsOf = (action: S2sAction, need: string): string[] =>
-  (S2S_OPERATIONS[action] as Operation).fields.filter((field) => field.need === need).map(({ name }) => name);
+  (S2S_OPERATIONS[action] as ApiOperation).fields.filter((field) => field.need === need).map(({ name }) => name);
 
 test('the actions are these ten', () => {
   expect(Object.keys(S2S_OPERATIONS).toSorted()).toEqual(ACTIONS.toSorted());

@@ -1,5 +1,11 @@
 /** A provider that does what a test tells it to, payment by payment, and writes down what it was asked. */
-import type { Connector, Operation, OperationOutcome, Outcome, Submission } from '../../src/connectors/connector.ts';
+import type {
+  Connector,
+  OperationOutcome,
+  Outcome,
+  ProviderOperation,
+  Submission,
+} from '../../src/connectors/connector.ts';
 import { meaningOf } from '../../src/connectors/upstream.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 
@@ -8,8 +14,8 @@ type Reply<Result> = Result | Promise<Result>;
 export interface Script {
   submit(submission: Submission, deadline: Deadline): Reply<Outcome>;
   query(submission: Submission): Reply<Outcome>;
-  operate(operation: Operation, deadline: Deadline): Reply<OperationOutcome>;
-  queryOperation(operation: Operation): Reply<OperationOutcome>;
+  operate(operation: ProviderOperation, deadline: Deadline): Reply<OperationOutcome>;
+  queryOperation(operation: ProviderOperation): Reply<OperationOutcome>;
 }
 
 export interface ScriptedProvider {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLES } from '../../docs/pages/brand-examples.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { ERRORS } from '../../src/rules/errors.ts';
-import { CHECKOUT_OPERATIONS, type Operation, S2S_OPERATIONS } from '../../src/rules/operations.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { SETTING_NAMES } from '../../src/rules/settings.ts';
 import { checkoutStatus, STATE_NAMES } from '../../src/rules/states.ts';
 import { createApp } from '../../src/server/app.ts';
@@ -128,7 +128,7 @@ describe('the document', () => {
 });
 
 describe('the rows', () => {
-  test.each(Object.entries(S2S_OPERATIONS) as [string, Operation][])('%s has its fields', (action, { fields }) => {
+  test.each(Object.entries(S2S_OPERATIONS) as [string, ApiOperation][])('%s has its fields', (action, { fields }) => {
     const { properties, required } = schemas[action];
     expect(properties.action).toEqual({ const: action });
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['client_key', ...fields.map(({ name }) => name)]));
@@ -137,7 +137,7 @@ describe('the rows', () => {
     expect(Object.keys(schemas.PostRequest.discriminator.mapping)).toContain(action);
   });
 
-  const CHECKOUT = Object.entries(CHECKOUT_OPERATIONS) as [string, Operation][];
+  const CHECKOUT = Object.entries(CHECKOUT_OPERATIONS) as [string, ApiOperation][];
   test.each(CHECKOUT)('/api/v1/%s has its fields', (path, { fields, signs }) => {
     const { requestBody, tags } = document.paths[`/api/v1/${path}`].post;
     const schema = resolve(requestBody.content['application/json'].schema.$ref);

@@ -1,5 +1,5 @@
 /** One call to a provider: within the limits of its connector, until its deadline, recorded for the history. */
-import { type Answer, type Connector, NotSent } from '../../connectors/connector.ts';
+import { type Connector, type MaybePromise, NotSent } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { createLimiter, NotBegun } from '../../lib/limiter.ts';
 import { Refusal } from '../../rules/errors.ts';
@@ -49,7 +49,7 @@ export interface ProviderCall<Result> {
   /** Whether it only asks. */
   isQuery: boolean;
   deadline: Deadline;
-  perform: (connector: Connector, deadline: Deadline) => Answer<Result>;
+  perform: (connector: Connector, deadline: Deadline) => MaybePromise<Result>;
 }
 
 export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): Promise<Reply<Result>> {
@@ -79,7 +79,7 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
   }
 }
 
-function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): Answer<Result> {
+function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
   const { payment, isQuery, deadline } = call;
   const connector = gateway.connectors[payment.connector];
   if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
@@ -91,7 +91,7 @@ function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): Answer<R
 }
 
 /** A connector that ignores its deadline is not waited for. */
-function answerInTime<Result>(answer: Answer<Result>, deadline: Deadline): Answer<Result> {
+function answerInTime<Result>(answer: MaybePromise<Result>, deadline: Deadline): MaybePromise<Result> {
   if (!(answer instanceof Promise)) return answer;
   const { signal } = deadline;
   return new Promise((resolve, reject) => {

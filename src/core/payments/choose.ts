@@ -25,7 +25,7 @@ import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
 import { type Browser, payByCard } from './authenticate.ts';
 import { recordCollected } from './notes.ts';
-import { claim } from './open.ts';
+import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { sealedAnew, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
@@ -264,7 +264,7 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
   };
   const schedule =
     declined.scheduleId === null ? undefined : await gateway.schedules.find(declined.mid, declined.scheduleId);
-  if (await claim(gateway, attempt, { schedule })) return attempt;
+  if (await reserveOrder(gateway, attempt, { schedule })) return attempt;
   // Another press was faster; if it was of another session, there is nothing to go on with here.
   const [newest] = await gateway.payments.attempts(declined, 1);
   return newest?.details.session?.id === declined.details.session?.id ? (newest ?? declined) : declined;

@@ -1,4 +1,4 @@
-/** Pays back to a card that a token names: finds its payment, claims the order of the credit once, does the rest. */
+/** Pays back to a card that a token names: finds its payment, reserves the order of the credit once, does the rest. */
 import { newId } from '../../lib/id.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -8,7 +8,7 @@ import type { WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { cardOfToken } from '../vault.ts';
 import { readAmount, refundPlan } from './change.ts';
-import { duplicate, fingerprintOf } from './open.ts';
+import { duplicate, requestFingerprint } from './open.ts';
 import { type Operated, operate } from './operate.ts';
 import { type ChosenId, chosenBy, duplicateOperation, repeatedOperation } from './operation-ids.ts';
 
@@ -41,7 +41,7 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   }
   if (begun) throw duplicateOperation();
   const plan = refundPlan(gateway, account, order.amountText, 'credit');
-  const fingerprint = fingerprintOf(gateway, chosen ? `${chosen.operationId} ${chosen.content}` : order.content);
+  const fingerprint = requestFingerprint(gateway, chosen ? `${chosen.operationId} ${chosen.content}` : order.content);
   const wanted: CreditRow = {
     mid,
     orderId: order.orderId,
@@ -50,22 +50,22 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
     operationId: chosen?.operationId ?? newId(),
     createdAt: gateway.clock.now(mid),
   };
-  // If this process dies between the claim and its operation, nothing has moved: a repeat goes on with the claim.
-  const operationId = await claimOperation(gateway, account, wanted, chosen !== undefined, () => plan(payment));
-  const claim = { ...wanted, operationId };
-  if (isOwnOrder) await expectNoPayment(gateway, claim);
+  // If this process dies between the reservation and its operation, nothing has moved: a repeat goes on with it.
+  const operationId = await reserveOperation(gateway, account, wanted, chosen !== undefined, () => plan(payment));
+  const reservation = { ...wanted, operationId };
+  if (isOwnOrder) await expectNoPayment(gateway, reservation);
   const id: ChosenId = {
     operationId,
     content: chosen?.content ?? null,
     orderId: isOwnOrder ? order.orderId : undefined,
   };
   const operated = await operate(gateway, payment, 'merchant', plan, id).catch(async (error) => {
-    // Another request took the id at the same moment, so this claim will never have an operation.
-    if (error instanceof Refusal && error.error === 'duplicateOperation') await gateway.credits.withdraw(claim);
+    // Another request took the id at the same moment, so this reservation will never have an operation.
+    if (error instanceof Refusal && error.error === 'duplicateOperation') await gateway.credits.withdraw(reservation);
     throw error;
   });
   const { paymentId, amount } = operated.operation;
-  // Another credit had claimed the order before, was slow to begin, and has begun after all.
+  // Another credit had reserved the order before, was slow to begin, and has begun after all.
   if (paymentId !== payment.paymentId || amount !== readAmount(order.amountText, payment, 0n)) throw duplicate();
   return operated;
 }
@@ -78,15 +78,15 @@ async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
 }
 
 /**
- * Refuses a credit whose own order a payment has taken. A sale that begins after the claim is committed sees the claim;
- * one that began before has ended after the wait, and is found. When the wait takes too long the claim stands, since
- * another repeat may rely on it; nothing has moved, and a repeat goes on with it.
+ * Refuses a credit whose own order a payment has taken. A sale that begins after the reservation is committed sees it;
+ * one that began before has ended after the wait, and is found. When the wait takes too long the reservation stands,
+ * since another repeat may rely on it; nothing has moved, and a repeat goes on with it.
  */
-async function expectNoPayment({ credits, payments }: Gateway, claim: CreditRow): Promise<void> {
-  if (!(await credits.awaitPaymentWrites(LIMITS.creditClaimTimeoutMs))) throw new Refusal('unavailable');
-  const [taken] = await payments.attempts(claim, 1);
+async function expectNoPayment({ credits, payments }: Gateway, reservation: CreditRow): Promise<void> {
+  if (!(await credits.awaitPaymentWrites(LIMITS.creditReservationMs))) throw new Refusal('unavailable');
+  const [taken] = await payments.attempts(reservation, 1);
   if (!taken) return;
-  await credits.withdraw(claim);
+  await credits.withdraw(reservation);
   throw duplicate();
 }
 
@@ -98,7 +98,7 @@ async function creditedPayment(
 ): Promise<{ payment: WholePayment; isOwnOrder: boolean }> {
   const [newest] = await gateway.payments.attempts({ mid, orderId }, 1);
   if (newest) {
-    const used = newest.details.card && (await gateway.cards.fingerprint(mid, newest.details.card.id));
+    const used = newest.details.card && (await gateway.cards.findFingerprint(mid, newest.details.card.id));
     if (used !== fingerprint) throw duplicate();
     return { payment: newest, isOwnOrder: false };
   }
@@ -107,38 +107,50 @@ async function creditedPayment(
   return { payment, isOwnOrder: true };
 }
 
-/** The id of the operation that a credit is: a new one, or that of the same request before. */
-async function claimOperation(
+/** Reserves the order of a credit; returns the id of its operation: a new one, or that of the same request before. */
+async function reserveOperation(
   gateway: Gateway,
   account: Account,
   wanted: CreditRow,
   isChosen: boolean,
   check: () => void,
 ): Promise<string> {
-  const { mid, fingerprint, part } = wanted;
-  let held = await gateway.credits.find(wanted);
-  if (!held) {
-    // What is refused claims nothing.
+  for (;;) {
+    let held = await gateway.credits.find(wanted);
+    if (!held) {
+      // What is refused reserves nothing.
+      check();
+      held = await gateway.credits.reserve(wanted);
+    }
+    const next = await nextReservation(gateway, account, held, wanted, isChosen);
+    if (next === held) return held.operationId;
     check();
-    held = await gateway.credits.claim(wanted);
+    if (await gateway.credits.replace(held, next)) return next.operationId;
   }
-  const isSame = held.fingerprint === fingerprint;
-  const isRecent = wanted.createdAt - held.createdAt < LIMITS.duplicateWindowMs;
-  if (isRecent && isSame) return held.operationId;
-  if (isRecent) throw duplicate();
-  const begun = await gateway.operations.find({ mid, operationId: held.operationId });
-  if (!begun && isSame) return held.operationId;
-  let next = wanted;
+}
+
+/** What takes the place of the reservation that is held: itself, when the request is the one that made it. */
+async function nextReservation(
+  gateway: Gateway,
+  account: Account,
+  held: CreditRow,
+  wanted: CreditRow,
+  isChosen: boolean,
+): Promise<CreditRow> {
+  const isSame = held.fingerprint === wanted.fingerprint;
+  if (wanted.createdAt - held.createdAt < LIMITS.duplicateWindowMs) {
+    if (!isSame) throw duplicate();
+    return held;
+  }
+  const begun = await gateway.operations.find(held);
   if (!begun) {
-    // Nothing came of the claim. Another request may use it with the same id, so that only one of the two can begin.
+    if (isSame) return held;
+    // Nothing came of it. Another request may use it with the same id, so that only one of the two can begin.
     if (isChosen && wanted.operationId !== held.operationId) throw duplicate();
-    next = { ...wanted, operationId: held.operationId };
-  } else {
-    const isAnotherPart = isSame && part !== '';
-    const isRetry = begun.state === 'declined' && account.settings.order_id_reuse !== 'never';
-    if (!isAnotherPart && !isRetry) throw duplicate();
+    return { ...wanted, operationId: held.operationId };
   }
-  check();
-  if (await gateway.credits.replace(held, next)) return next.operationId;
-  return claimOperation(gateway, account, wanted, isChosen, check);
+  const isAnotherPart = isSame && wanted.part !== '';
+  const isRetry = begun.state === 'declined' && account.settings.order_id_reuse !== 'never';
+  if (!isAnotherPart && !isRetry) throw duplicate();
+  return wanted;
 }

@@ -1,4 +1,4 @@
-/** Opens a payment: claims the order once, writes the intent, calls the provider, writes the outcome. */
+/** Opens a payment: reserves the order once, writes the intent, calls the provider, writes the outcome. */
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
 import { pollUntil } from '../../lib/poll.ts';
@@ -51,7 +51,7 @@ export const duplicate = (): Refusal =>
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<WholePayment> {
   const payment = composePayment(gateway, account, order);
   refuseWhileFull(gateway, payment.connector);
-  if (await claim(gateway, payment, order)) return begin(gateway, account, payment, order);
+  if (await reserveOrder(gateway, payment, order)) return begin(gateway, account, payment, order);
   return openAgain(gateway, account, payment, order);
 }
 
@@ -66,13 +66,13 @@ export async function openOnce(
   earlier: readonly string[],
 ): Promise<WholePayment | undefined> {
   const payment = composePayment(gateway, account, order);
-  const ours = earlier.map((content) => fingerprintOf(gateway, content));
+  const ours = earlier.map((content) => requestFingerprint(gateway, content));
   for (;;) {
     const newest = await gateway.payments.findByOrder(payment);
     if (newest?.fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
     if (newest && !ours.includes(newest.fingerprint)) return undefined;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
-    if (await claim(gateway, attempt, order)) return begin(gateway, account, attempt, order);
+    if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
   }
 }
@@ -82,11 +82,11 @@ const isOfCredit = async ({ credits }: Gateway, { mid, orderId }: Payment): Prom
   (await credits.find({ mid, orderId, part: '' })) !== undefined;
 
 /** Keyed, because what a request says can include what nobody may read. */
-export const fingerprintOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, content: string): string =>
+export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, content: string): string =>
   fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
-/** Claims an order; a schedule that shall repeat it is there before it, so that no success is without one. */
-export async function claim(
+/** Reserves an order; a schedule that shall repeat it is there before it, so that no success is without one. */
+export async function reserveOrder(
   gateway: Gateway,
   payment: WholePayment,
   { schedule }: Pick<Order, 'schedule'>,
@@ -94,9 +94,9 @@ export async function claim(
   if (!schedule) return gateway.payments.open(payment);
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isClaimed = await gateway.payments.open(payment);
-  if (!isClaimed) await gateway.schedules.unsubscribe(subscription);
-  return isClaimed;
+  const isReserved = await gateway.payments.open(payment);
+  if (!isReserved) await gateway.schedules.unsubscribe(subscription);
+  return isReserved;
 }
 
 /** Submits a payment, or sends its payer to our page first. */
@@ -138,7 +138,7 @@ async function openAgain(
     }
     if (account.settings.order_id_reuse === 'never' || !isRetriable(newest.state)) throw duplicate();
     const retry = { ...payment, attempt: newest.attempt + 1 };
-    if (await claim(gateway, retry, order)) return begin(gateway, account, retry, order);
+    if (await reserveOrder(gateway, retry, order)) return begin(gateway, account, retry, order);
   }
 }
 
@@ -199,7 +199,7 @@ export function composePayment(
     attention: null,
     isAuthorisation: order.isAuthorisation,
     isRecurringInit: order.isRecurringInit,
-    fingerprint: fingerprintOf(gateway, order.content),
+    fingerprint: requestFingerprint(gateway, order.content),
     descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
     declineReason: null,
     recurringToken: null,

@@ -1,5 +1,5 @@
 /** What is done to a payment after it was made: the intent is reserved, the provider called, the outcome written. */
-import type { OperationOutcome, Operation as ProviderOperation } from '../../connectors/connector.ts';
+import type { OperationOutcome, ProviderOperation } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { isItemFault } from '../../lib/faults.ts';
 import { newId } from '../../lib/id.ts';
@@ -124,7 +124,7 @@ async function perform(gateway: Gateway, payment: WholePayment, operation: Opera
     verb: operation.verb,
     isQuery: false,
     deadline: sendDeadline(gateway, operation),
-    perform: (connector, deadline) => connector.operate(orderOf(payment, operation), deadline),
+    perform: (connector, deadline) => connector.operate(providerOperation(payment, operation), deadline),
   });
   return finish(gateway, payment, operation, reply, true);
 }
@@ -135,22 +135,22 @@ export async function queryOperation(
   payment: WholePayment,
   operation: OperationRow,
 ): Promise<Operated> {
-  const order = orderOf(payment, operation);
+  const wanted = providerOperation(payment, operation);
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
     isQuery: true,
     deadline: new Deadline(LIMITS.providerTimeoutMs),
     async perform(connector, deadline) {
-      const outcome = await connector.queryOperation(order, deadline);
+      const outcome = await connector.queryOperation(wanted, deadline);
       const isLost = outcome.kind === 'notFound' && connector.can.repeatsSafely;
-      return isLost ? connector.operate(order, deadline) : outcome;
+      return isLost ? connector.operate(wanted, deadline) : outcome;
     },
   });
   return finish(gateway, payment, operation, reply, false);
 }
 
-const orderOf = ({ paymentId }: Payment, { verb, operationId, amount }: OperationRow): ProviderOperation => ({
+const providerOperation = ({ paymentId }: Payment, { verb, operationId, amount }: OperationRow): ProviderOperation => ({
   verb: RULES[verb].provider,
   reference: paymentId,
   operation: operationId,
@@ -158,9 +158,13 @@ const orderOf = ({ paymentId }: Payment, { verb, operationId, amount }: Operatio
 });
 
 /** What a reply to an operation is worth: one about another amount than ours is not believed. */
-type Verdict = OperationOutcome | { kind: 'doubtful' };
+type OperationVerdict = OperationOutcome | { kind: 'doubtful' };
 
-function judge(payment: Payment, { amount }: OperationRow, reply: Reply<OperationOutcome>): [Verdict, CallRecord] {
+function judge(
+  payment: Payment,
+  { amount }: OperationRow,
+  reply: Reply<OperationOutcome>,
+): [OperationVerdict, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
   const isDoubtful = 'reported' in result && !isOurs({ amount, currency: payment.currency }, result.reported);
@@ -194,7 +198,7 @@ async function finish(
 function compose(
   before: WholePayment,
   operation: OperationRow,
-  verdict: Verdict,
+  verdict: OperationVerdict,
   call: CallRecord,
   now: number,
 ): Transition {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
-/** The id of an operation that was chosen before it begins, by the merchant or by the claim of a credit. */
+/** The id of an operation that was chosen before it begins, by the merchant or by the reservation of a credit. */
 export interface ChosenId {
   operationId: string;
   /** What the merchant asks for under an id of its own choice; null when the gateway chose the id. */
@@ -34,7 +34,7 @@ export async function repeatedOperation(
   { content }: ChosenId,
 ): Promise<{ payment: WholePayment; operation: OperationRow }> {
   if (content !== null && begun.content !== content) throw duplicateOperation();
-  // The claim of a credit is not waited for: its answer says no more than that it was accepted.
+  // A reserved credit is not waited for: its answer says no more than that it was accepted.
   const operation = content === null ? begun : await awaitOutcome(gateway, begun);
   // Read after the operation, so that it shows what the outcome has changed.
   const payment = await gateway.payments.find(operation);

@@ -22,7 +22,7 @@ const NOT_FOUND = 'not found';
 type KnownOutcome = Exclude<NonNullable<Meaning>, { kind: 'unknown' | 'notFound' }>;
 
 /** What a provider's answer about a payment is worth. */
-type Answer =
+type PaymentVerdict =
   /** The provider does not know, or did not answer at all: that is never a decline. */
   | { kind: 'nothing'; call: CallRecord }
   /** Nothing has left this process. */
@@ -43,7 +43,7 @@ async function ask(
   verb: 'submit' | 'query',
   deadline: Deadline,
   byCard = NO_CARD,
-): Promise<Answer> {
+): Promise<PaymentVerdict> {
   const reply = await callProvider<Outcome>(gateway, {
     payment,
     verb,
@@ -56,13 +56,18 @@ async function ask(
 }
 
 /** Asks a provider; one that cannot be asked says nothing. */
-const query = async (gateway: Gateway, payment: WholePayment, account: Account, timeoutMs: number): Promise<Answer> =>
+const query = async (
+  gateway: Gateway,
+  payment: WholePayment,
+  account: Account,
+  timeoutMs: number,
+): Promise<PaymentVerdict> =>
   isAskable(gateway, payment)
     ? ask(gateway, payment, account, 'query', new Deadline(timeoutMs))
     : { kind: 'nothing', call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 } };
 
 /** What an answer is worth: an outcome is believed only if it speaks of our amount. */
-function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): Answer {
+function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): PaymentVerdict {
   if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isOurs(payment, outcome.reported)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };

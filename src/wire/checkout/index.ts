@@ -6,7 +6,7 @@ import { printableName } from '../../lib/form.ts';
 import { repeatedName } from '../../lib/json.ts';
 import { invalidField, type Problem, type Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
@@ -42,7 +42,7 @@ export function checkoutRoutes(
     done(invalidField('content-type', 'This value should be application/json.'));
   });
   for (const path of PATHS) {
-    const operation: Operation = CHECKOUT_OPERATIONS[path];
+    const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
     app.post(`/${path}`, async (request) => {
       request.action = `checkout ${path}`;
       request.isRead = operation.isRead === true;

@@ -2,7 +2,7 @@
 import type { ErrorName } from '../../rules/errors.ts';
 import type { Field } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { CHECKOUT_OPERATIONS, type CheckoutPath, type Operation } from '../../rules/operations.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { expectsOf, hashOver, isRequired } from './descriptions.ts';
 import {
@@ -164,7 +164,7 @@ const MERCHANT_KEY = described(text, 'The key of the account: `test_…` in the 
 const nameOf = (path: CheckoutPath): string => `checkout.${path.replaceAll('/', '.')}`;
 
 function requestOf(path: CheckoutPath): Json {
-  const { fields, signs }: Operation = CHECKOUT_OPERATIONS[path];
+  const { fields, signs }: ApiOperation = CHECKOUT_OPERATIONS[path];
   const { properties, ...own } = objectOf(fields.map((field) => [field.name, field]));
   const { hash, ...rest } = properties as Record<string, Json>;
   return {

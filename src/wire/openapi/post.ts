@@ -1,7 +1,7 @@
 /** `POST /post` for the OpenAPI document: a form per action, and for a sale a form per brand, made from the rows. */
 import { BRANDS, type Brand } from '../../rules/brands.ts';
 import type { Field } from '../../rules/fields.ts';
-import { type Operation, S2S_OPERATIONS } from '../../rules/operations.ts';
+import { type ApiOperation, S2S_OPERATIONS } from '../../rules/operations.ts';
 import { STATE_NAMES, STATES } from '../../rules/states.ts';
 import { expectsOf, hashOver, isRequired, needOf, withMembers } from './descriptions.ts';
 import { answers, choice, date, described, type Json, object, ref, refusals, text, uuid } from './schema.ts';
@@ -65,7 +65,7 @@ function form(fixed: Readonly<Record<string, string>>, fields: readonly Field[])
 const CLIENT_KEY: Json = { ...text, description: 'The key of the account: `test_…` in the sandbox, `live_…` else.' };
 
 /** The fields of an action, without those of a brand. */
-function actionForm(action: string, { fields, signs }: Operation): Json {
+function actionForm(action: string, { fields, signs }: ApiOperation): Json {
   const own = form({ action }, fields);
   const properties = own.properties as Record<string, Json>;
   const hash = { ...properties.hash, description: `The hash over ${hashOver(signs)}.` };
@@ -100,7 +100,7 @@ const choiceBy = (field: string, forms: Readonly<Record<string, string>>): Json 
   },
 });
 
-const OPERATIONS = Object.entries(S2S_OPERATIONS) as [string, Operation][];
+const OPERATIONS = Object.entries(S2S_OPERATIONS) as [string, ApiOperation][];
 
 const SALE = actionForm('SALE', S2S_OPERATIONS.SALE);
 

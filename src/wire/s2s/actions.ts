@@ -11,10 +11,17 @@ import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
 import { type AccountFields, contextOf } from '../pipeline.ts';
-import { type Answer, acceptedAnswer, operationAnswer, saleAnswer, scheduleAnswer, statusAnswer } from './answers.ts';
+import {
+  acceptedAnswer,
+  operationAnswer,
+  type S2sAnswer,
+  saleAnswer,
+  scheduleAnswer,
+  statusAnswer,
+} from './answers.ts';
 import type { S2sBody } from './body.ts';
 
-type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<Answer>;
+type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<S2sAnswer>;
 
 interface Action {
   perform: Perform;
@@ -141,7 +148,7 @@ const statusByOrder: Action = {
 /** An action on the payment that `trans_id` names; another account's is as unknown as one that never was. */
 const on = (
   unknown: ErrorName,
-  perform: (gateway: Gateway, account: Account, payment: WholePayment, body: S2sBody) => Promise<Answer>,
+  perform: (gateway: Gateway, account: Account, payment: WholePayment, body: S2sBody) => Promise<S2sAnswer>,
 ): Action => ({
   async perform(gateway, account, body) {
     const payment = await findPayment(gateway, account, body.value('trans_id'));

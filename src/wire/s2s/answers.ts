@@ -5,19 +5,19 @@ import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
-export interface Answer {
+export interface S2sAnswer {
   [field: string]: string | Record<string, string>;
 }
 
 /** Adds the fields that an answer has only when they apply. */
-function withExtras(answer: Answer, payment: PaymentStatus): Answer {
+function withExtras(answer: S2sAnswer, payment: PaymentStatus): S2sAnswer {
   if (payment.declineReason !== null) answer.decline_reason = payment.declineReason;
   if (payment.recurringToken !== null) answer.recurring_token = payment.recurringToken;
   if (payment.scheduleId !== null) answer.schedule_id = payment.scheduleId;
   return answer;
 }
 
-export function saleAnswer(action: string, payment: Payment, gateway: Gateway): Answer {
+export function saleAnswer(action: string, payment: Payment, gateway: Gateway): S2sAnswer {
   return withExtras(
     {
       action,
@@ -36,7 +36,7 @@ export function saleAnswer(action: string, payment: Payment, gateway: Gateway): 
 }
 
 /** What the payer has to do next, as a sale tells it; a code that is over is not told any more. */
-function redirection(payment: Payment, gateway: Gateway): Answer {
+function redirection(payment: Payment, gateway: Gateway): S2sAnswer {
   const { nextStep: step, state } = payment;
   if (step === null || !isOpen(state)) return {};
   switch (step.kind) {
@@ -66,7 +66,7 @@ export function operationAnswer(
   action: 'CAPTURE' | 'VOID',
   { payment, operation }: Operated,
   amount = payment.amountText,
-): Answer {
+): S2sAnswer {
   const money = { amount, descriptor: payment.descriptor, currency: payment.currency };
   return {
     action,
@@ -82,7 +82,7 @@ export function operationAnswer(
 }
 
 /** A refund is on its way; what comes of it is told by callback and by status. */
-export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): Answer => ({
+export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): S2sAnswer => ({
   action,
   result: 'ACCEPTED',
   order_id: payment.orderId,
@@ -90,13 +90,13 @@ export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Ope
   operation_id: operation.operationId,
 });
 
-export const scheduleAnswer = (action: string, scheduleId: string): Answer => ({
+export const scheduleAnswer = (action: string, scheduleId: string): S2sAnswer => ({
   action,
   result: 'SUCCESS',
   schedule_id: scheduleId,
 });
 
-export function statusAnswer(action: string, payment: PaymentStatus): Answer {
+export function statusAnswer(action: string, payment: PaymentStatus): S2sAnswer {
   return withExtras(
     {
       action,

@@ -7,11 +7,11 @@ import { LONG_FIELDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { type Operation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
+import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { S2S_ACTIONS } from './actions.ts';
-import type { Answer } from './answers.ts';
+import type { S2sAnswer } from './answers.ts';
 import { readBody, type S2sBody } from './body.ts';
 import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';
 
@@ -34,7 +34,7 @@ export function s2sRoutes(
     done();
   });
 
-  app.post('/post', async (request): Promise<Answer> => {
+  app.post('/post', async (request): Promise<S2sAnswer> => {
     const sent = request.body as Buffer | LargeBody | undefined;
     if (!(sent instanceof LargeBody)) return answer(request, sent ?? EMPTY);
     try {
@@ -44,13 +44,13 @@ export function s2sRoutes(
     }
   });
 
-  const answer = async (request: FastifyRequest, bytes: Buffer): Promise<Answer> => {
+  const answer = async (request: FastifyRequest, bytes: Buffer): Promise<S2sAnswer> => {
     await endOfTick();
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
     const name = actionOf(body);
     const action = name && S2S_ACTIONS[name];
-    const operation: Operation | undefined = name && S2S_OPERATIONS[name];
+    const operation: ApiOperation | undefined = name && S2S_OPERATIONS[name];
     const accountFields = action?.accountFields;
     if (name) request.action = name;
     request.isRead = operation?.isRead === true;
