@@ -112,10 +112,11 @@ export function createDeliverer(gateway: Gateway): Deliverer {
         const isFound = [await claim('sound'), await claim('failing')].includes(true);
         for (const endpoint of endpoints.values()) sendNext(endpoint);
         await giveBack([...endpoints.values()].filter((endpoint) => laneOf(endpoint) === 'failing'));
-        isLooking = isAskedAgain || isSweepAsked || sweep !== undefined;
-        isMore = !isStopped && (isLooking || isFound);
+        const mustLook = (): boolean => isAskedAgain || isSweepAsked || sweep !== undefined;
+        isMore = !isStopped && (mustLook() || isFound);
         // A look costs the database more than a row does: what is asked for meanwhile is taken together.
         if (isMore) await pause(TOGETHER_MS);
+        isLooking = mustLook();
       }
     } catch (error) {
       gateway.log.warn({ err: error }, 'callbacks could not be taken');
