@@ -1,77 +1,77 @@
-/** Finds the addresses of names without threads, so that name servers that hang keep nobody else's name waiting. */
+/** Resolves host names without blocking threads, so that a name server that hangs delays no other name. */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import { LIMITS } from '../rules/limits.ts';
 
-export interface NameOptions {
-  /** Who is asked; those of the system, unless a test has its own. */
+export interface LookupOptions {
+  /** The name servers; by default those of the system. */
   servers?: readonly string[];
   hostsFile?: string;
   system?: LookupFunction;
-  /** After this time the next server is asked. */
-  tryMs?: number;
+  /** After this time the next server is queried. */
+  serverTimeoutMs?: number;
   totalMs?: number;
 }
 
-/** Node looks for late answers once in this time, so a try may last twice as long; after two there is time for a third. */
-const TRY_MS = LIMITS.callbackLookupTimeoutMs / 5;
+/** Node checks for timeouts once per interval, so a query may last twice as long; two of them leave time for a third. */
+const SERVER_TIMEOUT_MS = LIMITS.callbackLookupTimeoutMs / 5;
 
-/** When the addresses of one family are known, those of the other are waited for only this long. */
-const GRACE_MS = 100;
+/** How much longer to wait for the addresses of one family when those of the other are known. */
+const OTHER_FAMILY_MS = 100;
 
-/** A name that only this machine, or the network that it is in, can know. */
+/** A name that is known to this machine or its network only. */
 const LOCAL_NAME = /^[^.]+$|\.localhost$/;
 
-const late = (): NodeJS.ErrnoException =>
+const timeoutError = (): NodeJS.ErrnoException =>
   Object.assign(new Error('The name servers did not answer in time.'), { code: 'ETIMEDOUT' });
 
 /**
- * What stands in the hosts file comes first. Then the name servers are asked, and a name that hangs there has had its
- * chance. One that they do not know may be known to the system all the same: in a cluster, or by a search list.
+ * Looks into the hosts file first, then queries the name servers. A name that they do not know is passed to the system's
+ * resolver, which may know it in a cluster or by a search list; a name for which they do not answer in time is not.
  */
-export function createLookup(options: NameOptions = {}): LookupFunction {
+export function createLookup(options: LookupOptions = {}): LookupFunction {
   const { servers, hostsFile = '/etc/hosts', system = systemLookup } = options;
-  const { tryMs = TRY_MS, totalMs = LIMITS.callbackLookupTimeoutMs } = options;
-  const underWay = new Map<string, Promise<LookupAddress[]>>();
-  // The system needs a thread for each name, and a process has two for this. Names that a merchant can make slow share
-  // one of them, so that the other is there for the names of the operator.
-  const askForLocal = oneAtATime(system, totalMs);
-  const askForUnknown = oneAtATime(system, totalMs);
+  const { serverTimeoutMs = SERVER_TIMEOUT_MS, totalMs = LIMITS.callbackLookupTimeoutMs } = options;
+  const inFlight = new Map<string, Promise<LookupAddress[]>>();
+  // The system's resolver blocks a thread per name, and libuv uses two threads for it at most. Names that a merchant can
+  // make slow use one of them, so that the other one stays free for the operator's names.
+  const resolveLocal = oneAtATime(system, totalMs);
+  const resolveUnknown = oneAtATime(system, totalMs);
 
-  async function find(name: string): Promise<LookupAddress[]> {
+  async function resolve(name: string): Promise<LookupAddress[]> {
     const bare = name.replace(/\.$/, '').toLowerCase();
     const listed = addressesIn(hostsFile, bare);
     if (listed.length > 0) return listed;
-    if (LOCAL_NAME.test(bare)) return askForLocal(name);
-    const known = await askServers(name);
-    return known.length > 0 ? known : askForUnknown(name);
+    if (LOCAL_NAME.test(bare)) return resolveLocal(name);
+    const known = await queryServers(name);
+    return known.length > 0 ? known : resolveUnknown(name);
   }
 
-  /** Asks with a resolver of its own, which reads anew who is to be asked. */
-  async function askServers(name: string): Promise<LookupAddress[]> {
-    const resolver = new Resolver({ timeout: tryMs, maxTimeout: totalMs });
+  /** A new resolver for each name reads the system's list of name servers again. */
+  async function queryServers(name: string): Promise<LookupAddress[]> {
+    const resolver = new Resolver({ timeout: serverTimeoutMs, maxTimeout: totalMs });
     if (servers) resolver.setServers(servers);
     const stopAfter = (ms: number) => setTimeout(() => resolver.cancel(), ms);
     const timers = [stopAfter(totalMs)];
-    const questions = [resolver.resolve4(name), resolver.resolve6(name)].map(async (question) => {
-      const found = await question;
-      timers.push(stopAfter(GRACE_MS));
+    const queries = [resolver.resolve4(name), resolver.resolve6(name)].map(async (query) => {
+      const found = await query;
+      timers.push(stopAfter(OTHER_FAMILY_MS));
       return found;
     });
-    const answers = await Promise.allSettled(questions);
+    const answers = await Promise.allSettled(queries);
     timers.forEach(clearTimeout);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    const isLate = answers.some((answer) => answer.status === 'rejected' && LATE_CODES.has(answer.reason.code));
-    if (found.length === 0 && isLate) throw late();
+    const isTimeout = answers.some((answer) => answer.status === 'rejected' && TIMEOUT_CODES.has(answer.reason.code));
+    if (found.length === 0 && isTimeout) throw timeoutError();
     return found.map(withFamily);
   }
 
   return (name, _options, callback) => {
-    // Whoever asks meanwhile for the same name gets the same answer, and judges it for the connection it makes.
-    const found = underWay.get(name) ?? find(name).finally(() => underWay.delete(name));
-    underWay.set(name, found);
+    // Concurrent lookups of one name share an answer; each caller checks the addresses for its own connection.
+    const found = inFlight.get(name) ?? resolve(name).finally(() => inFlight.delete(name));
+    inFlight.set(name, found);
     found.then(
       (addresses) => callback(null, addresses),
       (error) => callback(error, []),
@@ -79,18 +79,18 @@ export function createLookup(options: NameOptions = {}): LookupFunction {
   };
 }
 
-/** Asks the system for one name, and for the next when it has answered; who waits in vain is told so. */
+/** Calls the system's resolver for one name at a time; a name that is not resolved in time fails with a timeout. */
 function oneAtATime(system: LookupFunction, totalMs: number): (name: string) => Promise<LookupAddress[]> {
   const waiting = new Set<() => void>();
-  let isAsking = false;
+  let isResolving = false;
 
   return (name) => {
     const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
-    const ask = (): void => {
-      waiting.delete(ask);
-      isAsking = true;
+    const start = (): void => {
+      waiting.delete(start);
+      isResolving = true;
       system(name, { all: true }, (error, found) => {
-        isAsking = false;
+        isResolving = false;
         const [next] = waiting;
         next?.();
         if (error) reject(error);
@@ -98,20 +98,20 @@ function oneAtATime(system: LookupFunction, totalMs: number): (name: string) => 
       });
     };
     const timer = setTimeout(() => {
-      waiting.delete(ask);
-      reject(late());
+      waiting.delete(start);
+      reject(timeoutError());
     }, totalMs);
-    waiting.add(ask);
-    if (!isAsking) ask();
+    waiting.add(start);
+    if (!isResolving) start();
     return promise.finally(() => clearTimeout(timer));
   };
 }
 
-const LATE_CODES = new Set(['ECANCELLED', 'ETIMEOUT']);
+const TIMEOUT_CODES = new Set(['ECANCELLED', 'ETIMEOUT']);
 
 const withFamily = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
-/** The addresses that a hosts file gives to a name; a machine without such a file lists nothing. */
+/** The addresses of a name in a hosts file; none if there is no such file. */
 function addressesIn(file: string, name: string): LookupAddress[] {
   let lines: string[] = [];
   try {

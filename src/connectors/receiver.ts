@@ -1,11 +1,11 @@
-/** The guarded line to merchants' servers: callbacks reach the internet and nothing inside, and learn a status only. */
+/** The guarded HTTP client for merchants' servers: calls public addresses only, and returns nothing of an answer but its status. */
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type CallbackReach, mayCall, readCallbackAddress } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createLookup } from './names.ts';
 
-/** Why a callback got no answer, in the words of the delivery log. */
+/** Why a callback got no answer, as shown in the delivery log. */
 export const FAULT_MESSAGES = {
   noAddress: 'No callback_url is set.',
   badAddress: 'The address is not one that callbacks are sent to.',
@@ -26,24 +26,24 @@ type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs: number | undefined }
   | { kind: 'failed'; fault: DeliveryFault };
 
-/** What became of one try: a status, whichever it is, or why there was none. */
+/** The result of one attempt: any status, or why there is none. */
 export type Delivery = Outcome & { tookMs: number };
 
 export interface Receiver {
-  /** Posts a body once and follows nothing; never throws. */
+  /** Posts a body once, without following redirects; never throws. */
   send(call: { url: string; headers: Record<string, string>; body: Buffer | string }): Promise<Delivery>;
-  /** Ends every call that is still under way. */
+  /** Aborts all calls in flight; they fail as `stopped`. */
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions extends CallbackReach {
   totalMs?: number;
   connectMs?: number;
-  /** Who is asked for the addresses of a name, unless a test plays tricks. */
+  /** Resolves host names; tests pass their own. */
   lookup?: LookupFunction;
 }
 
-/** What the codes of errors mean; what any other means depends on how far the call has come. */
+/** The fault of an error by its code; for other codes it depends on the stage that the call had reached. */
 const FAULT_OF_CODE: Readonly<Record<string, DeliveryFault>> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unreachable',
@@ -56,31 +56,33 @@ const FAULT_OF_CODE: Readonly<Record<string, DeliveryFault>> = {
   UND_ERR_DESTROYED: 'stopped',
 };
 
-type FaultyError = NodeJS.ErrnoException & { fault?: DeliveryFault };
+type DeliveryError = NodeJS.ErrnoException & { fault?: DeliveryFault };
 
-const faultyError = (fault: DeliveryFault): FaultyError => Object.assign(new Error(FAULT_MESSAGES[fault]), { fault });
-const faultOf = ({ fault, code = '' }: FaultyError, otherwise: DeliveryFault): DeliveryFault =>
+const deliveryError = (fault: DeliveryFault): DeliveryError =>
+  Object.assign(new Error(FAULT_MESSAGES[fault]), { fault });
+const faultOf = ({ fault, code = '' }: DeliveryError, otherwise: DeliveryFault): DeliveryFault =>
   fault ?? FAULT_OF_CODE[code] ?? otherwise;
 
-/** Several errors in one are those of several addresses. */
-const isOfNetwork = (error: FaultyError): boolean => error.syscall === 'connect' || error instanceof AggregateError;
+/** Node throws an AggregateError when it tried several addresses. */
+const isConnectError = (error: DeliveryError): boolean =>
+  error.syscall === 'connect' || error instanceof AggregateError;
 
-/** Resolves a name, and fails if a single one of its addresses is off limits; who connects gets the checked ones only. */
+/** Resolves a name and fails if any of its addresses is not allowed, so that a connection uses checked addresses only. */
 const guardedLookup =
   (reach: CallbackReach, lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found : [];
       const [first] = addresses;
-      if (error) return callback(faultyError(faultOf(error, 'nameNotFound')), '');
-      if (!first) return callback(faultyError('nameNotFound'), '');
+      if (error) return callback(deliveryError(faultOf(error, 'nameNotFound')), '');
+      if (!first) return callback(deliveryError('nameNotFound'), '');
       if (!addresses.every(({ address }) => mayCall(address, reach)))
-        return callback(faultyError('privateAddress'), '');
+        return callback(deliveryError('privateAddress'), '');
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
 
-/** Connects to checked addresses only, with TLS that is verified whatever the environment says. */
+/** Connects to checked addresses only, and verifies TLS even if NODE_TLS_REJECT_UNAUTHORIZED disables it. */
 function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectMs ?? LIMITS.callbackConnectTimeoutMs,
@@ -89,13 +91,14 @@ function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): bui
     rejectUnauthorized: true,
     allowH2: false,
   });
-  const refuse = (fault: DeliveryFault, callback: buildConnector.Callback): void => callback(faultyError(fault), null);
+  const refuse = (fault: DeliveryFault, callback: buildConnector.Callback): void =>
+    callback(deliveryError(fault), null);
   return (options, callback) =>
     connect(options, (error, socket) => {
-      if (!socket) return refuse(faultOf(error, isOfNetwork(error) ? 'unreachable' : 'tls'), callback);
+      if (!socket) return refuse(faultOf(error, isConnectError(error) ? 'unreachable' : 'tls'), callback);
       const { remoteAddress } = socket;
       if (remoteAddress !== undefined && mayCall(remoteAddress, reach)) return callback(null, socket);
-      // Every address was checked before, so this is the second lock on the door; who is gone has no address.
+      // Defence in depth: the address was checked before. A socket that is closed already has no address.
       socket.destroy();
       refuse(remoteAddress === undefined ? 'closed' : 'privateAddress', callback);
     });
@@ -103,7 +106,7 @@ function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): bui
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** How long a receiver asks us to wait, whether it says seconds or a date. */
+/** Reads `Retry-After`, which is a number of seconds or a date. */
 function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
   const text = String(header);
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -119,7 +122,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     keepAliveTimeout: LIMITS.callbackIdleMs,
     keepAliveMaxTimeout: LIMITS.callbackIdleMs,
     allowH2: false,
-    // One limit for the whole call takes their place: bytes that drip would start these again and again.
+    // Replaced by one timeout for the whole call: a server that sends a byte now and then would keep restarting these.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -135,8 +138,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         if (isOver) return;
         isOver = true;
         clearTimeout(timer);
-        // Whatever is still to come is not wanted; to a call that is complete this does nothing.
-        control?.abort(faultyError('stopped'));
+        // Drops the rest of the answer; has no effect on a call that is complete.
+        control?.abort(deliveryError('stopped'));
         resolve({ ...outcome, tookMs: Math.round(performance.now() - startedAt) });
       };
       const timer = setTimeout(() => end({ kind: 'failed', fault: 'timeout' }), totalMs);
@@ -149,11 +152,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         {
           onRequestStart(started) {
             control = started;
-            // It waited for a connection until its time was over.
-            if (isOver) control.abort(faultyError('timeout'));
+            // The timeout passed while the call waited for a connection.
+            if (isOver) control.abort(deliveryError('timeout'));
           },
           onResponseStart(_, status, { 'retry-after': retryAfter }) {
-            // Hints come before the answer, which takes their place.
+            // Called for informational responses (1xx), too; the final one comes last.
             answer = { kind: 'answered', status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
           },
           onResponseData(_, chunk) {

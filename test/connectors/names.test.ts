@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLookup, type NameOptions } from '../../src/connectors/names.ts';
+import { createLookup, type LookupOptions } from '../../src/connectors/names.ts';
 import { createReceiver, type Receiver } from '../../src/connectors/receiver.ts';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import { startNameServer } from '../support/name-server.ts';
@@ -13,7 +13,7 @@ import { startReceiver, type TestReceiver } from '../support/receivers.ts';
 
 /** So long that nothing is decided only because its time was over. */
 const PATIENCE_MS = 60_000;
-const PATIENT = { tryMs: PATIENCE_MS, totalMs: PATIENCE_MS };
+const PATIENT = { serverTimeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS };
 
 let server: Awaited<ReturnType<typeof startNameServer>>;
 let shop: TestReceiver;
@@ -58,7 +58,7 @@ function slowSystem() {
   return { system, asked, answers };
 }
 
-const lookupWith = (options: NameOptions = {}): LookupFunction =>
+const lookupWith = (options: LookupOptions = {}): LookupFunction =>
   createLookup({ ...PATIENT, servers: [server.address], hostsFile: '/nowhere', ...systemWith(), ...options });
 
 /** The addresses of a name, or the code of what went wrong. */
@@ -69,7 +69,7 @@ const find = (lookup: LookupFunction, name: string): Promise<string[] | string |
     ),
   );
 
-const receiverWith = (options: NameOptions = {}): Receiver => {
+const receiverWith = (options: LookupOptions = {}): Receiver => {
   const patience = { totalMs: PATIENCE_MS, connectMs: PATIENCE_MS };
   const receiver = createReceiver({ ...callbackReach(true, []), ...patience, lookup: lookupWith(options) });
   opened.push(receiver);
@@ -109,7 +109,7 @@ describe('name servers that hang', () => {
   test('are passed over for one that answers', async () => {
     const dead = [await startNameServer({ isDead: true }), await startNameServer({ isDead: true })];
     const servers = [...dead, server].map(({ address }) => address);
-    expect(await find(lookupWith({ servers, tryMs: 100 }), 'shop.example')).toEqual(['127.0.0.1']);
+    expect(await find(lookupWith({ servers, serverTimeoutMs: 100 }), 'shop.example')).toEqual(['127.0.0.1']);
     for (const { asked, close } of dead) {
       expect(asked).toContain('A shop.example');
       await close();
