@@ -150,7 +150,7 @@ describe('what the log says', () => {
     const [item] = (await list({ payment_id: paymentId })).items;
     expect(item).toMatchObject({
       state: 'parked',
-      reason: 'It was tried as often as the ladder of pauses allows.',
+      reason: 'All scheduled attempts failed.',
       tries: 14,
       next_try_at: null,
       finished_at: expect.stringMatching(DATE),

@@ -1,6 +1,6 @@
 /** The callback of a credit, of payments of both protocols: a refund that carries the number of the credit. */
 import { expect, test } from 'vitest';
-import { callbackOf } from '../../src/core/callbacks/compose.ts';
+import { composeCallback } from '../../src/core/callbacks/compose.ts';
 import type { OperationRow, WholePayment } from '../../src/core/context.ts';
 import { newId } from '../../src/lib/id.ts';
 import { openShop, sign } from '../support/gateway.ts';
@@ -29,7 +29,7 @@ async function toldOf(protocol: WholePayment['protocol'], orderId: string | null
     ...{ state: 'done', reason: null, queryCount: 0 },
   };
   const transition = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;
-  const callback = await callbackOf(shop.gateway, { ...transition, event: 'partlyRefunded' }, undefined);
+  const callback = await composeCallback(shop.gateway, { ...transition, event: 'partlyRefunded' }, undefined);
   const fields = Object.fromEntries(new URLSearchParams(callback?.body));
   return { type: callback?.type, fields, orderId: payment.orderId, password: merchant.password };
 }

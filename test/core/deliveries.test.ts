@@ -61,7 +61,7 @@ describe('the ladder', () => {
     const parked = await newest(id);
     expect(parked).toMatchObject({
       state: 'parked',
-      reason: 'It was tried as often as the ladder of pauses allows.',
+      reason: 'All scheduled attempts failed.',
       attempts: LADDER.length + 1,
       dueAt: null,
       finishedAt: expect.any(Number),

@@ -200,7 +200,7 @@ describe('shared by several processes', () => {
     const held = await take(lost.dueAt as number);
     const tried = ({ mid, paymentId, seq, dueAt }: CallbackRow, status: number) => ({
       key: { mid, paymentId, seq },
-      takenUntil: dueAt,
+      claimedUntil: dueAt,
       ...({ state: status === 200 ? 'delivered' : 'parked', reason: null, dueAt: null } as const),
       ...{ at: Date.now(), status, fault: null, tookMs: 1 },
     });

@@ -5,8 +5,8 @@ import {
   type CallbackRow,
   type CallbackStore,
   type DueEndpoint,
-  type DuePlace,
   SWEEP_START,
+  type SweepPosition,
 } from '../../src/store/callbacks.ts';
 import { deliveriesAt, idOf } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -60,16 +60,16 @@ async function expectFewRows(): Promise<void> {
   }
 }
 
-/** Everything that is found by one sweep, and in how many looks. */
-async function sweep(now: number): Promise<{ found: Map<string, DueEndpoint>; looks: number }> {
+/** Everything that is found by one sweep, and in how many searches. */
+async function sweep(now: number): Promise<{ found: Map<string, DueEndpoint>; searches: number }> {
   const found = new Map<string, DueEndpoint>();
-  let looks = 0;
-  for (let place: DuePlace | undefined = SWEEP_START; place !== undefined; looks++) {
-    const searched = await store.findDue(now, place);
+  let searches = 0;
+  for (let position: SweepPosition | undefined = SWEEP_START; position !== undefined; searches++) {
+    const searched = await store.findDue(now, position);
     for (const one of searched.found) found.set(`${one.mid} ${one.endpoint}`, one);
-    place = searched.sweep;
+    position = searched.sweep;
   }
-  return { found, looks };
+  return { found, searches };
 }
 
 test.each(['accounts', 'endpoints of one account'])(
@@ -89,12 +89,12 @@ test.each(['accounts', 'endpoints of one account'])(
 
 test(`of ${MANY} endpoints that have something due each, a look reads a part, and a sweep finds all`, async () => {
   await insert(MANY, { due: `now() - interval '1 s'` });
-  const { found, looks } = await sweep(Date.now());
-  expect([found.size, looks]).toEqual([MANY, MANY / 1000 + 1]);
-  const wanted = [...found.values()].slice(0, 512).map((one) => ({ ...one, room: 16 }));
-  const { rows, left } = await store.claimDue(Date.now(), wanted, 512);
+  const { found, searches } = await sweep(Date.now());
+  expect([found.size, searches]).toEqual([MANY, MANY / 1000 + 1]);
+  const requests = [...found.values()].slice(0, 512).map((one) => ({ ...one, room: 16 }));
+  const { rows, remaining } = await store.claimDue(Date.now(), requests, 512);
   expect(rows).toHaveLength(512);
-  expect(left.length).toBeLessThanOrEqual(1);
+  expect(remaining.length).toBeLessThanOrEqual(1);
   await expectFewRows();
 }, 120_000);
 
@@ -106,14 +106,14 @@ test(`a backlog of ${MANY} of one endpoint hides nobody, and is taken in its ord
   const first = await store.findDue(Date.now(), undefined);
   expect(first.found).toHaveLength(2);
   expect((await sweep(Date.now())).found.size).toBe(3);
-  const wanted = [{ mid, endpoint: '', ahead: 0, room: 64 }];
-  const taken: CallbackRow[] = [];
+  const requests = [{ mid, endpoint: '', lookahead: 0, room: 64 }];
+  const claimed: CallbackRow[] = [];
   for (let claims = 0; claims < 3; claims++) {
-    const { rows, left } = await store.claimDue(Date.now(), wanted, 4096);
-    expect([rows.length, left.length]).toEqual([64, 1]);
-    taken.push(...rows);
+    const { rows, remaining } = await store.claimDue(Date.now(), requests, 4096);
+    expect([rows.length, remaining.length]).toEqual([64, 1]);
+    claimed.push(...rows);
   }
-  expect(new Set(taken.map(({ paymentId }) => paymentId)).size).toBe(192);
+  expect(new Set(claimed.map(({ paymentId }) => paymentId)).size).toBe(192);
   const oldest = await shop.rows(`select count(*)::int as left from callbacks
     where mid = '${mid}' and not is_leased and due_at < (select due_at from callbacks where mid = '${mid}' and not is_leased
       order by due_at limit 1)`);
@@ -132,20 +132,20 @@ test('callbacks that are held back are put off, so that they do not hide the oth
     from callbacks where mid = '${mid}'`);
   await insert(1, { mid: `'${mid}'::uuid`, due: 'now()' });
   const now = Date.now() + 1;
-  const taken: CallbackRow[] = [];
-  let left: DueEndpoint[] = [{ mid, endpoint: '', ahead: 0 }];
+  const claimed: CallbackRow[] = [];
+  let remaining: DueEndpoint[] = [{ mid, endpoint: '', lookahead: 0 }];
   let claims = 0;
-  for (; left.length > 0; claims++) {
-    const claimed = await store.claimDue(
+  for (; remaining.length > 0; claims++) {
+    const result = await store.claimDue(
       now,
-      left.map((one) => ({ ...one, room: 1 })),
+      remaining.map((one) => ({ ...one, room: 1 })),
       4096,
     );
-    taken.push(...claimed.rows);
-    left = claimed.left;
+    claimed.push(...result.rows);
+    remaining = result.remaining;
   }
-  expect(taken).toHaveLength(1);
-  expect(taken[0]).toMatchObject({ seq: 2, retryIndex: 0 });
+  expect(claimed).toHaveLength(1);
+  expect(claimed[0]).toMatchObject({ seq: 2, retryIndex: 0 });
   expect(claims).toBeLessThan(HELD / 50);
   const [row] = await shop.rows(`select count(*)::int as due from callbacks where mid = '${mid}'
     and due_at <= '${new Date(now).toISOString()}'`);

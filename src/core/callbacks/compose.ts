@@ -1,4 +1,4 @@
-/** What a merchant is told of a move: which moves are told at all, and the bytes of each callback. */
+/** Composes the callback of a transition: which transitions have one, and its bytes. */
 import { hash } from 'node:crypto';
 import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
@@ -18,55 +18,55 @@ import type { NewCallback, OperationRow, Transition, WholePayment } from '../../
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
 
-/** The names and values of a callback, in their order; what is empty is left out. */
+/** The fields of a callback, in order; empty ones are omitted. */
 type Fields = Record<string, string | null | undefined>;
 
-/** What a move is told as: every change of state and every outcome of an operation is, and nothing else. */
+/** Every change of state and every outcome of an operation has a callback; a few steps without a new state do, too. */
 function callbackEventOf({ before, after, event, operation }: Transition): CallbackEvent | undefined {
   if (operation && operation.verb !== 'expiry') {
     if (operation.state === 'sent') return undefined;
     return { type: OPERATION_TYPES[operation.verb], status: operation.state === 'done' ? 'success' : 'fail' };
   }
-  // A chargeback of a payment that is not settled: the state stays, but money was taken back.
+  // A chargeback of a payment that is not settled leaves its state, but the bank has taken money back.
   if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
     return CALLBACK_EVENTS.chargedBack;
   }
-  const isTold = after.state !== before.state || isStepInState(before, event);
-  const telling = isTold ? CALLBACK_EVENTS[event as PaymentEvent | 'authenticated'] : undefined;
-  const isSale = telling?.type === 'sale' && after.details.recurringOf !== undefined;
-  return isSale ? { ...telling, type: 'recurring' } : telling;
+  const isReported = after.state !== before.state || isStepInState(before, event);
+  const callbackEvent = isReported ? CALLBACK_EVENTS[event as PaymentEvent | 'authenticated'] : undefined;
+  const isRecurring = callbackEvent?.type === 'sale' && after.details.recurringOf !== undefined;
+  return isRecurring ? { ...callbackEvent, type: 'recurring' } : callbackEvent;
 }
 
-/** What happens to a payment although its state stays: the payer is sent on, an amount is reserved or paid back. */
+/** Events that have a callback although the state stays: a redirect, a reserved amount, a partial refund. */
 const isStepInState = ({ authorised }: WholePayment, event: Transition['event']): boolean =>
   STEPS_IN_STATE.includes(event) || (event === 'authorised' && authorised === 0n);
 
 const STEPS_IN_STATE: readonly Transition['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
 
-/** The callback that belongs to a move, composed once: its bytes never change afterwards. */
-export async function callbackOf(
+/** Composes the callback of a transition, if it has one. It is written with the transition and never changes afterwards. */
+export async function composeCallback(
   gateway: Gateway,
   transition: Transition,
   authentication: Authentication | undefined,
 ): Promise<NewCallback | undefined> {
-  const telling = callbackEventOf(transition);
-  const account = telling && (await findAccount(gateway, transition.after.mid));
+  const callbackEvent = callbackEventOf(transition);
+  const account = callbackEvent && (await findAccount(gateway, transition.after.mid));
   if (!account) return undefined;
   const payment = transition.after;
-  // An expiry is told as what it does to the payment, not as an operation that somebody asked for.
+  // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
   const operation = transition.operation?.verb === 'expiry' ? undefined : transition.operation;
   const { callbackUrl } = payment.details;
   const { callback_url, callback_format } = account.settings;
   const isJson = callback_format === 'json';
-  const event =
+  const unsigned =
     payment.protocol === 'checkout'
-      ? checkoutFields(payment, telling, operation)
-      : s2sFields(payment, telling, operation);
-  const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => event[name] ?? '');
+      ? checkoutFields(payment, callbackEvent, operation)
+      : s2sFields(payment, callbackEvent, operation);
+  const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => unsigned[name] ?? '');
   const signature = wireHash(signed, account.passwords()[0] as string);
-  const fields: Fields = { ...event, hash: signature, ...threeDsFields(transition, authentication) };
+  const fields: Fields = { ...unsigned, hash: signature, ...threeDsFields(transition, authentication) };
   return {
-    type: telling.type,
+    type: callbackEvent.type,
     body: bodyOf(fields, payment.details.customData ?? {}, isJson),
     isJson,
     url: callbackUrl ?? null,
@@ -75,18 +75,19 @@ export async function callbackOf(
   };
 }
 
-const ENDPOINTS = 256;
+/** The most endpoints that the callback_urls of an account's payments make, however many different ones there are. */
+const PAYMENT_ENDPOINTS = 256;
 
-/** Addresses of one origin count together; somebody who gives each payment another has so many endpoints at most. */
+/** Addresses of one origin are one endpoint. */
 const endpointOf = (url: string): string =>
-  String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % ENDPOINTS);
+  String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % PAYMENT_ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const event = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const filled = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
     const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
-    return JSON.stringify({ ...Object.fromEntries(event), ...(custom.length > 0 && { custom_data: nested }) });
+    return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
   const named = custom.map(([name, value]): [string, string] => [
     `custom_data${partsOf(name)
@@ -94,10 +95,10 @@ function bodyOf(fields: Fields, customData: Record<string, string>, isJson: bool
       .join('')}`,
     value,
   ]);
-  return new URLSearchParams([...event, ...named]).toString();
+  return new URLSearchParams([...filled, ...named]).toString();
 }
 
-/** What was sent as `custom_data[cart][id]` is kept under `cart[id]`. */
+/** The path of a stored name: `custom_data[cart][id]` of the request is stored as `cart[id]`. */
 const partsOf = (name: string): string[] =>
   /^[^[\]]+(\[[^[\]]*\])+$/.test(name) ? name.replaceAll(']', '').split('[') : [name];
 
@@ -115,15 +116,15 @@ function nest(values: [parts: string[], value: string][]): Nested {
   );
 }
 
-/** An operation has an id of its own; that of the sale itself is the payment's. */
+/** The id of the operation, or of the payment when the callback is about the sale itself. */
 const operationId = (payment: WholePayment, operation: OperationRow | undefined): string =>
   operation?.operationId ?? payment.paymentId;
 
-/** A credit can have an order of its own; everything else belongs to the order of the payment. */
+/** A credit can have an order of its own; any other operation belongs to the order of the payment. */
 const orderOf = (payment: WholePayment, operation: OperationRow | undefined): string =>
   operation?.orderId ?? payment.orderId;
 
-/** All of it is told as the merchant wrote it. */
+/** The full amount is written as in the merchant's request, a partial one in the currency's format. */
 function operationAmount(payment: WholePayment, operation: OperationRow | undefined): string | undefined {
   if (!operation || operation.amount === payment.amount) return operation && payment.amountText;
   return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
@@ -158,12 +159,12 @@ function checkoutFields(
   };
 }
 
-function s2sFields(payment: WholePayment, telling: CallbackEvent, operation: OperationRow | undefined): Fields {
+function s2sFields(payment: WholePayment, callbackEvent: CallbackEvent, operation: OperationRow | undefined): Fields {
   const { card, recurringOf } = payment.details;
-  const action = S2S_ACTIONS[telling.type];
+  const action = S2S_ACTIONS[callbackEvent.type];
   return {
     action: action === 'SALE' && recurringOf !== undefined ? S2S_ACTIONS.recurring : action,
-    result: s2sResult(telling, payment.state),
+    result: s2sResult(callbackEvent, payment.state),
     status: payment.state,
     order_id: orderOf(payment, operation),
     trans_id: payment.paymentId,
@@ -189,7 +190,7 @@ function customerFields({ details: { payer } }: WholePayment): Fields {
   return { customer_name: [first_name, last_name].filter(Boolean).join(' '), ...Object.fromEntries(named) };
 }
 
-/** Of a challenge that begins only its version is known; what the bank said comes with its result. */
+/** When a challenge starts, only its protocol version is known; the bank's result comes later. */
 function threeDsFields({ event, after }: Transition, authentication: Authentication | undefined): Fields {
   if (event === 'challenged' && after.nextStep?.kind === 'challenge') {
     return { transStatus: 'C', protocolVersion: after.nextStep.version };

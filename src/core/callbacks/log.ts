@@ -1,23 +1,23 @@
-/** The operator's log of callbacks: where each goes, what came of every try, and how they are sent once more. */
-import { isUuid } from '../../lib/id.ts';
+/** The operator's log of callbacks: lists them with their destination and their attempts, and resends them. */
 import { Refusal } from '../../rules/errors.ts';
 import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway, WholePayment } from '../context.ts';
+import { readCallbackId } from './callback-id.ts';
 
-/** A callback and the address that it goes to, which of most is the account's at the moment; empty when there is none. */
 export interface CallbackView {
   callback: CallbackRow;
-  goesTo: string;
+  /** The payment's own address, or else the present `callback_url` of the account; empty if there is none. */
+  destination: string;
 }
 
 export interface LoggedCallback extends CallbackView {
   log: CallbackAttempt[];
 }
 
-const shown = async <Row extends CallbackRow>(gateway: Gateway, callback: Row) => ({
+const viewOf = async (gateway: Gateway, callback: CallbackRow): Promise<CallbackView> => ({
   callback,
-  goesTo: callback.url ?? (await findAccount(gateway, callback.mid))?.settings.callback_url ?? '',
+  destination: callback.url ?? (await findAccount(gateway, callback.mid))?.settings.callback_url ?? '',
 });
 
 /** Newest first. */
@@ -28,40 +28,34 @@ export async function listCallbacks(
   before?: Omit<CallbackKey, 'mid'>,
 ): Promise<CallbackView[]> {
   const rows = await gateway.callbacks.list(filter, limit, before);
-  return Promise.all(rows.map((row) => shown(gateway, row)));
+  return Promise.all(rows.map((row) => viewOf(gateway, row)));
 }
 
-/** Everything that a merchant was told of a payment, in its order, each with its tries. */
-export async function callbacksOf(
+/** All callbacks of a payment in order of `seq`, each with its attempts. */
+export async function listPaymentCallbacks(
   gateway: Gateway,
   payment: Pick<WholePayment, 'mid' | 'paymentId'>,
 ): Promise<LoggedCallback[]> {
   const rows = await gateway.callbacks.of(payment);
-  return Promise.all(rows.map(async ({ log, ...row }) => ({ ...(await shown(gateway, row)), log })));
-}
-
-/** Reads what receivers know as `webhook-id`. */
-export function readCallbackId(id: string): Omit<CallbackKey, 'mid'> | undefined {
-  const [, paymentId = '', seq = ''] = /^(.{36})-([1-9]\d{0,8})$/.exec(id) ?? [];
-  return isUuid(paymentId) ? { paymentId: paymentId.toLowerCase(), seq: Number(seq) } : undefined;
+  return Promise.all(rows.map(async ({ log, ...row }) => ({ ...(await viewOf(gateway, row)), log })));
 }
 
 export async function findCallback(gateway: Gateway, id: string): Promise<LoggedCallback> {
   const key = readCallbackId(id);
   const payment = key && (await gateway.payments.findAnywhere(key.paymentId));
-  const all = payment ? await callbacksOf(gateway, payment) : [];
+  const all = payment ? await listPaymentCallbacks(gateway, payment) : [];
   const found = all.find(({ callback }) => callback.seq === key?.seq);
   if (!found) throw new Refusal('noSuchCallback');
   return found;
 }
 
-/** Lets one callback be sent again, whatever became of it. */
+/** Sends one callback again, whatever its state. */
 export async function resendCallback(gateway: Gateway, id: string): Promise<number> {
   const { mid, paymentId, seq } = (await findCallback(gateway, id)).callback;
   return resend(gateway, { mid, paymentId, seq });
 }
 
-/** Lets all callbacks of a payment or an account be sent again, or those of one state or time. */
+/** Sends callbacks of a payment or an account again, optionally only those of one state or period. */
 export async function resendCallbacks(gateway: Gateway, filter: CallbackFilter): Promise<number> {
   const { mid, paymentId } = filter;
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
@@ -73,14 +67,14 @@ export async function resendCallbacks(gateway: Gateway, filter: CallbackFilter):
 }
 
 async function resend(gateway: Gateway, filter: CallbackFilter & { mid: string; seq?: number }): Promise<number> {
-  // Delivery begins with the first portion and does not wait for the last.
+  // Delivery starts after the first portion.
   const resent = await gateway.callbacks.resend(filter, gateway.clock.now, () => gateway.deliverer.wake());
   gateway.log.info({ mid: filter.mid, payment_id: filter.paymentId, resent }, 'callbacks resent');
   return resent;
 }
 
-/** Why a try did not deliver, in plain words; nothing when it did. */
-export function attemptFault({ status, fault }: Pick<CallbackAttempt, 'status' | 'fault'>): string | null {
+/** Why an attempt did not deliver the callback, for the operator; null when it did. */
+export function attemptError({ status, fault }: Pick<CallbackAttempt, 'status' | 'fault'>): string | null {
   if (status === null) return fault;
   if (status < 300) return null;
   const remark = status < 400 ? ', and redirects are not followed' : '';

@@ -7,7 +7,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
 import type { Actor, CallRecord, Changes, NextStep, Payment, Transition, WholePayment } from '../../store/payments.ts';
-import { callbackOf } from '../callbacks/compose.ts';
+import { composeCallback } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
 import { eraseAfterOutcome } from '../vault.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
@@ -104,7 +104,7 @@ export async function writeTransition(
   transition: Transition,
   authentication?: Authentication,
 ): Promise<boolean> {
-  const callback = await callbackOf(gateway, transition, authentication);
+  const callback = await composeCallback(gateway, transition, authentication);
   const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);

@@ -1,13 +1,12 @@
 /** Admin calls on callbacks: the log of deliveries, one with everything that was tried, and sending them again. */
 import type { FastifyInstance } from 'fastify';
-import { callbackId } from '../../core/callbacks/deliver.ts';
+import { callbackId, readCallbackId } from '../../core/callbacks/callback-id.ts';
 import {
-  attemptFault,
+  attemptError,
   type CallbackView,
   findCallback,
   type LoggedCallback,
   listCallbacks,
-  readCallbackId,
   resendCallback,
   resendCallbacks,
 } from '../../core/callbacks/log.ts';
@@ -79,7 +78,7 @@ function readChoice(body: Record<string, unknown>) {
   return choice;
 }
 
-function callbackView({ callback, goesTo }: CallbackView) {
+function callbackView({ callback, destination }: CallbackView) {
   return {
     id: callbackId(callback),
     mid: callback.mid,
@@ -91,23 +90,20 @@ function callbackView({ callback, goesTo }: CallbackView) {
     tries: callback.attempts,
     next_try_at: wireDateOrNull(callback.dueAt),
     // A query may carry what lets a caller in.
-    url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
+    url: destination === '' ? null : destination.replace(/\?.*$/s, ''),
     format: callback.isJson ? 'json' : 'form',
     created_at: wireDate(callback.createdAt),
     finished_at: wireDateOrNull(callback.finishedAt),
   };
 }
 
-/** A callback with every try, oldest first. */
-export const loggedView = ({ log, ...shown }: LoggedCallback) => ({
-  ...callbackView(shown),
-  log: log.map(attemptView),
-});
+/** A callback with its attempts, oldest first. */
+export const loggedView = ({ log, ...view }: LoggedCallback) => ({ ...callbackView(view), log: log.map(attemptView) });
 
 const attemptView = (one: CallbackAttempt) => ({
   try: one.attempt,
   at: wireDate(one.at),
   status: one.status,
   took_ms: one.tookMs,
-  error: attemptFault(one),
+  error: attemptError(one),
 });

@@ -1,7 +1,7 @@
 /** Admin calls on payments: the list, and one payment with everything that happened to it. */
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
-import { callbacksOf } from '../../core/callbacks/log.ts';
+import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
 import type {
   Account,
   Gateway,
@@ -74,7 +74,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
       notifications: notifications.map(notificationView),
-      callbacks: (await callbacksOf(gateway, payment)).map(loggedView),
+      callbacks: (await listPaymentCallbacks(gateway, payment)).map(loggedView),
     };
   });
 

@@ -1,0 +1,111 @@
+/** Claimed callbacks by endpoint: queued until the window and the group have room, then in flight. */
+import { expect, test } from 'vitest';
+import {
+  createEndpoints,
+  type Endpoint,
+  type Endpoints,
+  endpointKey,
+  type Flight,
+  MAX_QUEUED_MS,
+} from '../../../src/core/callbacks/endpoints.ts';
+import type { CallbackRow } from '../../../src/store/callbacks.ts';
+
+const NOW = 1000;
+
+const rowsOf = (endpoint: string, count: number, retryIndex = 0): CallbackRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ mid: 'merchant', paymentId: `${endpoint} ${index}`, seq: 2, endpoint, retryIndex },
+    ...{ type: 'sale', body: 'a=b', isJson: false, url: null, state: 'waiting', reason: null, tries: 0 },
+    ...{ dueAt: 0, createdAt: 0, finishedAt: null },
+  }));
+
+const keyOf = (endpoint: string): string => endpointKey({ mid: 'merchant', endpoint });
+const find = (endpoints: Endpoints, name: string): Endpoint =>
+  [...endpoints.all()].find(({ endpoint }) => endpoint === name) as Endpoint;
+
+function startAll(endpoints: Endpoints, name: string, now = NOW): Flight[] {
+  const flights: Flight[] = [];
+  const endpoint = find(endpoints, name);
+  for (let flight = endpoints.startNext(endpoint, now); flight; flight = endpoints.startNext(endpoint, now)) {
+    flights.push(flight);
+  }
+  return flights;
+}
+
+/** Makes an endpoint a failing one. */
+function fail(endpoints: Endpoints, name: string): void {
+  endpoints.queue(rowsOf(name, 1, 1), NOW);
+  for (const { land } of startAll(endpoints, name)) land(false);
+}
+
+test('callbacks start in order, as many as the window allows, and each delivery makes room for two more', () => {
+  const endpoints = createEndpoints();
+  endpoints.queue(rowsOf('a', 10), NOW);
+  const flights = startAll(endpoints, 'a');
+  expect(flights.map(({ row }) => row.paymentId)).toEqual(['a 0', 'a 1', 'a 2', 'a 3']);
+  flights[0]?.land(true);
+  expect(startAll(endpoints, 'a').map(({ row }) => row.paymentId)).toEqual(['a 4', 'a 5']);
+  expect(endpoints.claimed).toBe(9);
+});
+
+test('a callback that was queued too long is left to its lease', () => {
+  const endpoints = createEndpoints();
+  endpoints.queue(rowsOf('a', 2), NOW);
+  endpoints.queue(rowsOf('a', 1), NOW + 1);
+  expect(startAll(endpoints, 'a', NOW + MAX_QUEUED_MS + 1)).toHaveLength(1);
+  expect(endpoints.claimed).toBe(1);
+});
+
+test('an endpoint has room in its own group only', () => {
+  const endpoints = createEndpoints();
+  fail(endpoints, 'failing');
+  expect(endpoints.roomFor(keyOf('failing'), 'failing')).toBe(1);
+  expect(endpoints.roomFor(keyOf('failing'), 'healthy')).toBe(0);
+  expect(endpoints.roomFor(keyOf('unknown'), 'healthy')).toBe(16);
+  expect(endpoints.roomFor(keyOf('unknown'), 'failing')).toBe(0);
+});
+
+test('a flight counts for the group in which it started, whatever becomes of its endpoint', () => {
+  const endpoints = createEndpoints();
+  endpoints.queue(rowsOf('a', 3, 1), NOW);
+  const [first, second] = startAll(endpoints, 'a');
+  first?.land(false);
+  expect(find(endpoints, 'a').window).toBe(1);
+  expect(endpoints.claimLimit('failing')).toBe(256);
+  second?.land(false);
+  expect(startAll(endpoints, 'a')).toHaveLength(1);
+  expect(endpoints.claimLimit('failing')).toBe(255);
+});
+
+test('failing endpoints together have no more in flight than their group allows', () => {
+  const endpoints = createEndpoints();
+  const names = Array.from({ length: 300 }, (_, index) => `failing ${index}`);
+  for (const name of names) fail(endpoints, name);
+  for (const name of names) endpoints.queue(rowsOf(name, 1, 1), NOW);
+  const flights = names.flatMap((name) => startAll(endpoints, name));
+  expect(flights).toHaveLength(256);
+  expect(endpoints.claimLimit('failing')).toBe(0);
+  flights[0]?.land(false);
+  expect(endpoints.claimLimit('failing')).toBe(1);
+});
+
+test('queued callbacks are handed back by group or all at once; what is in flight stays', () => {
+  const endpoints = createEndpoints();
+  fail(endpoints, 'failing');
+  endpoints.queue(rowsOf('failing', 2), NOW);
+  endpoints.queue(rowsOf('healthy', 6), NOW);
+  startAll(endpoints, 'healthy');
+  expect(endpoints.unqueue('failing')).toHaveLength(2);
+  expect(endpoints.unqueue().map(({ paymentId }) => paymentId)).toEqual(['healthy 4', 'healthy 5']);
+  expect(endpoints.claimed).toBe(4);
+});
+
+test('idle healthy endpoints are forgotten; failing ones and those in use are kept', () => {
+  const endpoints = createEndpoints();
+  fail(endpoints, 'failing');
+  endpoints.queue(rowsOf('busy', 1), NOW);
+  endpoints.queue(rowsOf('idle', 1), NOW);
+  for (const { land } of startAll(endpoints, 'idle')) land(true);
+  endpoints.forgetIdle();
+  expect([...endpoints.all()].map(({ endpoint }) => endpoint)).toEqual(['failing', 'busy']);
+});
