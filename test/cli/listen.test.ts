@@ -1,6 +1,6 @@
 /** `turnpike listen` as a developer and a CI run it: a program of its own that brings callbacks to a local server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { idOf, isSigned, type ToldMerchant } from '../support/delivery-shop.ts';
+import { idOf, isSigned, type MerchantWithSecret } from '../support/delivery-shop.ts';
 import {
   ADMIN_TOKEN,
   type Answer,
@@ -16,7 +16,7 @@ type Json = Answer['body'];
 
 let shop: TestGateway;
 let local: TestReceiver;
-let merchant: ToldMerchant;
+let merchant: MerchantWithSecret;
 beforeAll(async () => {
   shop = await startTestGateway();
   shop.gateway.deliverer.start();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 beforeEach(async () => {
   local = await startReceiver();
-  merchant = (await shop.newMerchant()) as ToldMerchant;
+  merchant = (await shop.newMerchant()) as MerchantWithSecret;
 });
 afterEach(async () => {
   await clearAway();

@@ -1,4 +1,4 @@
-/** Where names lead: what this machine lists, what name servers say, what only the system knows; nobody waits for others. */
+/** Host names are resolved by the hosts file, the name servers or the system, and none waits for another. */
 import type { LookupAddress } from 'node:dns';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
@@ -11,9 +11,9 @@ import { callbackReach } from '../../src/rules/callback-address.ts';
 import { startNameServer } from '../support/name-server.ts';
 import { startReceiver, type TestReceiver } from '../support/receivers.ts';
 
-/** So long that nothing is decided only because its time was over. */
-const PATIENCE_MS = 60_000;
-const PATIENT = { serverTimeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS };
+/** Long enough that no result is due to a timeout. */
+const LONG_MS = 60_000;
+const LONG_TIMEOUTS = { serverTimeoutMs: LONG_MS, totalMs: LONG_MS };
 
 let server: Awaited<ReturnType<typeof startNameServer>>;
 let shop: TestReceiver;
@@ -35,7 +35,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A system that knows what is in a list, and notes who was asked for. */
+/** A system resolver that knows the names of a list and records the lookups. */
 function systemWith(known: Record<string, string> = {}) {
   const asked: string[] = [];
   const system: LookupFunction = (name, _options, callback) => {
@@ -47,7 +47,7 @@ function systemWith(known: Record<string, string> = {}) {
   return { system, asked };
 }
 
-/** A system that knows every name, and answers when it is told to. */
+/** A system resolver that knows every name and answers when the test lets it. */
 function slowSystem() {
   const asked: string[] = [];
   const answers: (() => void)[] = [];
@@ -59,9 +59,9 @@ function slowSystem() {
 }
 
 const lookupWith = (options: LookupOptions = {}): LookupFunction =>
-  createLookup({ ...PATIENT, servers: [server.address], hostsFile: '/nowhere', ...systemWith(), ...options });
+  createLookup({ ...LONG_TIMEOUTS, servers: [server.address], hostsFile: '/nowhere', ...systemWith(), ...options });
 
-/** The addresses of a name, or the code of what went wrong. */
+/** The addresses of a name, or the error code. */
 const find = (lookup: LookupFunction, name: string): Promise<string[] | string | undefined> =>
   new Promise((resolve) =>
     lookup(name, { all: true }, (error, found) =>
@@ -70,8 +70,8 @@ const find = (lookup: LookupFunction, name: string): Promise<string[] | string |
   );
 
 const receiverWith = (options: LookupOptions = {}): Receiver => {
-  const patience = { totalMs: PATIENCE_MS, connectMs: PATIENCE_MS };
-  const receiver = createReceiver({ ...callbackReach(true, []), ...patience, lookup: lookupWith(options) });
+  const timeouts = { totalMs: LONG_MS, connectMs: LONG_MS };
+  const receiver = createReceiver({ ...callbackReach(true, []), ...timeouts, lookup: lookupWith(options) });
   opened.push(receiver);
   return receiver;
 };
@@ -81,7 +81,7 @@ const send = (receiver: Receiver, name: string) =>
 describe('name servers that hang', () => {
   const SILENT = Array.from({ length: 100 }, (_, index) => `silent-${index}.example`);
 
-  test('keep nobody else from being told', async () => {
+  test('do not delay callbacks to other names', async () => {
     const receiver = receiverWith(systemWith({ localhost: '127.0.0.1' }));
     let undecided = SILENT.length;
     const hung = SILENT.map((name) => send(receiver, name).finally(() => undecided--));
@@ -94,19 +94,19 @@ describe('name servers that hang', () => {
     await Promise.all(hung);
   });
 
-  test('have had their chance: nobody else is asked, and it is told as what it is', async () => {
+  test('cause a timeout, and the system is not queried', async () => {
     const { system, asked } = systemWith({ 'silent.example': '127.0.0.1' });
     expect(await find(lookupWith({ system, totalMs: 50 }), 'silent.example')).toBe('ETIMEDOUT');
     expect(await send(receiverWith({ system, totalMs: 50 }), 'silent.example')).toMatchObject({ fault: 'timeout' });
     expect(asked).toEqual([]);
   });
 
-  test('for one family only leave the other', async () => {
+  test('for one address family do not affect the other', async () => {
     expect(await find(lookupWith(), 'half.example')).toEqual(['127.0.0.1']);
     expect(server.asked.toSorted()).toEqual(['A half.example', 'AAAA half.example']);
   });
 
-  test('are passed over for one that answers', async () => {
+  test('are skipped when another one answers', async () => {
     const dead = [await startNameServer({ isDead: true }), await startNameServer({ isDead: true })];
     const servers = [...dead, server].map(({ address }) => address);
     expect(await find(lookupWith({ servers, serverTimeoutMs: 100 }), 'shop.example')).toEqual(['127.0.0.1']);
@@ -118,21 +118,21 @@ describe('name servers that hang', () => {
 });
 
 describe('a name', () => {
-  test('is asked for anew every time, so that it cannot be kept', async () => {
+  test('is resolved again each time: answers are not cached', async () => {
     const lookup = lookupWith();
     await find(lookup, 'shop.example');
     await find(lookup, 'shop.example');
     expect(server.asked.filter((one) => one === 'A shop.example')).toHaveLength(2);
   });
 
-  test('is asked for once by those who ask at the same time', async () => {
+  test('is resolved once for concurrent lookups', async () => {
     const lookup = lookupWith();
     const found = await Promise.all(Array.from({ length: 10 }, () => find(lookup, 'shop.example')));
     expect(found).toEqual(Array(10).fill(['127.0.0.1']));
     expect(server.asked.toSorted()).toEqual(['A shop.example', 'AAAA shop.example']);
   });
 
-  test('that leads to a private address is not called, whoever found the address', async () => {
+  test('that resolves to a private address is not called, whichever source the address has', async () => {
     await writeFile(join(folder, 'private'), '127.0.0.1 listed.example\n');
     const { system } = systemWith({ single: '127.0.0.1', 'nobody.example': '127.0.0.1' });
     const options = { hostsFile: join(folder, 'private'), system };
@@ -145,15 +145,15 @@ describe('a name', () => {
     expect(shop.connections).toBe(before);
   });
 
-  test('that nobody knows is not found', async () => {
+  test('that no source knows is not found', async () => {
     const { system, asked } = systemWith();
     expect(await send(receiverWith({ system }), 'nobody.example')).toMatchObject({ fault: 'nameNotFound' });
     expect(asked).toEqual(['nobody.example']);
   });
 });
 
-describe('what the machine itself knows', () => {
-  test('stands in its hosts file, and goes before what name servers say', async () => {
+describe('a name that this machine knows', () => {
+  test('is found in the hosts file, which precedes the name servers', async () => {
     const hostsFile = join(folder, 'hosts');
     const lookup = lookupWith({ hostsFile });
     await writeFile(
@@ -168,22 +168,22 @@ describe('what the machine itself knows', () => {
     expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
   });
 
-  test.each(['localhost', 'a.localhost', 'receiver', 'receiver.'])('%s is asked of the system alone', async (name) => {
+  test.each(['localhost', 'a.localhost', 'receiver', 'receiver.'])('%s is passed to the system only', async (name) => {
     expect(await find(lookupWith(systemWith({ [name]: '127.0.0.7' })), name)).toEqual(['127.0.0.7']);
     expect(server.asked).toEqual([]);
   });
 
-  test('is asked of the system when name servers do not know it, as in a cluster', async () => {
+  test('is passed to the system when the name servers do not know it, as in a cluster', async () => {
     const { system } = systemWith({ 'nobody.shops': '10.0.0.3' });
     expect(await find(lookupWith({ system }), 'nobody.shops')).toEqual(['10.0.0.3']);
   });
 
-  test('is found without any name server', async () => {
+  test('is found without a name server', async () => {
     const { system } = systemWith({ 'shop.example': '10.0.0.3' });
     expect(await find(lookupWith({ system, servers: ['127.0.0.1:1'] }), 'shop.example')).toEqual(['10.0.0.3']);
   });
 
-  test('is asked of the system one name at a time; the next has its turn, or its time is over', async () => {
+  test('is passed to the system one at a time; the next one waits until then, or times out', async () => {
     const { system, asked, answers } = slowSystem();
     const lookup = lookupWith({ system });
     const hurried = lookupWith({ system, totalMs: 50 });
@@ -202,13 +202,13 @@ describe('what the machine itself knows', () => {
     expect(asked.slice(3)).toEqual(['d', 'g']);
   });
 
-  test('does not wait for names that nobody knows, nor they for it', async () => {
+  test('does not wait for unknown names, nor do they wait for it', async () => {
     const { system, asked, answers } = slowSystem();
     const lookup = lookupWith({ system });
     const found = [find(lookup, 'nobody.example')];
     await expect.poll(() => asked).toEqual(['nobody.example']);
     found.push(find(lookup, 'nobody.other'), find(lookup, 'shop'), find(lookup, 'bank'));
-    // What name servers know comes after they have denied the other name, which waits for the first all the same.
+    // When they answer for shop.example, the name servers have denied nobody.other, which waits for nobody.example.
     expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
     expect(asked).toEqual(['nobody.example', 'shop']);
     answers[0]?.();

@@ -1,4 +1,4 @@
-/** The ways into a private network that people have tried: none opens a connection, and each is told for what it is. */
+/** Server-side request forgery: no known spelling of a private address opens a connection, and each is reported as such. */
 import type { LookupFunction } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReceiver, type Delivery, type Receiver, type ReceiverOptions } from '../../src/connectors/receiver.ts';
@@ -6,7 +6,7 @@ import { addressList } from '../../src/lib/address.ts';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import { answers, redirectsTo, startReceiver, type TestReceiver } from '../support/receivers.ts';
 
-/** Listens on every address of this machine; nobody may come. */
+/** Listens on every address of this machine; no request may arrive. */
 let canary: TestReceiver;
 let opened: Receiver[] = [];
 let visitors = 0;
@@ -22,7 +22,7 @@ afterEach(async () => {
   opened = [];
 });
 
-/** Plain http is fine and no private address is, so that the address alone decides. */
+/** Plain HTTP is allowed and private addresses are not, so that only the address decides. */
 function receiver(options: Partial<ReceiverOptions> = {}): Receiver {
   const made = createReceiver({ allowsHttp: true, totalMs: 5000, connectMs: 2000, ...options });
   opened.push(made);
@@ -35,9 +35,9 @@ const failed = (fault: string) => ({ kind: 'failed', fault, tookMs: expect.any(N
 const taken = { kind: 'answered', status: 200, retryAfterMs: undefined, tookMs: expect.any(Number) };
 const noVisitors = (): void => expect(canary.connections - visitors).toBe(0);
 
-/** Hosts that are an IP address in some spelling; `%` in a name of this test is only a sign. */
+/** Spellings of IP addresses as hosts. */
 const LITERALS: Record<string, readonly string[]> = {
-  'loopback of IPv4': [
+  'IPv4 loopback': [
     '127.0.0.1',
     '127.0.0.2',
     '127.1.2.3',
@@ -84,7 +84,7 @@ const LITERALS: Record<string, readonly string[]> = {
     '127.0.\u00ad0.1',
     '127.0.0\u200b.1',
   ],
-  'this network': ['0.0.0.0', '0', '0.0', '0x0', '00', '0.', '0.0.0.1', '0000.0', '０', '⓪'],
+  'the unspecified network': ['0.0.0.0', '0', '0.0', '0x0', '00', '0.', '0.0.0.1', '0000.0', '０', '⓪'],
   'private networks': [
     '10.0.0.1',
     '10.1',
@@ -110,7 +110,7 @@ const LITERALS: Record<string, readonly string[]> = {
     '203.0.113.1',
     '192.88.99.1',
   ],
-  'metadata of clouds': [
+  'cloud metadata': [
     '169.254.169.254',
     '169.254.170.2',
     '2852039166',
@@ -127,7 +127,7 @@ const LITERALS: Record<string, readonly string[]> = {
     '[64:ff9b::169.254.169.254]',
     '[64:ff9b::a9fe:a9fe]',
   ],
-  'loopback of IPv6': [
+  'IPv6 loopback': [
     '[::1]',
     '[0:0:0:0:0:0:0:1]',
     '[0000:0000:0000:0000:0000:0000:0000:0001]',
@@ -165,7 +165,7 @@ const LITERALS: Record<string, readonly string[]> = {
     '[2001:0:7f00:1::]',
     '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
   ],
-  'the rest of IPv6': [
+  'other IPv6 ranges': [
     '[fe80::1]',
     '[febf::1]',
     '[fec0::1]',
@@ -204,7 +204,7 @@ describe('this machine by name', () => {
   });
 });
 
-describe('what is read in different ways is not called at all', () => {
+describe('an address that parsers read differently is not called', () => {
   const port = ':PORT';
   test.each([
     'http://user@127.0.0.1:PORT/',
@@ -287,12 +287,12 @@ describe('what is read in different ways is not called at all', () => {
   });
 });
 
-/** Nobody should be asked. */
+/** Fails the test if a name is looked up. */
 const refuses: LookupFunction = (name) => {
   throw new Error(`${name} was looked up.`);
 };
 
-/** Who answers for names: each time the next of these lists of addresses, and the last one from then on. */
+/** A resolver that returns the next of these lists of addresses each time, and then always the last one. */
 function resolver(...turns: string[][]): { lookup: LookupFunction; asked: string[] } {
   const asked: string[] = [];
   const lookup: LookupFunction = (name, _options, callback) => {
@@ -342,7 +342,7 @@ describe('a name', () => {
     ['that hides an address', 'http://127.0.0.1.nip.example', '127.0.0.1.nip.example'],
     ['of one word', 'http://metadata', 'metadata'],
     ['of an inner network', 'http://metadata.google.internal', 'metadata.google.internal'],
-  ])('%s is resolved as it is called, and judged by its address', async (_, url, name) => {
+  ])('%s is resolved under the name that is called, and its address decides', async (_, url, name) => {
     const { lookup, asked } = resolver(['127.0.0.1']);
     expect(await send(receiver({ lookup }), `${url}:${canary.port}/`)).toEqual(failed('privateAddress'));
     expect(asked).toEqual([name]);
@@ -354,11 +354,11 @@ describe('a name', () => {
   });
 });
 
-describe('where one address of this machine stands for the internet', () => {
-  // 127.0.0.1 is what we are allowed to call here, and 127.0.0.2 is as private as before.
+describe('with one address of this machine allowed', () => {
+  // 127.0.0.1 may be called here; 127.0.0.2 stays private.
   const allowsAddress = addressList(['127.0.0.1']);
 
-  test('a name is asked for once per connection, so that it cannot change in between', async () => {
+  test('a name is resolved once per connection, so that it cannot change in between (DNS rebinding)', async () => {
     const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
     const line = receiver({ lookup, allowsAddress });
     const url = `http://shop.example:${canary.port}/`;
@@ -366,13 +366,13 @@ describe('where one address of this machine stands for the internet', () => {
     expect(asked).toEqual(['shop.example']);
     expect(canary.connections - visitors).toBe(1);
     await line.close();
-    // The next connection finds the name pointing inside.
+    // For the next connection the name resolves to a private address.
     const next = receiver({ lookup, allowsAddress });
     expect(await send(next, url)).toEqual(failed('privateAddress'));
     expect(canary.connections - visitors).toBe(1);
   });
 
-  test('a name that turns to and fro is called only while it points outside', async () => {
+  test('a name that alternates is called only while it resolves to an allowed address', async () => {
     const { lookup } = resolver(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'], ['::1'], ['127.0.0.1', '127.0.0.2']);
     const url = `http://shop.example:${canary.port}/`;
     const outcomes: Delivery[] = [];
@@ -382,7 +382,7 @@ describe('where one address of this machine stands for the internet', () => {
     expect(canary.connections - visitors).toBe(2);
   });
 
-  test('the address at the other end is looked at again once we are connected', async () => {
+  test('the remote address is checked again after connecting', async () => {
     let looks = 0;
     const line = receiver({ ...resolver(['127.0.0.1']), allowsAddress: () => looks++ === 0 });
     const already = canary.received.length;
@@ -391,17 +391,20 @@ describe('where one address of this machine stands for the internet', () => {
     expect(canary.received.length).toBe(already);
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect (%i) inside is an answer, and not a way', async (status) => {
-    const outside = await startReceiver();
-    for (const host of ['127.0.0.2', '[::1]', 'localhost', '2130706433', '[64:ff9b::7f00:1]']) {
-      outside.behaviour = redirectsTo(`http://${host}:${canary.port}/`, status);
-      expect(await send(receiver({ allowsAddress }), outside.url)).toMatchObject({ kind: 'answered', status });
-    }
-    noVisitors();
-    await outside.close();
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect (%i) to a private address is returned as an answer, and not followed',
+    async (status) => {
+      const outside = await startReceiver();
+      for (const host of ['127.0.0.2', '[::1]', 'localhost', '2130706433', '[64:ff9b::7f00:1]']) {
+        outside.behaviour = redirectsTo(`http://${host}:${canary.port}/`, status);
+        expect(await send(receiver({ allowsAddress }), outside.url)).toMatchObject({ kind: 'answered', status });
+      }
+      noVisitors();
+      await outside.close();
+    },
+  );
 
-  test('other addresses stay private', async () => {
+  test('other addresses are still refused', async () => {
     for (const host of ['127.0.0.2', '[::1]', '0.0.0.0', '[64:ff9b::7f00:1]', '[::127.0.0.1]']) {
       expect(await send(receiver({ allowsAddress }), `http://${host}:${canary.port}/`)).toEqual(
         failed('privateAddress'),
@@ -410,7 +413,7 @@ describe('where one address of this machine stands for the internet', () => {
     noVisitors();
   });
 
-  test('every spelling of the allowed one is fine', async () => {
+  test('every spelling of the allowed one is accepted', async () => {
     const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '127.0.0.1.', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]'];
     for (const host of hosts) {
       expect(await send(receiver({ allowsAddress }), `http://${host}:${canary.port}/`)).toEqual(taken);
@@ -418,7 +421,7 @@ describe('where one address of this machine stands for the internet', () => {
   });
 });
 
-describe('what the operator allows', () => {
+describe('the addresses that the operator allows', () => {
   test.each(['127.0.0.1', '127.8.8.8', '[::1]', 'localhost'])('in the sandbox %s is called', async (host) => {
     expect(await send(receiver(callbackReach(true, [])), `http://${host}:${canary.port}/`)).toEqual(taken);
   });
@@ -430,22 +433,22 @@ describe('what the operator allows', () => {
     noVisitors();
   });
 
-  test('in the sandbox takes the place of loopback', async () => {
+  test('in the sandbox replace loopback', async () => {
     const line = receiver(callbackReach(true, ['127.0.0.7']));
     expect(await send(line, `http://127.0.0.7:${canary.port}/`)).toEqual(taken);
     expect(await send(line, `http://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
   });
 
-  test('in production is nothing, and no plain http either', async () => {
+  test('in production are none by default, and plain HTTP is refused', async () => {
     const line = receiver(callbackReach(false, []));
     expect(await send(line, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
     expect(await send(line, `http://8.8.8.8:${canary.port}/`)).toEqual(failed('badAddress'));
     noVisitors();
   });
 
-  test('in production is what the ranges say', async () => {
+  test('in production are called when they are configured', async () => {
     const line = receiver(callbackReach(false, ['127.0.0.0/8']));
-    // It is called, and has no certificate to show.
+    // It is called, and fails because it has no certificate.
     expect(await send(line, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('tls'));
     expect(canary.connections - visitors).toBe(1);
   });

@@ -1,4 +1,4 @@
-/** Callbacks to real servers that take them, refuse them, misbehave or are not there; and what goes over the line. */
+/** The callback client against real servers that accept, refuse, misbehave or cannot be reached; and what it sends. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ const SECRET_ANSWER = 'what-the-server-said';
 
 let shop: TestReceiver;
 let line: Receiver;
-/** The same with little patience, for servers that have none coming. */
+/** The same with short timeouts, for servers that never answer. */
 let hurried: Receiver;
 beforeAll(async () => {
   shop = await startReceiver();
@@ -60,7 +60,7 @@ const answered = (status: number, retryAfterMs?: number) => ({
 });
 const failed = (fault: string) => ({ kind: 'failed', fault, tookMs: expect.any(Number) });
 
-describe('what goes over the line', () => {
+describe('a request', () => {
   test('is one POST with these headers and these bytes, to the path and query of the address', async () => {
     expect(await send(line, `${shop.url}/a%20b?x=1&y=%2F`)).toEqual(answered(200));
     const [request, ...others] = shop.received;
@@ -79,20 +79,20 @@ describe('what goes over the line', () => {
     expect(request?.rawHeaders).toContain('X-Odd-Case');
   });
 
-  test('are the bytes of a buffer, whatever they are', async () => {
+  test('carries the bytes of a buffer unchanged', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     await send(line, shop.url, bytes);
     expect(shop.received[0]?.body.equals(bytes)).toBe(true);
   });
 
-  test('is no cookie, even if the server gave one', async () => {
+  test('has no cookie, even if the server set one', async () => {
     shop.behaviour = answers(200, { 'set-cookie': 'session=1; Path=/' });
     await send();
     await send();
     expect(shop.received.map(({ headers }) => headers.cookie)).toEqual([undefined, undefined]);
   });
 
-  test('does not go through a proxy that the environment names', async () => {
+  test('does not use a proxy of the environment', async () => {
     const proxy = await startReceiver();
     const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
     for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${proxy.port}`;
@@ -107,7 +107,7 @@ describe('what goes over the line', () => {
     }
   });
 
-  test('uses its connections again', async () => {
+  test('reuses a connection', async () => {
     const server = await startReceiver();
     for (let turn = 0; turn < 20; turn++) expect(await send(line, server.url)).toEqual(answered(200));
     expect(server.received).toHaveLength(20);
@@ -127,14 +127,14 @@ describe('what goes over the line', () => {
 
 describe('an answer', () => {
   test.each([200, 201, 204, 299, 400, 401, 404, 410, 429, 500, 502, 503, 599])(
-    'of %i is told as it is',
+    'of %i is returned as it is',
     async (status) => {
       shop.behaviour = answers(status);
       expect(await send()).toEqual(answered(status));
     },
   );
 
-  test.each([301, 302, 303, 307, 308])('of %i leads nowhere', async (status) => {
+  test.each([301, 302, 303, 307, 308])('of %i is not followed', async (status) => {
     const elsewhere = await startReceiver();
     shop.behaviour = redirectsTo(elsewhere.url, status);
     expect(await send()).toEqual(answered(status));
@@ -143,17 +143,17 @@ describe('an answer', () => {
     await elsewhere.close();
   });
 
-  test('may come after hints', async () => {
+  test('may follow informational responses', async () => {
     shop.behaviour = answersAfterHints;
     expect(await send()).toEqual(answered(200));
   });
 
-  test('is a status and a time, and nothing of what the server wrote', async () => {
+  test('is reduced to status and duration, without anything that the server wrote', async () => {
     shop.behaviour = answers(500, { 'x-secret': SECRET_ANSWER }, SECRET_ANSWER);
     expect(JSON.stringify(await send())).not.toContain(SECRET_ANSWER);
   });
 
-  test('counts without its body when that is too long, and the rest is not read', async () => {
+  test('counts even if its body is too long, and the rest is not read', async () => {
     const wholeness: boolean[] = [];
     const server = await startReceiver((response, request) => {
       response.once('close', () => wholeness.push(response.writableFinished));
@@ -180,12 +180,12 @@ describe('an answer', () => {
     ['', undefined],
     ['Thu, 99 Foo 2030 00:00:00 GMT', undefined],
     ['2030-01-01T00:00:00Z', undefined],
-  ])('with Retry-After %j asks for a pause of %s', async (value, pause) => {
+  ])('with Retry-After %j requests a pause of %s', async (value, pause) => {
     shop.behaviour = answers(429, { 'retry-after': value });
     expect(await send()).toEqual(answered(429, pause));
   });
 
-  test('with a date in Retry-After asks for a pause until then', async () => {
+  test('with a date in Retry-After requests a pause until then', async () => {
     shop.behaviour = answers(503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() });
     const { retryAfterMs } = (await send()) as { retryAfterMs: number };
     expect(retryAfterMs).toBeGreaterThan(30_000);
@@ -196,19 +196,23 @@ describe('an answer', () => {
 describe('a server that misbehaves', () => {
   test.each<[string, Behaviour, string]>([
     ['hangs', hangs, 'timeout'],
-    ['drips its headers', dripsHeaders(), 'timeout'],
-    ['drips its body', drips(), 'timeout'],
-    ['hangs after a hint', writes('HTTP/1.1 103 Early Hints\r\n\r\n'), 'timeout'],
+    ['sends its headers byte by byte', dripsHeaders(), 'timeout'],
+    ['sends its body byte by byte', drips(), 'timeout'],
+    ['hangs after an informational response', writes('HTTP/1.1 103 Early Hints\r\n\r\n'), 'timeout'],
     ['closes before it answers', closesBeforeAnswer, 'closed'],
     ['closes in the middle of its answer', closesInAnswer, 'closed'],
-    ['speaks nonsense', speaksNonsense, 'broken'],
-    ['speaks binary', writes('\0\u0001\u0002\u0003\r\n\r\n'), 'broken'],
-    ['has no status', writes('HTTP/1.1 OK\r\n\r\n'), 'broken'],
-    ['has huge headers', answersWithHugeHeaders(), 'broken'],
-    ['gives two lengths', writes('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'), 'broken'],
-    ['breaks its chunks', writes('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'), 'broken'],
-    ['changes the protocol', writes('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'closed'],
-  ])('and %s is a failure, and is cut off', async (_, behaviour, fault) => {
+    ['does not speak HTTP', speaksNonsense, 'broken'],
+    ['sends binary data', writes('\0\u0001\u0002\u0003\r\n\r\n'), 'broken'],
+    ['sends no status', writes('HTTP/1.1 OK\r\n\r\n'), 'broken'],
+    ['sends huge headers', answersWithHugeHeaders(), 'broken'],
+    [
+      'sends two content lengths',
+      writes('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
+      'broken',
+    ],
+    ['sends broken chunks', writes('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'), 'broken'],
+    ['switches the protocol', writes('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'closed'],
+  ])('and %s fails, and its connection is closed', async (_, behaviour, fault) => {
     const server = await startReceiver(inTurn(behaviour, answers(200)));
     expect(await send(hurried, server.url)).toEqual(failed(fault));
     await expect.poll(() => server.open).toBe(0);
@@ -216,7 +220,7 @@ describe('a server that misbehaves', () => {
     await server.close();
   });
 
-  test('does not hold up the others', async () => {
+  test('does not delay the others', async () => {
     const slow = await startReceiver(hangs);
     const waiting = Array.from({ length: 64 }, () => send(hurried, slow.url));
     expect(await send(hurried)).toEqual(answered(200));
@@ -224,7 +228,7 @@ describe('a server that misbehaves', () => {
     await slow.close();
   });
 
-  test('and is found only when the time is over is not called afterwards', async () => {
+  test('whose name is resolved only after the timeout is not called', async () => {
     const server = await startReceiver();
     const late = createReceiver({
       ...SANDBOX,
@@ -240,7 +244,7 @@ describe('a server that misbehaves', () => {
     await server.close();
   });
 
-  test('and closes a connection that waits gets the next callback on another', async () => {
+  test('and closes an idle connection gets the next callback on a new one', async () => {
     const server = await startReceiver();
     for (let turn = 0; turn < 5; turn++) {
       server.behaviour = answers(200, { connection: 'close' });
@@ -251,7 +255,7 @@ describe('a server that misbehaves', () => {
   });
 });
 
-/** A server that says nothing of HTTP: what it does with a connection is all there is. */
+/** A raw TCP server: the handler decides what it does with a connection. */
 async function startRaw(onConnection: Parameters<typeof createServer>[1]): Promise<{ server: Server; url: string }> {
   const server = createServer({}, onConnection);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -259,40 +263,40 @@ async function startRaw(onConnection: Parameters<typeof createServer>[1]): Promi
 }
 
 describe('a server that cannot be reached', () => {
-  test('refuses', async () => {
+  test('refuses the connection', async () => {
     const server = await startReceiver();
     await server.close();
     expect(await send(line, server.url)).toEqual(failed('refused'));
   });
 
-  test('closes at once', async () => {
+  test('closes the connection at once', async () => {
     const { server, url } = await startRaw((socket) => socket.on('error', () => undefined).destroy());
     expect(await send(hurried, url)).toEqual(failed('closed'));
     expect(await send(hurried, url.replace('http:', 'https:'))).toEqual(failed('closed'));
     server.close();
   });
 
-  test('has no name', async () => {
+  test('has an unknown name', async () => {
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND shop.example'), { code: 'ENOTFOUND' });
     const lost = createReceiver({ ...SANDBOX, lookup: (_name, _options, callback) => callback(unknown, []) });
     expect(await send(lost, 'http://shop.example/')).toEqual(failed('nameNotFound'));
     await lost.close();
   });
 
-  test('has a name that nobody answers for', async () => {
+  test('has a name that is not resolved in time', async () => {
     const silent = createReceiver({ ...SANDBOX, connectMs: 100, lookup: () => undefined });
     expect(await send(silent, 'http://shop.example/')).toEqual(failed('timeout'));
     await silent.close();
   });
 
-  test('has an address that is none, or not for callbacks', async () => {
+  test('has an address that is invalid or not allowed', async () => {
     for (const url of ['', 'shop.example', 'ftp://127.0.0.1/', 'http://user@127.0.0.1/', `${shop.url}#x`]) {
       expect(await send(line, url)).toEqual(failed('badAddress'));
     }
     expect(shop.received).toEqual([]);
   });
 
-  test('is reached over http in the sandbox only', async () => {
+  test('is called over http in the sandbox only', async () => {
     const strict = createReceiver({ ...SANDBOX, allowsHttp: false });
     expect(await send(strict)).toEqual(failed('badAddress'));
     expect(shop.received).toEqual([]);
@@ -316,7 +320,7 @@ describe('TLS', () => {
     await toLoopback.close();
   });
 
-  test('of a server that proves its name, or its address, is fine', async () => {
+  test('with a valid certificate for the name or the address is accepted', async () => {
     const server = await startReceiver(answers(204), { certificate: good });
     expect(await send(line, server.url)).toEqual(answered(204));
     expect(await send(toLoopback, `https://shop.test:${server.port}/`)).toEqual(answered(204));
@@ -328,10 +332,10 @@ describe('TLS', () => {
   });
 
   test.each([
-    ['is signed by nobody whom we know', selfSigned(['127.0.0.1'])],
-    ['is of another name', other],
+    ['is signed by an unknown authority', selfSigned(['127.0.0.1'])],
+    ['is for another name', other],
     ['has expired', old],
-  ])('is refused when the certificate %s, each time and whatever the environment says', async (_, certificate) => {
+  ])('is refused when the certificate %s, each time and whatever the environment sets', async (_, certificate) => {
     const server = await startReceiver(answers(200), { certificate });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -343,19 +347,19 @@ describe('TLS', () => {
     await server.close();
   });
 
-  test('is refused when the server speaks plain http', async () => {
+  test('is refused when the server speaks plain HTTP', async () => {
     expect(await send(line, shop.url.replace('http:', 'https:'))).toEqual(failed('tls'));
     expect(shop.received).toEqual([]);
   });
 
-  test('that never comes to an end takes the time of a connection', async () => {
+  test('handshakes that never end are subject to the connect timeout', async () => {
     const { server, url } = await startRaw((socket) => void socket.on('error', () => undefined));
     expect(await send(hurried, url.replace('http:', 'https:'))).toEqual(failed('timeout'));
     server.close();
   });
 });
 
-test('closing ends what is under way, and nothing is sent afterwards', async () => {
+test('closing aborts calls in flight, and nothing is sent afterwards', async () => {
   shop.behaviour = hangs;
   const waiting = send();
   await expect.poll(() => shop.received.length).toBe(1);
@@ -365,12 +369,12 @@ test('closing ends what is under way, and nothing is sent afterwards', async () 
   expect(shop.received).toHaveLength(1);
 });
 
-test('a header that cannot be sent is a failure and no exception', async () => {
+test('a header that cannot be sent is a failure, not an exception', async () => {
   const delivery = await line.send({ url: shop.url, headers: { 'x-bad': 'a\r\nb: c' }, body: '' });
   expect(delivery).toEqual(failed('broken'));
   expect(shop.received).toEqual([]);
 });
 
-test('every fault has a sentence for people', () => {
+test('every fault has a sentence for the delivery log', () => {
   for (const words of Object.values(FAULT_MESSAGES)) expect(words).toMatch(/^[A-Z].+[^.]\.$/);
 });

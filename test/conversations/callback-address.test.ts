@@ -1,4 +1,4 @@
-/** An address to which callbacks could never go is refused when it is set, for an account and for a sale. */
+/** An address that callbacks may not be sent to is refused when it is set, on an account and in a sale. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -25,7 +25,7 @@ const refusal = (sentence: string) => ({
   },
 });
 
-/** Sets an address in both ways. */
+/** Sets an address on the account and in a sale. */
 async function set(shop: TestGateway, callback_url: string): Promise<unknown[]> {
   const { mid } = shop.merchant;
   return [await shop.admin('PATCH', `/accounts/${mid}`, { callback_url }), await shop.sale({ callback_url })];
@@ -47,7 +47,7 @@ describe('in the sandbox', () => {
   });
 
   test.each(['https://shop.example/news?x=1', 'http://localhost:3000/', 'http://127.0.0.1:3000/', 'http://[::1]/'])(
-    '%s is taken',
+    '%s is accepted',
     async (address) => {
       for (const answer of await set(sandbox, address)) expect(answer).toMatchObject({ status: 200 });
     },
@@ -65,7 +65,7 @@ describe('in production', () => {
     for (const answer of await set(production, address)) expect(answer).toMatchObject(refusal(sentence));
   });
 
-  test('a public https address is taken', async () => {
+  test('a public https address is accepted', async () => {
     const [changed] = await set(production, 'https://shop.example/news');
     expect(changed).toMatchObject({ status: 200, body: { settings: { callback_url: 'https://shop.example/news' } } });
   });

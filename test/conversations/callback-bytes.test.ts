@@ -1,4 +1,4 @@
-/** The bytes of callbacks: fixed when they are written, whatever changes later, signed at every try, and sent where. */
+/** The bytes of a callback are fixed when it is written, signed at every attempt, and sent to the right address. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
@@ -7,13 +7,13 @@ import { capture, refund, voidPayment } from '../../src/core/payments/change.ts'
 import { Refusal } from '../../src/rules/errors.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import {
+  CALLBACK_MISMATCHES,
   type Callback,
   type CallbackMerchant,
   callbacksOf,
   hashFor,
   paymentOf,
   signatureBy,
-  UNTOLD,
 } from '../support/callbacks.ts';
 import { checkoutOf, fill, VCARD } from '../support/checkout.ts';
 import { type Fields, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -44,10 +44,10 @@ const operate = (merchant: CallbackMerchant, action: 'CAPTURE' | 'VOID' | 'CREDI
 const textOf = ({ body }: Callback): string => body.toString('utf8');
 
 describe.each(FORMATS)('%s', (callback_format) => {
-  test('every field in its place: a sale of /post', async () => {
+  test('every field of a sale over /post', async () => {
     const merchant = await callbacks.newMerchant({ callback_format, descriptor: 'SHOP*17' });
     const { body: sale } = await shop.sale({ recurring_init: 'Y', 'custom_data[cart]': '17' }, merchant);
-    const [told] = await callbacks.told(merchant);
+    const [callback] = await callbacks.delivered(merchant);
     const [{ fields, body, isJson } = {} as Callback] = callbacks.received(callbacks.urlOf(merchant));
     expect(isJson).toBe(callback_format === 'json');
     const { order_id, trans_id, recurring_token } = sale;
@@ -56,7 +56,7 @@ describe.each(FORMATS)('%s', (callback_format) => {
       ...{ action: 'SALE', result: 'SUCCESS', status: 'SETTLED', order_id, trans_id, operation_id: trans_id },
       ...{ amount: '10.00', currency: 'USD', descriptor: 'SHOP*17', recurring_token },
     };
-    expect(told).toEqual({ ...expected, 'custom_data[cart]': '17' });
+    expect(callback).toEqual({ ...expected, 'custom_data[cart]': '17' });
     if (!isJson) return expect(body.toString('latin1')).toMatch(/^[\w.*%+=&-]+$/);
     expect(JSON.parse(textOf({ body } as Callback))).toEqual({
       ...{ ...expected, trans_date, hash },
@@ -66,13 +66,13 @@ describe.each(FORMATS)('%s', (callback_format) => {
 
   const ODD: Fields = {
     'umlauts, Cyrillic, Chinese': 'Größe, Žluťoučký kůň, чай, 茶',
-    'signs of forms': 'a&b=c+d%20e%3D?;#/',
-    'signs of JSON and HTML': '"quoted" \\ {back: [slash]} <b>&amp;</b>',
+    'form syntax': 'a&b=c+d%20e%3D?;#/',
+    'JSON and HTML syntax': '"quoted" \\ {back: [slash]} <b>&amp;</b>',
     emoji: '🎸👩‍👩‍👧 and ☕️',
     'line breaks': 'first\r\nsecond\nthird\rfourth',
     'tabs and spaces': ' \t two  spaces ',
-    'what only looks like upper case': 'ß ﬁ ı ÿ ǆ',
-    'a name of JavaScript': '__proto__',
+    'letters with unusual case mappings': 'ß ﬁ ı ÿ ǆ',
+    'a JavaScript property name': '__proto__',
     'a text that could be a number': '0010',
   };
   const INVISIBLE = /[\r\n\t]|^\s|\s$|\p{C}/u;
@@ -89,7 +89,7 @@ describe.each(FORMATS)('%s', (callback_format) => {
     const custom_data = JSON.parse(JSON.stringify({ text, 'spaced name': text, 'a[b': text, '&=': text }));
     const session = await checkout.open({ methods: ['vcard'], order, custom_data, customer: { name: text } }, merchant);
     await fill(session.url, VCARD.success);
-    expect(await callbacks.told(merchant)).toMatchObject([
+    expect(await callbacks.delivered(merchant)).toMatchObject([
       { order_id, ...custom },
       {
         ...{ order_number: order.number, order_description: text, 'custom_data[text]': text },
@@ -98,26 +98,26 @@ describe.each(FORMATS)('%s', (callback_format) => {
     ]);
   });
 
-  test('custom_data with names inside names comes back under the names that it was sent under', async () => {
+  test('nested custom_data comes back under the same names', async () => {
     const merchant = await callbacks.newMerchant({ callback_format });
     const custom = { 'custom_data[cart][id]': '17', 'custom_data[cart][items][0]': 'tea', 'custom_data[plan]': 'gold' };
     expect((await shop.sale(custom, merchant)).status).toBe(200);
-    expect(await callbacks.told(merchant)).toMatchObject([custom]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([custom]);
   });
 
-  test('custom_data cannot take the place of a field', async () => {
+  test('custom_data cannot replace a field', async () => {
     const merchant = await callbacks.newMerchant({ callback_format });
     const custom = { 'custom_data[status]': 'DECLINED', 'custom_data[hash]': 'x', 'custom_data[custom_data]': 'y' };
     await shop.sale(custom, merchant);
-    expect(await callbacks.told(merchant)).toMatchObject([{ ...custom, status: 'SETTLED' }]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([{ ...custom, status: 'SETTLED' }]);
   });
 });
 
-describe('at every try', () => {
-  /** Fails as often as this, then takes what comes. */
+describe('every attempt', () => {
+  /** Fails this many times, then accepts. */
   const failing = (times: number) => inTurn(...(Array(times).fill(answers(500)) as [never]), answers(200));
 
-  test('the same bytes and the same id, another signature, as the time is another', async () => {
+  test('has the same bytes and the same id, and a new signature over the new time', async () => {
     const merchant = await callbacks.newMerchant();
     callbacks.receiver.behaviour = failing(2);
     const { body } = await shop.sale({ 'custom_data[note]': 'čaj & 🎸' }, merchant);
@@ -135,7 +135,7 @@ describe('at every try', () => {
     expect(new Set(times).size).toBe(3);
     expect(times).toEqual(times.toSorted());
     for (const one of tries) expect(signatureBy(merchant.callback_secret, one)).toBe(0);
-    const [row] = [...(await callbacks.kept(merchant)).values()];
+    const [row] = [...(await callbacks.stored(merchant)).values()];
     expect(row).toMatchObject({ body: textOf(tries[0] as Callback), state: 'delivered', tries: 3 });
   });
 
@@ -143,7 +143,7 @@ describe('at every try', () => {
     ['the format', { callback_format: 'json' }],
     ['the name', { name: 'Another Shop' }],
     ['the descriptor', { descriptor: 'ANOTHER' }],
-  ])('the same bytes after %s was changed', async (_, changes) => {
+  ])('has the same bytes after %s was changed', async (_, changes) => {
     const merchant = await callbacks.newMerchant();
     callbacks.receiver.behaviour = failing(1);
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
@@ -158,7 +158,7 @@ describe('at every try', () => {
     expect(third.fields).toMatchObject({ action: 'CAPTURE', descriptor: 'Test Shop' });
   });
 
-  test('a new password signs what is written from then on; what was written keeps its hash', async () => {
+  test('keeps its hash after a new password, which covers only callbacks written from then on', async () => {
     const merchant = await callbacks.newMerchant();
     callbacks.receiver.behaviour = failing(1);
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
@@ -173,7 +173,7 @@ describe('at every try', () => {
     expect(third.fields.hash).toBe(hashFor(password, third.fields));
   });
 
-  test('the account’s address of the moment: one that was mended gets what failed before', async () => {
+  test('goes to the account’s present address: a corrected one gets what failed before', async () => {
     const merchant = await callbacks.newMerchant();
     const mended = callbacks.newUrl();
     callbacks.receiver.behaviour = failing(1);
@@ -187,7 +187,7 @@ describe('at every try', () => {
     expect([after.body.equals(before.body), after.id]).toEqual([true, before.id]);
   });
 
-  test('what comes later in a payment waits for what failed, and keeps its number', async () => {
+  test('of a later callback of the payment waits for the failed one, and keeps its sequence number', async () => {
     const merchant = await callbacks.newMerchant();
     callbacks.receiver.behaviour = failing(1);
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
@@ -213,7 +213,7 @@ describe('the signature', () => {
     return callbacks.received(callbacks.urlOf(merchant)).at(-1) as Callback;
   };
 
-  test('fails for every byte that is changed, and for another id, time or secret', async () => {
+  test('does not verify after any change of a byte, id, time or secret', async () => {
     const merchant = await callbacks.newMerchant();
     const right = await nextOf(merchant);
     const by = (changes: Partial<Callback>, secret = merchant.callback_secret) =>
@@ -230,7 +230,7 @@ describe('the signature', () => {
     expect(by({}, (await callbacks.newMerchant()).callback_secret)).toBe(-1);
   });
 
-  test('during a rotation both secrets sign, a day later only the new one', async () => {
+  test('is made with both secrets during a rotation, and with the new one only a day later', async () => {
     const merchant = await callbacks.newMerchant();
     const next = await rotate(merchant);
     expect(next).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
@@ -245,7 +245,7 @@ describe('the signature', () => {
     expect([signatureBy(next, one), signatureBy(merchant.callback_secret, one)]).toEqual([0, -1]);
   });
 
-  test('what was written before a rotation is signed by both after it', async () => {
+  test('is made with both secrets also for a callback written before the rotation', async () => {
     const merchant = await callbacks.newMerchant();
     callbacks.receiver.behaviour = inTurn(answers(500), answers(200));
     await nextOf(merchant);
@@ -257,7 +257,7 @@ describe('the signature', () => {
   });
 });
 
-describe('where it is sent', () => {
+describe('the destination', () => {
   const repeat = (merchant: CallbackMerchant, first: Fields): Promise<unknown> => {
     const order_id = newOrderId();
     return shop.post({
@@ -267,7 +267,7 @@ describe('where it is sent', () => {
     });
   };
 
-  test('callback_url of a sale is for that payment, its operations and its repetitions, and for no other', async () => {
+  test('callback_url of a sale is for that payment, its operations and its recurring payments only', async () => {
     const merchant = await callbacks.newMerchant();
     const callback_url = `${callbacks.newUrl()}?shop=1&x=%20`;
     const { body: own } = await shop.sale({ callback_url, recurring_init: 'Y' }, merchant);
@@ -284,16 +284,16 @@ describe('where it is sent', () => {
     expect(toOthers.map(paymentOf)).toEqual([other.trans_id, other.trans_id]);
   });
 
-  test('it stays when the account’s own address changes, and is enough for an account that has none', async () => {
+  test('callback_url of a sale stays when the account’s changes, and suffices for an account without one', async () => {
     const callback_url = callbacks.newUrl();
     const merchant = await callbacks.newMerchant({ callback_url: '' });
     const { body } = await shop.sale({ callback_url, auth: 'Y' }, merchant);
     await change(merchant, { callback_url: callbacks.newUrl() });
     await operate(merchant, 'VOID', body.trans_id);
-    expect(await callbacks.told(merchant, callback_url)).toMatchObject([{ action: 'SALE' }, { action: 'VOID' }]);
+    expect(await callbacks.delivered(merchant, callback_url)).toMatchObject([{ action: 'SALE' }, { action: 'VOID' }]);
   });
 
-  test('an account without an address: everything is written and parked, and nothing is sent', async () => {
+  test('callbacks of an account without an address are written and parked, and not sent', async () => {
     const merchant = await callbacks.newMerchant({ callback_url: '' });
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
     await operate(merchant, 'CAPTURE', body.trans_id);
@@ -302,7 +302,7 @@ describe('where it is sent', () => {
     await shop.advanceClock(86_400, merchant.mid);
     expect(callbacks.receiver.received).toHaveLength(before);
     const parked = { state: 'parked', reason: 'No callback_url is set.', tries: 0 };
-    expect([...(await callbacks.kept(merchant)).values()]).toMatchObject([
+    expect([...(await callbacks.stored(merchant)).values()]).toMatchObject([
       { type: 'sale', ...parked },
       { type: 'capture', ...parked },
     ]);
@@ -310,7 +310,7 @@ describe('where it is sent', () => {
 });
 
 describe('state and callback are written together', () => {
-  /** A number below `most` that is the same in every run. */
+  /** A pseudo-random number below `most` that is the same in every run. */
   let seed = 17;
   const random = (most: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -328,7 +328,7 @@ describe('state and callback are written together', () => {
     ['hosted-b', {}],
   ];
 
-  test('a callback that cannot be written: nothing has changed, and once it can be, both are there', async () => {
+  test('when a callback cannot be written, the state does not change; when it can, both are written', async () => {
     const merchant = await callbacks.newMerchant();
     const request = saleFields(merchant);
     const guard = `callbacks add constraint nothing_for_now check (mid <> '${merchant.mid}') not valid`;
@@ -340,10 +340,10 @@ describe('state and callback are written together', () => {
     await shop.rows('alter table callbacks drop constraint nothing_for_now');
     await shop.advanceClock(120, merchant.mid);
     expect(await states()).toEqual([{ state: 'SETTLED', rows: 2 }]);
-    expect(await callbacks.told(merchant)).toMatchObject([{ status: 'SETTLED', order_id: request.order_id }]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([{ status: 'SETTLED', order_id: request.order_id }]);
   });
 
-  test('300 payments and what befalls them in two processes at once: one callback each, and all of them arrive', async () => {
+  test('300 payments and their operations in two concurrent processes: one callback each, and all arrive', async () => {
     const merchant = await callbacks.newMerchant();
     const other = await shop.anotherGateway();
     other.publicUrl = shop.url;
@@ -402,9 +402,9 @@ describe('state and callback are written together', () => {
     for (const seconds of [10, 60, 3600, 8 * 86_400]) await shop.advanceClock(seconds, merchant.mid);
     await Promise.all([shop.gateway.deliverer.drain(), other.deliverer.drain()]);
 
-    expect(await shop.rows(UNTOLD)).toEqual([]);
+    expect(await shop.rows(CALLBACK_MISMATCHES)).toEqual([]);
     expect((await verifyAt(shop.connection)).violations).toEqual([]);
-    const kept = await callbacks.kept(merchant);
+    const kept = await callbacks.stored(merchant);
     expect(kept.size).toBeGreaterThan(500);
     const arrived = new Map(callbacks.received(callbacks.urlOf(merchant)).map((one) => [one.id, one]));
     expect([...arrived.keys()].toSorted()).toEqual([...kept.keys()].toSorted());
@@ -419,21 +419,21 @@ describe('state and callback are written together', () => {
   }, 120_000);
 });
 
-test('after all of this every change and every outcome has exactly one callback, or the check would say so', async () => {
-  expect(await shop.rows(UNTOLD)).toEqual([]);
+test('in the end every change and every outcome has exactly one callback, and the check detects violations', async () => {
+  expect(await shop.rows(CALLBACK_MISMATCHES)).toEqual([]);
   const merchant = await callbacks.newMerchant();
   const { body } = await shop.sale({ auth: 'Y' }, merchant);
   await operate(merchant, 'CAPTURE', body.trans_id);
   const wrongAfter = async (damage: string): Promise<unknown[]> => {
     await shop.rows(damage);
-    return (await shop.rows(UNTOLD)).map(({ wrong }) => wrong);
+    return (await shop.rows(CALLBACK_MISMATCHES)).map(({ wrong }) => wrong);
   };
   const ofSeq = (seq: number): string => `payment_id = '${body.trans_id}' and seq = ${seq}`;
-  const NONE = 'told 0 of 1 outcomes';
+  const NONE = '0 callbacks of 1 outcomes';
   expect(await wrongAfter(`update callbacks set seq = 3 where ${ofSeq(4)}`)).toEqual([
-    'not told: captured',
-    'tells of nothing: capture',
+    'no callback: captured',
+    'no change: capture',
   ]);
-  expect(await wrongAfter(`delete from callbacks where ${ofSeq(3)}`)).toEqual(['not told: captured', NONE]);
+  expect(await wrongAfter(`delete from callbacks where ${ofSeq(3)}`)).toEqual(['no callback: captured', NONE]);
   expect(await wrongAfter(`delete from callbacks where ${ofSeq(2)}`)).toHaveLength(3);
 });

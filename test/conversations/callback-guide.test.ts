@@ -1,4 +1,4 @@
-/** The guides on callbacks: their tables are the rules, and their servers take what is right and refuse what is not. */
+/** The guides on callbacks: their tables agree with the rules, and their example servers accept only valid callbacks. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CALLBACK_EVENTS, CALLBACK_HASH_FIELDS, RETRY_SCHEDULE_MS, S2S_ACTIONS } from '../../src/rules/callbacks.ts';
 import { checkoutOf } from '../support/checkout.ts';
-import type { ToldMerchant } from '../support/delivery-shop.ts';
+import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { clearAway, ROOT, run } from '../support/process.ts';
 
@@ -16,11 +16,11 @@ const guide = (name: string): string => readFileSync(join(ROOT, 'docs', name), '
 const merchants = guide('merchant/callbacks.md');
 const operators = guide('operator/callbacks.md');
 
-test('every type of callback is in the table, with its action and all that it can say', () => {
-  const told = Map.groupBy(Object.values(CALLBACK_EVENTS), ({ type }) => type);
+test('every callback type is in the table, with its action and its possible results', () => {
+  const byType = Map.groupBy(Object.values(CALLBACK_EVENTS), ({ type }) => type);
   const statuses = (type: string): string[] => {
     if (type === 'recurring') return statuses('sale');
-    const ofEvents = (told.get(type as never) ?? []).map(({ status }) => status);
+    const ofEvents = (byType.get(type as never) ?? []).map(({ status }) => status);
     const isOperation = ['capture', 'void', 'reversal', 'refund'].includes(type);
     return [...new Set([...ofEvents, ...(isOperation ? ['success', 'fail'] : [])])].toSorted();
   };
@@ -30,13 +30,13 @@ test('every type of callback is in the table, with its action and all that it ca
   expect(written.toSorted()).toEqual(wanted.toSorted());
 });
 
-test('the fields of both hashes are there, in order', () => {
+test('the fields of both hashes are listed in order', () => {
   for (const fields of Object.values(CALLBACK_HASH_FIELDS)) {
     expect(merchants).toContain(fields.map((name) => `\`${name}\``).join(', '));
   }
 });
 
-test('both guides name the pauses of the ladder', () => {
+test('both guides list the pauses of the retry schedule', () => {
   const words = RETRY_SCHEDULE_MS.map((ms) => {
     if (ms < 60_000) return `${ms / 1000} s`;
     return ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
@@ -50,7 +50,7 @@ const LANGUAGES = {
   python: { command: 'python3', file: 'receive.py' },
 };
 
-describe.each(Object.entries(LANGUAGES))('the server in %s', (language, { command, file }) => {
+describe.each(Object.entries(LANGUAGES))('the example server in %s', (language, { command, file }) => {
   const isThere = spawnSync(command, ['--version']).status === 0;
   let shop: TestGateway;
   let folder: string;
@@ -65,12 +65,12 @@ describe.each(Object.entries(LANGUAGES))('the server in %s', (language, { comman
   });
 
   test.skipIf(!isThere)(
-    'takes callbacks of both shapes and both formats, and no others (skipped without it)',
+    'accepts valid callbacks of both protocols and formats only (skipped if the language is not installed)',
     async () => {
       const [, code = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(merchants) ?? [];
       await writeFile(join(folder, file), code);
       const port = await freePort();
-      const merchant = shop.merchant as ToldMerchant;
+      const merchant = shop.merchant as MerchantWithSecret;
       const server = run(
         { PASSWORD: merchant.password, CALLBACK_SECRET: merchant.callback_secret, PORT: String(port) },
         { command, args: [join(folder, file)] },
@@ -80,7 +80,7 @@ describe.each(Object.entries(LANGUAGES))('the server in %s', (language, { comman
         fetch(url, { method: 'POST', body, headers });
       await vi.waitFor(async () => expect((await post('a=1')).status).toBe(401), 20_000);
       const strange = { 'webhook-timestamp': 'now', 'webhook-signature': `v1,${'é'.repeat(44)}` };
-      // Whatever a stranger sends, the server lives on.
+      // No invalid request crashes the server.
       for (const [name, value] of Object.entries(strange)) {
         const stamp = { 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
         expect((await post('a=1', { ...stamp, [name]: value })).status).toBe(401);
@@ -110,7 +110,7 @@ describe.each(Object.entries(LANGUAGES))('the server in %s', (language, { comman
   );
 });
 
-/** A port that nobody listens on at the moment. */
+/** A port that is free at the moment. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));

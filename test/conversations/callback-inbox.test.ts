@@ -1,11 +1,11 @@
-/** The sandbox's own receiver: takes callbacks as a merchant's server does, says whether they are right, and misbehaves when asked. */
+/** The sandbox's callback inbox: receives callbacks as a merchant's server does, verifies them, and fails on request. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
 import { createApp } from '../../src/server/app.ts';
 import { checkoutOf } from '../support/checkout.ts';
-import type { ToldMerchant } from '../support/delivery-shop.ts';
+import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { ADMIN_TOKEN, type Answer, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
 
 type Json = Answer['body'];
@@ -21,56 +21,59 @@ const arrived = async (mid: string, query = ''): Promise<Json> =>
   ok(await shop.sandbox('GET', `/callbacks/${mid}${query}`));
 const drain = (): Promise<void> => shop.gateway.deliverer.drain();
 
-/** A merchant whose callbacks go to the sandbox's own receiver. */
-async function newMerchant(settings: Record<string, unknown> = {}): Promise<ToldMerchant> {
-  const merchant = (await shop.newMerchant(settings)) as ToldMerchant;
+/** A merchant whose callbacks go to the sandbox's inbox. */
+async function newMerchant(settings: Record<string, unknown> = {}): Promise<MerchantWithSecret> {
+  const merchant = (await shop.newMerchant(settings)) as MerchantWithSecret;
   const url = urlOf(merchant.mid);
   expect((await arrived(merchant.mid)).url).toBe(url);
   ok(await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: url }));
   return merchant;
 }
 
-/** Sends something to the receiver that is not from the gateway. */
+/** Posts something to the inbox that is not from the gateway. */
 const post = async (mid: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<number> =>
   (await fetch(urlOf(mid), { method: 'POST', body, headers })).status;
 
-describe('what arrives', () => {
-  test.each(['form', 'json'])('a sale over /post, as %s: raw, parsed, and both signatures right', async (format) => {
-    const merchant = await newMerchant({ callback_format: format });
-    const fields = { order_description: 'Grüße + 50 % / 100 ☕', 'custom_data[Größe]': 'a/b "c" 🙂' };
-    const { trans_id } = ok(await shop.post(saleFields(merchant, fields)));
-    await drain();
-    const { items, next_cursor, last, url } = await arrived(merchant.mid);
-    expect([next_cursor, last, url]).toEqual([null, 1, urlOf(merchant.mid)]);
-    const [item] = items;
-    const [{ id, body }] = await Promise.all(
-      ok(await shop.admin('GET', `/payments/${trans_id}`)).callbacks.map(async ({ id }: Json) =>
-        ok(await shop.admin('GET', `/callbacks/${id}`)),
-      ),
-    );
-    expect(item).toMatchObject({
-      number: 1,
-      webhook_id: id,
-      body,
-      hash_is_valid: true,
-      signature_is_valid: true,
-      answered: 200,
-      headers: { 'webhook-id': id, 'turnpike-sequence': id.split('-').at(-1), 'user-agent': 'Turnpike' },
-    });
-    expect(item.received_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-    expect(item.content_type).toBe(item.headers['content-type']);
-    expect(item.content_type).toContain(format === 'json' ? 'application/json' : 'x-www-form-urlencoded');
-    expect(item.fields).toMatchObject({ action: 'SALE', result: 'SUCCESS', status: 'SETTLED', trans_id });
-    const custom = format === 'json' ? item.fields.custom_data.Größe : item.fields['custom_data[Größe]'];
-    expect(custom).toBe('a/b "c" 🙂');
-    expect(item.fields.hash).toBe(sign(merchant.password, trans_id, item.fields.order_id, 'SETTLED'));
-    expect(ok(await shop.admin('GET', `/callbacks/${id}`))).toMatchObject({
-      state: 'delivered',
-      url: urlOf(merchant.mid),
-    });
-  });
+describe('the inbox', () => {
+  test.each(['form', 'json'])(
+    'shows a sale over /post, as %s: raw, parsed, and both signatures valid',
+    async (format) => {
+      const merchant = await newMerchant({ callback_format: format });
+      const fields = { order_description: 'Grüße + 50 % / 100 ☕', 'custom_data[Größe]': 'a/b "c" 🙂' };
+      const { trans_id } = ok(await shop.post(saleFields(merchant, fields)));
+      await drain();
+      const { items, next_cursor, last, url } = await arrived(merchant.mid);
+      expect([next_cursor, last, url]).toEqual([null, 1, urlOf(merchant.mid)]);
+      const [item] = items;
+      const [{ id, body }] = await Promise.all(
+        ok(await shop.admin('GET', `/payments/${trans_id}`)).callbacks.map(async ({ id }: Json) =>
+          ok(await shop.admin('GET', `/callbacks/${id}`)),
+        ),
+      );
+      expect(item).toMatchObject({
+        number: 1,
+        webhook_id: id,
+        body,
+        hash_is_valid: true,
+        signature_is_valid: true,
+        answered: 200,
+        headers: { 'webhook-id': id, 'turnpike-sequence': id.split('-').at(-1), 'user-agent': 'Turnpike' },
+      });
+      expect(item.received_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+      expect(item.content_type).toBe(item.headers['content-type']);
+      expect(item.content_type).toContain(format === 'json' ? 'application/json' : 'x-www-form-urlencoded');
+      expect(item.fields).toMatchObject({ action: 'SALE', result: 'SUCCESS', status: 'SETTLED', trans_id });
+      const custom = format === 'json' ? item.fields.custom_data.Größe : item.fields['custom_data[Größe]'];
+      expect(custom).toBe('a/b "c" 🙂');
+      expect(item.fields.hash).toBe(sign(merchant.password, trans_id, item.fields.order_id, 'SETTLED'));
+      expect(ok(await shop.admin('GET', `/callbacks/${id}`))).toMatchObject({
+        state: 'delivered',
+        url: urlOf(merchant.mid),
+      });
+    },
+  );
 
-  test('a Checkout payment has another shape and another hash; both are known', async () => {
+  test('verifies the other shape and hash of a Checkout payment', async () => {
     ok(await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { callback_url: urlOf(shop.merchant.mid) }));
     const paid = await checkoutOf(shop).paid({});
     await drain();
@@ -80,7 +83,7 @@ describe('what arrives', () => {
     expect(items.every((item: Json) => item.hash_is_valid && item.signature_is_valid)).toBe(true);
   });
 
-  test('while the secret is replaced, either of two signatures is right; afterwards the new one', async () => {
+  test('accepts both signatures during a rotation of the secret, and only the new one afterwards', async () => {
     const merchant = await newMerchant();
     const rotated = ok(await shop.admin('POST', `/accounts/${merchant.mid}/rotate-callback-secret`));
     expect(rotated.callback_secret).toMatch(/^whsec_/);
@@ -91,7 +94,7 @@ describe('what arrives', () => {
     expect(item.signature_is_valid).toBe(true);
   });
 
-  test('whatever anybody posts is kept, and told to be wrong', async () => {
+  test('keeps any other request and marks it as invalid', async () => {
     const merchant = await newMerchant();
     const { mid, callback_secret, password } = merchant;
     const id = newId();
@@ -129,11 +132,11 @@ describe('what arrives', () => {
     expect(items[8]).toMatchObject({ body: '', fields: {} });
   });
 
-  test('the newest thousand are kept; numbers go on', async () => {
+  test('keeps the newest thousand; numbers continue', async () => {
     const merchant = await newMerchant();
     const { mid } = merchant;
     for (let n = 1; n <= 3; n++) await post(mid, `n=${n}`);
-    // A long life in short: twelve hundred have come.
+    // As if 1200 callbacks had arrived.
     await shop.rows(`insert into callback_inbox_entries
       select '${mid}', n, '{}', 'old', false, false, 200, now() from generate_series(4, 1198) n`);
     await shop.rows(`update callback_inboxes set received = 1198 where mid = '${mid}'`);
@@ -146,7 +149,7 @@ describe('what arrives', () => {
     expect(second.items.at(-1).body).toBe('n=1200');
   });
 
-  test('it can be emptied, and does not begin to count anew', async () => {
+  test('can be emptied, and numbers continue', async () => {
     const merchant = await newMerchant();
     await post(merchant.mid, 'a=1');
     await post(merchant.mid, 'a=2');
@@ -158,7 +161,7 @@ describe('what arrives', () => {
     expect(ok(await shop.sandbox('DELETE', `/callbacks/${unused}`))).toEqual({ deleted: 0 });
   });
 
-  test('each account has its own', async () => {
+  test('is separate for each account', async () => {
     const [one, other] = [await newMerchant(), await newMerchant()];
     await shop.post(saleFields(one));
     await drain();
@@ -167,8 +170,8 @@ describe('what arrives', () => {
   });
 });
 
-describe('waiting for the next one', () => {
-  test('the answer comes with it', async () => {
+describe('waiting for the next callback', () => {
+  test('answers when it arrives', async () => {
     const { mid } = await newMerchant();
     const waiting = arrived(mid, '?wait=20');
     await pause(300);
@@ -177,7 +180,7 @@ describe('waiting for the next one', () => {
     expect((await arrived(mid, '?after=1&wait=1')).items).toEqual([]);
   });
 
-  test('whichever process took it', async () => {
+  test('answers whichever process received it', async () => {
     const { mid } = await newMerchant();
     const another = createApp(await shop.anotherGateway(), {
       isTrustedProxy: () => false,
@@ -191,7 +194,7 @@ describe('waiting for the next one', () => {
     await another.close();
   });
 
-  test('a gateway that stops lets nobody wait', async () => {
+  test('ends when the gateway stops', async () => {
     const stopping = await startTestGateway();
     const waiting = stopping.sandbox('GET', `/callbacks/${stopping.merchant.mid}?wait=25`);
     await pause(300);
@@ -199,7 +202,7 @@ describe('waiting for the next one', () => {
     expect((await waiting).body.items).toEqual([]);
   });
 
-  test('numbers come in their order, however many arrive at once: whoever goes on from the last misses none', async () => {
+  test('misses none, however many arrive at once: numbers become visible in order', async () => {
     const { mid } = await newMerchant();
     const seen: number[] = [];
     const posts = Promise.all(Array.from({ length: 100 }, (_, n) => post(mid, `n=${n}`)));
@@ -213,8 +216,8 @@ describe('waiting for the next one', () => {
   });
 });
 
-describe('a receiver that misbehaves', () => {
-  test('answers so often as was asked for; the callback comes again until it is taken', async () => {
+describe('requested failures', () => {
+  test('happen as often as requested; the callback is retried until it is accepted', async () => {
     const merchant = await newMerchant();
     const { mid } = merchant;
     const asked = await shop.sandbox('POST', `/callbacks/${mid}`, { answer: 503, count: 2 });
@@ -234,7 +237,7 @@ describe('a receiver that misbehaves', () => {
     ]);
   });
 
-  test('emptying it makes it well again', async () => {
+  test('end when the inbox is emptied', async () => {
     const { mid } = await newMerchant();
     ok(await shop.sandbox('POST', `/callbacks/${mid}`, { answer: 500, count: 10 }));
     expect(await post(mid, 'a=1')).toBe(500);
@@ -262,7 +265,7 @@ describe('refusals', () => {
     ['POST', `/callbacks/${mid}`, { answer: 500 }],
   ];
 
-  test('an account that nobody has: 404, and nothing is kept', async () => {
+  test('an unknown account: 404, and nothing is kept', async () => {
     for (const mid of [newId(), 'nobody', "';--"]) {
       expect(await post(encodeURIComponent(mid), 'a=1')).toBe(404);
       for (const [method, path, body] of CALLS(encodeURIComponent(mid))) {
@@ -272,13 +275,13 @@ describe('refusals', () => {
     }
   });
 
-  test('without the token nobody reads what arrived', async () => {
+  test('requests without the token', async () => {
     for (const [method, path, body] of CALLS(shop.merchant.mid)) {
       expect((await shop.sandbox(method, path, body, 'wrong')).status).toBe(401);
     }
   });
 
-  test('more than 64 KiB are not taken', async () => {
+  test('more than 64 KiB are not accepted', async () => {
     const { mid } = await newMerchant();
     expect(await post(mid, 'x'.repeat(64 * 1024))).toBe(200);
     expect(await post(mid, 'x'.repeat(64 * 1024 + 1))).toBe(413);
@@ -297,7 +300,7 @@ describe('refusals', () => {
     expect([answer.status, answer.body.errors[0].error_message]).toEqual([400, message]);
   });
 
-  test('in production there is no such server, whoever asks', async () => {
+  test('in production there is no inbox, with or without a token', async () => {
     const production = await startTestGateway({ environment: 'production' });
     try {
       const { mid } = production.merchant;
@@ -312,7 +315,7 @@ describe('refusals', () => {
   });
 });
 
-test('a password or a secret is never shown by the receiver, nor logged', async () => {
+test('neither a password nor a secret is shown by the inbox or logged', async () => {
   const merchant = await newMerchant();
   await shop.post(saleFields(merchant));
   await drain();
@@ -321,7 +324,7 @@ test('a password or a secret is never shown by the receiver, nor logged', async 
   await vi.waitFor(() => expect(shop.logs.join('')).toContain('callback received'));
 });
 
-test('resending to the receiver brings the same callback once more', async () => {
+test('a resent callback arrives in the inbox again', async () => {
   const merchant = await newMerchant();
   await shop.post(saleFields(merchant));
   await drain();

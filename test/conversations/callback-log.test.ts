@@ -1,7 +1,7 @@
-/** The operator's log of callbacks: every try in plain words, lists that find what is looked for, and sending again. */
+/** The operator's log of callbacks: attempts with readable errors, filtered lists, and resending. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
-import { deliveriesAt, exhaustQueriesOf, idOf, isSigned, type Told } from '../support/delivery-shop.ts';
+import { deliveriesAt, idOf, isSigned, type MerchantSite, setReceiverTimeout } from '../support/delivery-shop.ts';
 import { type Answer, DATE, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   answers,
@@ -20,7 +20,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await exhaustQueriesOf(shop.gateway, 300);
+  await setReceiverTimeout(shop.gateway, 300);
 });
 afterAll(async () => {
   await shop.close();
@@ -42,15 +42,15 @@ const idsOf = ({ items }: Json): string[] => items.map(({ id }: Json) => id);
 const messages = ({ body }: Answer): string[] => body.errors.map(({ error_message }: Json) => error_message);
 
 /** A sale and its refund: two callbacks of one payment. */
-async function saleAndRefund(merchant: Told): Promise<string> {
+async function saleAndRefund(merchant: MerchantSite): Promise<string> {
   const id = await merchant.sale();
   await merchant.operate('CREDITVOID', id, { amount: '1.00' });
   return id;
 }
 
-describe('what the log says', () => {
-  test('of a callback that was delivered', async () => {
-    const merchant = await deliveries.tellingTo(answers(204));
+describe('the log', () => {
+  test('of a delivered callback', async () => {
+    const merchant = await deliveries.siteWith(answers(204));
     const paymentId = await merchant.sale({ 'custom_data[colour]': 'grün & blau' });
     const [waiting] = (await list({ payment_id: paymentId })).items;
     expect(waiting).toMatchObject({ state: 'waiting', tries: 0, finished_at: null, next_try_at: waiting.created_at });
@@ -80,8 +80,8 @@ describe('what the log says', () => {
     expect((await inspect(paymentId)).callbacks).toEqual([{ ...item, log }]);
   });
 
-  test('of a receiver that fails in every way: each try in plain words, with its time', async () => {
-    const merchant = await deliveries.tellingTo(
+  test('of a receiver that fails in every way: each attempt with a readable error and its time', async () => {
+    const merchant = await deliveries.siteWith(
       inTurn(
         answers(500, {}, 'a page with a stack trace'),
         hangs,
@@ -120,8 +120,8 @@ describe('what the log says', () => {
     expect(JSON.stringify(await inspect(paymentId))).not.toContain('stack trace');
   });
 
-  test('of a server that is gone', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+  test('of a server that refuses connections', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     await merchant.receiver.close();
     const paymentId = await merchant.sale();
     await deliveries.drain();
@@ -129,8 +129,8 @@ describe('what the log says', () => {
     expect(log).toMatchObject([{ status: null, error: 'The server refused the connection.' }]);
   });
 
-  test('the address is the account’s current one, or the payment’s own, and its query is not shown', async () => {
-    const merchant = await deliveries.tellingTo(answers(500));
+  test('shows the account’s current address, or the payment’s own, without its query', async () => {
+    const merchant = await deliveries.siteWith(answers(500));
     const own = await merchant.sale({ callback_url: `${merchant.receiver.url}/own?key=secret` });
     const usual = await merchant.sale();
     const addressOf = async (id: string): Promise<string | null> => (await list({ payment_id: id })).items[0].url;
@@ -143,8 +143,8 @@ describe('what the log says', () => {
     expect(shown).not.toContain('secret');
   });
 
-  test('of one that was parked: after the last pause, with the reason', async () => {
-    const merchant = await deliveries.tellingTo(answers(503));
+  test('of a parked callback: after the last attempt, with the reason', async () => {
+    const merchant = await deliveries.siteWith(answers(503));
     const paymentId = await merchant.sale();
     await merchant.pass(7 * 86_400);
     const [item] = (await list({ payment_id: paymentId })).items;
@@ -161,13 +161,13 @@ describe('what the log says', () => {
 });
 
 describe('lists', () => {
-  let one: Told;
-  let other: Told;
+  let one: MerchantSite;
+  let other: MerchantSite;
   const payments: string[] = [];
   const foreign: string[] = [];
   beforeAll(async () => {
-    one = await deliveries.tellingTo(answers(200));
-    other = await deliveries.tellingTo(answers(500));
+    one = await deliveries.siteWith(answers(200));
+    other = await deliveries.siteWith(answers(500));
     for (let n = 0; n < 3; n++) {
       payments.push(await saleAndRefund(one));
       foreign.push(await saleAndRefund(other));
@@ -182,8 +182,8 @@ describe('lists', () => {
     expect(items.map(({ type }: Json) => type)).toEqual(payments.flatMap(() => ['refund', 'sale']));
   });
 
-  test('a new callback of an old payment comes first, and does not disturb pages that were begun', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+  test('a new callback of an old payment comes first, and does not affect pages that follow a cursor', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     const { mid } = merchant.merchant;
     const [old = '', young = ''] = [await merchant.sale(), await merchant.sale()];
     const first = await list({ mid, limit: 1 });
@@ -198,7 +198,7 @@ describe('lists', () => {
     ]);
   });
 
-  test.each([1, 2, 3, 5])('pages of %i have everything once, in the same order', async (limit) => {
+  test.each([1, 2, 3, 5])('pages of %i contain every callback once, in the same order', async (limit) => {
     for (const filter of [{ mid: one.merchant.mid }, { mid: other.merchant.mid, state: 'waiting' }, {}]) {
       const whole = idsOf(await list({ ...filter, limit: 500 }));
       const found: string[] = [];
@@ -219,7 +219,7 @@ describe('lists', () => {
     expect(all).toEqual(expect.arrayContaining(idsOf(await list({ mid: other.merchant.mid }))));
   });
 
-  test('by state, by payment, by time', async () => {
+  test('filtered by state, payment and time', async () => {
     const { mid } = one.merchant;
     expect((await list({ mid, state: 'delivered' })).items).toHaveLength(6);
     expect((await list({ mid, state: 'waiting' })).items).toHaveLength(0);
@@ -249,9 +249,9 @@ describe('lists', () => {
   });
 });
 
-describe('sending again', () => {
-  test('one that was delivered: the same bytes under the same id, signed anew; the log counts on', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+describe('resending', () => {
+  test('a delivered callback: same bytes, same id, new signature, and the attempts are counted on', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     const paymentId = await merchant.sale();
     await deliveries.drain();
     const [{ id }] = (await list({ payment_id: paymentId })).items;
@@ -266,15 +266,15 @@ describe('sending again', () => {
     expect(await read(id)).toMatchObject({ state: 'delivered', tries: 2, log: [{ try: 1 }, { try: 2, status: 200 }] });
   });
 
-  test('whoever delivers is woken, and need not look at the clock', async () => {
+  test('wakes the process that delivers', async () => {
     const awake = await startTestGateway();
     try {
       const at = deliveriesAt(awake);
-      const merchant = await at.tellingTo(answers(200));
+      const merchant = await at.siteWith(answers(200));
       awake.gateway.deliverer.start();
       const paymentId = await merchant.sale();
       await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(1), 5000);
-      // There is no work loop here that would look every second.
+      // This process has no work loop that would search every second.
       expect(ok(await awake.admin('POST', '/callbacks/resend', { payment_id: paymentId }))).toEqual({ resent: 1 });
       await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(2), 5000);
       await at.close();
@@ -283,8 +283,8 @@ describe('sending again', () => {
     }
   });
 
-  test('one that was parked begins at the foot of the ladder', async () => {
-    const merchant = await deliveries.tellingTo(answers(500));
+  test('a parked callback starts the retry schedule again', async () => {
+    const merchant = await deliveries.siteWith(answers(500));
     const paymentId = await merchant.sale();
     await merchant.pass(7 * 86_400);
     const [{ id, state }] = (await list({ payment_id: paymentId })).items;
@@ -297,9 +297,9 @@ describe('sending again', () => {
     expect(await read(id)).toMatchObject({ state: 'delivered', tries: 16 });
   });
 
-  test('those that were parked because nobody had said where to: set callback_url, resend, they arrive in order', async () => {
+  test('callbacks parked without callback_url: after it is set, they arrive in order', async () => {
     const receiver = await deliveries.receiver();
-    const merchant = await deliveries.told(receiver, { callback_url: '' });
+    const merchant = await deliveries.siteAt(receiver, { callback_url: '' });
     const paymentId = await saleAndRefund(merchant);
     const { mid } = merchant.merchant;
     await deliveries.drain();
@@ -317,9 +317,9 @@ describe('sending again', () => {
     expect((await list({ mid, state: 'delivered' })).items).toHaveLength(2);
   });
 
-  test('those of a payment, of a time, of an account; what belongs to others stays as it is', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
-    const other = await deliveries.tellingTo(answers(200));
+  test('the callbacks of a payment, a period or an account, and no others', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
+    const other = await deliveries.siteWith(answers(200));
     const { mid } = merchant.merchant;
     const early = await saleAndRefund(merchant);
     await saleAndRefund(other);
@@ -346,8 +346,8 @@ describe('sending again', () => {
     expect(other.receiver.received).toHaveLength(2);
   });
 
-  test('one that waits for its next try is sent now', async () => {
-    const merchant = await deliveries.tellingTo(answers(500));
+  test('a callback that waits for its next attempt is sent now', async () => {
+    const merchant = await deliveries.siteWith(answers(500));
     const paymentId = await merchant.sale();
     await deliveries.drain();
     merchant.receiver.behaviour = answers(200);
@@ -358,8 +358,8 @@ describe('sending again', () => {
     expect((await list({ payment_id: paymentId })).items).toMatchObject([{ state: 'delivered', tries: 2 }]);
   });
 
-  test('many at once while tries are recorded: none is lost, nobody waits for the other', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+  test('many callbacks while attempts are recorded: none is lost, and neither blocks the other', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     const { mid } = merchant.merchant;
     await merchant.sales(60);
     const draining = deliveries.drain();
@@ -393,7 +393,7 @@ describe('refusals', () => {
     ['an unknown state', { mid: newId(), state: 'lost' }, ['state: This value is not valid.']],
     ['an unknown word', { mid: newId(), sate: 'parked' }, ['sate: This parameter does not exist.']],
     ['a day that is none', { mid: newId(), from: '2026-02-30' }, ['from: This value is not valid.']],
-  ])('%s: nothing is sent again', async (_, body, expected) => {
+  ])('%s: nothing is resent', async (_, body, expected) => {
     const answer = await shop.admin('POST', '/callbacks/resend', body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ result: 'ERROR', error_code: 100000 });
@@ -407,8 +407,8 @@ describe('refusals', () => {
     ]);
   };
 
-  test('accounts and payments that nobody has, or somebody else', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+  test('accounts and payments that do not exist, or payments of another account', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     const paymentId = await merchant.sale();
     notFound(await shop.admin('POST', '/callbacks/resend', { mid: newId() }), 'Account does not exist.');
     notFound(await shop.admin('POST', '/callbacks/resend', { payment_id: newId() }), 'Payment does not exist.');
@@ -416,8 +416,8 @@ describe('refusals', () => {
     notFound(await shop.admin('POST', '/callbacks/resend', foreign), 'Payment does not exist.');
   });
 
-  test('callbacks that nobody has', async () => {
-    const merchant = await deliveries.tellingTo(answers(200));
+  test('callbacks that do not exist', async () => {
+    const merchant = await deliveries.siteWith(answers(200));
     const paymentId = await merchant.sale();
     for (const id of [
       `${newId()}-2`,
@@ -433,7 +433,7 @@ describe('refusals', () => {
     }
   });
 
-  test('whoever has no token', async () => {
+  test('requests without a token', async () => {
     const paths = [
       ['GET', '/callbacks'],
       ['GET', '/callbacks/x'],

@@ -1,8 +1,8 @@
-/** What a merchant of `/post` is told by callback: every change and every outcome, once, in order, and nothing else. */
+/** The callbacks of `/post` payments: one for every change and every outcome, in order, and no others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
-import { type CallbackMerchant, callbacksOf, readCallback, UNTOLD } from '../support/callbacks.ts';
+import { CALLBACK_MISMATCHES, type CallbackMerchant, callbacksOf, readCallback } from '../support/callbacks.ts';
 import { fill } from '../support/checkout.ts';
 import {
   type Fields,
@@ -32,11 +32,11 @@ const DAY = 86_400;
 const OPERATION = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 const SETTINGS = { account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' };
 
-/** One payment and whoever does something to it. */
+/** One payment and the means to act on it. */
 interface Scene {
   merchant: CallbackMerchant;
   id: string;
-  /** The page that the payer was sent to. */
+  /** The page that the payer was redirected to. */
   page: string;
   pass(seconds: number): Promise<void>;
   send(action: OperationAction, fields?: Fields): Promise<Fields>;
@@ -44,7 +44,7 @@ interface Scene {
 
 type Step = (scene: Scene) => Promise<unknown>;
 
-/** A sale of an account of its own, which nobody else moves the clock of. */
+/** A sale of an account of its own, whose clock no other test moves. */
 async function begin(brand: string, fields: Fields = {}, settings: Record<string, unknown> = {}) {
   const merchant = await callbacks.newMerchant({ ...SETTINGS, ...settings });
   return continueWith(merchant, brandSale(brand, merchant, fields));
@@ -70,7 +70,7 @@ async function continueWith(merchant: CallbackMerchant, request: Fields) {
 const fault = (merchant: CallbackMerchant, mode: string, more: Record<string, unknown> = {}): Promise<void> =>
   at.fault(mode, { mid: merchant.mid, ...more });
 
-// Steps: what befalls a payment.
+// Steps: what happens to a payment.
 const operation =
   (action: OperationAction, amount = ''): Step =>
   ({ send }) =>
@@ -87,7 +87,7 @@ const provider =
 const bank = (code: string): Step => provider({ bank_callback: code });
 const executes = provider({ provider_status: 'executed' });
 const approves: Step = ({ id }) => at.approve(id);
-/** What the provider does to its own books, of which the gateway hears nothing. */
+/** Changes the provider's record of the payment without a notification to the gateway. */
 const behindOurBack =
   (kind: string, amount: string): Step =>
   ({ id }) =>
@@ -109,71 +109,77 @@ const meets =
   ({ merchant }) =>
     fault(merchant, mode);
 
-// What is told: the fields besides those that every callback of a payment has.
-const told = (action: string, result: string, status: string, more: Fields = {}): Fields => ({
+// Expected callbacks: the fields besides those that every callback of a payment has.
+const callbackWith = (action: string, result: string, status: string, more: Fields = {}): Fields => ({
   ...{ action, result, status },
   ...more,
 });
-const SETTLED = told('SALE', 'SUCCESS', 'SETTLED');
-const PENDING = told('SALE', 'SUCCESS', 'PENDING');
-const REDIRECT = told('SALE', 'REDIRECT', 'REDIRECT');
-const UNDEFINED = told('SALE', 'UNDEFINED', 'PENDING');
-const declined = (decline_reason: string): Fields => told('SALE', 'DECLINED', 'DECLINED', { decline_reason });
+const SETTLED = callbackWith('SALE', 'SUCCESS', 'SETTLED');
+const PENDING = callbackWith('SALE', 'SUCCESS', 'PENDING');
+const REDIRECT = callbackWith('SALE', 'REDIRECT', 'REDIRECT');
+const UNDEFINED = callbackWith('SALE', 'UNDEFINED', 'PENDING');
+const declined = (decline_reason: string): Fields => callbackWith('SALE', 'DECLINED', 'DECLINED', { decline_reason });
 const TOO_LATE = declined('The payer did not finish in time.');
 const BY_PROVIDER = declined('Declined by the simulated provider.');
 const done = (action: string, status: string, amount = '10.00'): Fields =>
-  told(action, 'SUCCESS', status, { amount, operation_id: OPERATION });
+  callbackWith(action, 'SUCCESS', status, { amount, operation_id: OPERATION });
 const refused = (action: string, status: string, decline_reason: string, amount = '10.00'): Fields =>
-  told(action, 'DECLINED', status, { amount, decline_reason, operation_id: OPERATION });
+  callbackWith(action, 'DECLINED', status, { amount, decline_reason, operation_id: OPERATION });
 
 const AUTH = { auth: 'Y' };
 const ASK_LADDER = passes(5, 5, 15, 30, 60, 300, 900, 3600, 21_600);
 
-type Row = [what: string, brand: string, fields: Fields, steps: Step[], told: Fields[]];
+type Row = [what: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]];
 
 const SALES: Row[] = [
   ['settled', 'vcard', {}, [], [SETTLED]],
   ['settled', 'pin-a', {}, [], [SETTLED]],
   ['declined', 'vcard', { identifier: 'decline@example.com' }, [], [declined('Declined by the test connector.')]],
   ['declined', 'pin-a', { payer_email: 'decline@example.com' }, [], [BY_PROVIDER]],
-  ['reserved', 'vcard', AUTH, [], [PENDING]],
+  ['authorised', 'vcard', AUTH, [], [PENDING]],
   [
-    'taken back by the bank',
+    'charged back',
     'vcard',
     {},
     [provider({ chargeback: true })],
-    [SETTLED, told('CHARGEBACK', 'SUCCESS', 'CHARGEBACK')],
+    [SETTLED, callbackWith('CHARGEBACK', 'SUCCESS', 'CHARGEBACK')],
   ],
-  ['reserved, and settled by the provider itself', 'pin-a', AUTH, [executes], [PENDING, SETTLED]],
+  ['authorised, and settled by the provider itself', 'pin-a', AUTH, [executes], [PENDING, SETTLED]],
 ];
 
 const OPERATIONS: Row[] = [
   ['CAPTURE of everything', 'vcard', AUTH, [operation('CAPTURE')], [PENDING, done('CAPTURE', 'SETTLED')]],
   ['CAPTURE of a part', 'vcard', AUTH, [operation('CAPTURE', '4.00')], [PENDING, done('CAPTURE', 'SETTLED', '4.00')]],
   [
-    'CAPTURE that the provider refuses',
+    'CAPTURE that the provider declines',
     'pin-a',
     AUTH,
     [behindOurBack('void', '1000'), operation('CAPTURE')],
     [PENDING, refused('CAPTURE', 'PENDING', 'Only an authorised payment can be captured.')],
   ],
   [
-    'CAPTURE whose answer got lost: nothing before it is found out',
+    'CAPTURE whose answer is lost: no callback before its outcome is known',
     'pin-a',
     AUTH,
     [meets('timeout_after'), operation('CAPTURE'), passes(10)],
     [PENDING, done('CAPTURE', 'SETTLED')],
   ],
   [
-    'CAPTURE under way while the provider settles it: both are told',
+    'CAPTURE in flight while the provider settles it: a callback for both',
     'pin-a',
     AUTH,
     [meets('timeout_after'), operation('CAPTURE'), executes, passes(10)],
     [PENDING, SETTLED, done('CAPTURE', 'SETTLED')],
   ],
   ['VOID', 'vcard', AUTH, [operation('VOID')], [PENDING, done('VOID', 'VOID')]],
-  ['VOID of what waits for its payer', 'upi-b', {}, [operation('VOID')], [PENDING, done('VOID', 'VOID')]],
-  ['CREDITVOID of a reservation', 'vcard', AUTH, [operation('CREDITVOID')], [PENDING, done('CREDITVOID', 'REVERSAL')]],
+  ['VOID of a payment that waits for its payer', 'upi-b', {}, [operation('VOID')], [PENDING, done('VOID', 'VOID')]],
+  [
+    'CREDITVOID of an authorisation',
+    'vcard',
+    AUTH,
+    [operation('CREDITVOID')],
+    [PENDING, done('CREDITVOID', 'REVERSAL')],
+  ],
   ['CREDITVOID', 'vcard', {}, [operation('CREDITVOID')], [SETTLED, done('CREDITVOID', 'REFUND')]],
   [
     'CREDITVOID of a part, another part and the rest',
@@ -188,25 +194,25 @@ const OPERATIONS: Row[] = [
     ],
   ],
   [
-    'CREDITVOID that the provider refuses',
+    'CREDITVOID that the provider declines',
     'pin-a',
     {},
     [behindOurBack('refund', '500'), operation('CREDITVOID')],
     [SETTLED, refused('CREDITVOID', 'SETTLED', 'The amount is more than what is left of the payment.')],
   ],
   [
-    'CAPTURE of a part, and all of it back',
+    'CAPTURE of a part, and a full refund of it',
     'vcard',
     AUTH,
     [operation('CAPTURE', '4.00'), operation('CREDITVOID')],
     [PENDING, done('CAPTURE', 'SETTLED', '4.00'), done('CREDITVOID', 'REFUND', '4.00')],
   ],
   [
-    'a reservation that nobody took for seven days',
+    'an authorisation that is not captured within seven days',
     'vcard',
     AUTH,
     [passes(7 * DAY)],
-    [PENDING, told('EXPIRY', 'SUCCESS', 'EXPIRED')],
+    [PENDING, callbackWith('EXPIRY', 'SUCCESS', 'EXPIRED')],
   ],
 ];
 
@@ -240,14 +246,14 @@ const PAYERS: Row[] = [
   ],
   ['left', 'hosted-b', {}, [decides('leave'), passes(3600)], [REDIRECT, TOO_LATE]],
   [
-    'approved, and only reserved',
+    'approved, and only authorised',
     'doc-a',
     AUTH,
     [approves, passes(1), operation('CAPTURE')],
     [REDIRECT, PENDING, done('CAPTURE', 'SETTLED')],
   ],
   [
-    'approved in an app, and only reserved: pending before and after',
+    'approved in an app, and only authorised: pending before and after',
     'upi-b',
     AUTH,
     [approves, passes(1), operation('VOID')],
@@ -262,7 +268,7 @@ function checks([, brand, fields, steps, expected]: Row) {
   return async () => {
     const scene = await begin(brand, fields);
     for (const step of steps) await step(scene);
-    expect(await callbacks.told(scene.merchant)).toEqual(
+    expect(await callbacks.delivered(scene.merchant)).toEqual(
       expected.map((row) => ({
         order_id: scene.body.order_id,
         trans_id: scene.id,
@@ -289,7 +295,7 @@ describe('a payer', () => {
 
 describe('a provider that misbehaves', () => {
   const NEVER = declined('The provider never received the payment.');
-  test.each<[mode: string, brand: string, fields: Fields, steps: Step[], told: Fields[]]>([
+  test.each<[mode: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]]>([
     ['timeout_before', 'pin-a', {}, [], [UNDEFINED, NEVER]],
     ['timeout_after', 'pin-a', {}, [], [UNDEFINED, SETTLED]],
     ['error_500', 'pin-a', {}, [], [UNDEFINED, NEVER]],
@@ -318,60 +324,60 @@ describe('a provider that misbehaves', () => {
     for (const step of [...steps, ASK_LADDER]) await step(scene);
     const { order_id, order_currency } = scene.request;
     const common = { order_id, trans_id: scene.id, operation_id: scene.id, amount: '10.00', currency: order_currency };
-    expect(await callbacks.told(merchant)).toEqual(
+    expect(await callbacks.delivered(merchant)).toEqual(
       expected.map((row) => ({ ...common, descriptor: 'Test Shop', ...row })),
     );
     await fault(merchant, 'none');
   });
 
-  test('an operator who attends to a payment tells the merchant nothing', async () => {
+  test('an operator who resolves the attention of a payment causes no callback', async () => {
     const scene = await begin('transfer-a', PESOS);
     for (const step of [passes(300), executes, isAttendedTo('late_success')]) await step(scene);
     expect((await shop.admin('POST', `/payments/${scene.id}/attended`)).status).toBe(200);
-    expect(await callbacks.told(scene.merchant)).toHaveLength(2);
+    expect(await callbacks.delivered(scene.merchant)).toHaveLength(2);
   });
 
-  test('news of a wrong amount are not told; what the provider says when it is asked is', async () => {
+  test('a notification of a wrong amount causes no callback; the answer to a query does', async () => {
     const scene = await begin('hosted-b');
     await fault(scene.merchant, 'wrong_amount');
     for (const step of [decides('approve'), isAttendedTo('wrong_amount')]) await step(scene);
-    expect(await callbacks.told(scene.merchant)).toMatchObject([REDIRECT]);
+    expect(await callbacks.delivered(scene.merchant)).toMatchObject([REDIRECT]);
     await scene.pass(60);
-    expect(await callbacks.told(scene.merchant)).toMatchObject([REDIRECT, SETTLED]);
+    expect(await callbacks.delivered(scene.merchant)).toMatchObject([REDIRECT, SETTLED]);
   });
 });
 
-describe('a payer whom our page asks', () => {
-  test.each<[brand: string, fields: Fields, after: Step[], told: Fields[]]>([
+describe('a payer who is asked for details on our page', () => {
+  test.each<[brand: string, fields: Fields, after: Step[], expected: Fields[]]>([
     ['local-b', { payer_country: 'PE' }, [approves, becomes('SETTLED')], [REDIRECT, REDIRECT, SETTLED]],
     ['upi-a', { payer_country: 'IN' }, [approves, becomes('SETTLED')], [REDIRECT, PENDING, SETTLED]],
     ['transfer-a', { payer_country: 'AR', ...PESOS }, [passes(300)], [REDIRECT, PENDING, TOO_LATE]],
   ])(
-    '%s: told when the payer is sent to our page, and again when that leads on',
+    '%s: a callback when the payer is redirected to our page, and another when the page is submitted',
     async (brand, fields, after, expected) => {
       const { complete = {}, asked = [] } = BRAND_EXPECTATIONS[brand] ?? {};
       const merchant = await callbacks.newMerchant();
       const bare = without(complete, ...asked);
       const scene = await continueWith(merchant, saleFields(merchant, { brand, identifier: '', ...bare, ...fields }));
-      expect(await callbacks.told(merchant)).toMatchObject([REDIRECT]);
+      expect(await callbacks.delivered(merchant)).toMatchObject([REDIRECT]);
       expect(
         (await fill(scene.page, Object.fromEntries(asked.map((name) => [name, complete[name] ?? ''])))).status,
       ).toBe(303);
       for (const step of after) await step(scene);
-      expect(await callbacks.told(merchant)).toMatchObject(expected);
+      expect(await callbacks.delivered(merchant)).toMatchObject(expected);
     },
   );
 
-  test('who never comes: told at the end of the hour', async () => {
+  test('who never comes: a callback when the hour is over', async () => {
     const merchant = await callbacks.newMerchant();
     const fields = { brand: 'upi-a', identifier: '', payer_country: 'IN' };
     const { pass } = await continueWith(merchant, saleFields(merchant, fields));
     await pass(3600);
-    expect(await callbacks.told(merchant)).toMatchObject([REDIRECT, TOO_LATE]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([REDIRECT, TOO_LATE]);
   });
 });
 
-describe('a payment made again', () => {
+describe('a recurring payment', () => {
   const CUSTOM = { 'custom_data[plan]': 'gold' };
   const repeatFields = (merchant: CallbackMerchant, first: Fields, fields: Fields = {}): Fields => {
     const order_id = newOrderId();
@@ -390,7 +396,7 @@ describe('a payment made again', () => {
     return body.schedule_id;
   };
 
-  test('RECURRING_SALE: the first tells its token, the repetition is one of its own', async () => {
+  test('RECURRING_SALE: the first callback has the token, and the recurring payment has its own callback', async () => {
     const { merchant, body: first } = await begin('vcard', { recurring_init: 'Y', ...CUSTOM });
     const again = await continueWith(merchant, repeatFields(merchant, first));
     const reserved = await continueWith(merchant, repeatFields(merchant, first, AUTH));
@@ -399,18 +405,18 @@ describe('a payment made again', () => {
     const of = ({ id, body }: Pick<typeof again, 'id' | 'body'>) => ({
       ...{ ...common, order_id: body.order_id, trans_id: id, operation_id: id, amount: '3.00' },
     });
-    expect(await callbacks.told(merchant)).toEqual([
+    expect(await callbacks.delivered(merchant)).toEqual([
       {
         ...{ ...common, ...SETTLED, order_id: first.order_id, trans_id: first.trans_id, operation_id: first.trans_id },
         ...{ amount: '10.00', recurring_token: first.recurring_token },
       },
-      { ...of(again), ...told('RECURRING_SALE', 'SUCCESS', 'SETTLED') },
-      { ...of(reserved), ...told('RECURRING_SALE', 'SUCCESS', 'PENDING') },
+      { ...of(again), ...callbackWith('RECURRING_SALE', 'SUCCESS', 'SETTLED') },
+      { ...of(reserved), ...callbackWith('RECURRING_SALE', 'SUCCESS', 'PENDING') },
       { ...of(reserved), ...done('CAPTURE', 'SETTLED', '1.00'), operation_id },
     ]);
   });
 
-  test('a repetition that is declined, and one whose answer gets lost', async () => {
+  test('a recurring payment that is declined, and one whose answer is lost', async () => {
     const { merchant, body: first, pass } = await begin('vcard', { recurring_init: 'Y' });
     const change = { 'vcard.success': [], 'vcard.decline': ['success@example.com'] };
     expect((await shop.admin('PATCH', `/accounts/${merchant.mid}`, change)).status).toBe(200);
@@ -419,11 +425,11 @@ describe('a payment made again', () => {
     await continueWith(merchant, repeatFields(merchant, first));
     await pass(5);
     const decline_reason = 'Declined by the test connector.';
-    expect(await callbacks.told(merchant)).toMatchObject([
+    expect(await callbacks.delivered(merchant)).toMatchObject([
       { ...SETTLED, recurring_token: first.recurring_token },
-      told('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
-      told('RECURRING_SALE', 'UNDEFINED', 'PENDING'),
-      told('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
+      callbackWith('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
+      callbackWith('RECURRING_SALE', 'UNDEFINED', 'PENDING'),
+      callbackWith('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
     ]);
   });
 
@@ -437,8 +443,8 @@ describe('a payment made again', () => {
     await pass(3 * DAY);
     const common = { ...CUSTOM, schedule_id, amount: '10.00', currency: 'USD', descriptor: 'Test Shop' };
     const ids = { trans_id: expect.any(String), operation_id: expect.any(String) };
-    const charge = told('RECURRING_SALE', 'SUCCESS', 'SETTLED');
-    expect(await callbacks.told(merchant)).toEqual([
+    const charge = callbackWith('RECURRING_SALE', 'SUCCESS', 'SETTLED');
+    expect(await callbacks.delivered(merchant)).toEqual([
       { ...common, ...SETTLED, ...ids, order_id: first.order_id, recurring_token: first.recurring_token },
       { ...common, ...charge, ...ids, order_id: `${first.order_id}:1` },
       { ...common, ...charge, ...ids, order_id: `${first.order_id}:2` },
@@ -446,26 +452,26 @@ describe('a payment made again', () => {
   });
 });
 
-describe('what is not told', () => {
+describe('no further callback for', () => {
   test('a repeat of the sale, alone or ten times at once', async () => {
     const merchant = await callbacks.newMerchant();
     const request = saleFields(merchant);
     for (let times = 0; times < 2; times++) await Promise.all(Array.from({ length: 10 }, () => shop.post(request)));
-    expect(await callbacks.told(merchant)).toHaveLength(1);
+    expect(await callbacks.delivered(merchant)).toHaveLength(1);
   });
 
-  test('a new try of a declined order is another payment, told for itself', async () => {
+  test('a declined order that is paid again: one for each payment', async () => {
     const { merchant, pass, request } = await begin('vcard', { identifier: 'decline@example.com' });
     await pass(16);
     const { order_id = '' } = request;
     const second = await continueWith(merchant, saleFields(merchant, { order_id }));
-    expect(await callbacks.told(merchant)).toMatchObject([
+    expect(await callbacks.delivered(merchant)).toMatchObject([
       { ...declined('Declined by the test connector.'), order_id },
       { ...SETTLED, order_id, trans_id: second.id },
     ]);
   });
 
-  test('requests that are refused, and questions', async () => {
+  test('refused requests and status queries', async () => {
     const { merchant, id, body } = await begin('vcard', AUTH);
     const wrong: Fields[] = [
       saleFields(merchant, { hash: 'wrong' }),
@@ -478,51 +484,51 @@ describe('what is not told', () => {
     ];
     for (const request of wrong) expect((await shop.post(request)).status, JSON.stringify(request)).toBe(400);
     for (let times = 0; times < 3; times++) expect((await shop.status(id, merchant)).status).toBe(200);
-    expect(await callbacks.told(merchant)).toMatchObject([PENDING]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([PENDING]);
   });
 
-  test('an operation that is asked for twice is told once', async () => {
+  test('the repeat of an operation', async () => {
     const { merchant, id } = await begin('vcard', AUTH);
     const capture = () => shop.post(operationFields(merchant, 'CAPTURE', id));
     const answers = await Promise.all(Array.from({ length: 8 }, capture));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await callbacks.told(merchant)).toMatchObject([PENDING, done('CAPTURE', 'SETTLED')]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([PENDING, done('CAPTURE', 'SETTLED')]);
   });
 });
 
-describe('who brings it about does not matter', () => {
-  test.each<[action: string, fields: Fields, told: Fields[]]>([
+describe('the same callback, whatever causes the change', () => {
+  test.each<[action: string, fields: Fields, expected: Fields[]]>([
     ['capture', AUTH, [PENDING, done('CAPTURE', 'SETTLED')]],
     ['void', AUTH, [PENDING, done('VOID', 'VOID')]],
     ['refund', {}, [SETTLED, done('CREDITVOID', 'REFUND')]],
-  ])('an operator who asks for a %s', async (action, fields, expected) => {
+  ])('an operator who requests a %s', async (action, fields, expected) => {
     const { merchant, id } = await begin('vcard', fields);
     expect((await shop.admin('POST', `/payments/${id}/${action}`, {})).status).toBe(200);
-    expect(await callbacks.told(merchant)).toMatchObject(expected);
+    expect(await callbacks.delivered(merchant)).toMatchObject(expected);
   });
 
-  test('ten questions at the moment when the payer’s time is over', async () => {
+  test('ten status queries at the moment when the payer’s time is over', async () => {
     const { merchant, id } = await begin('transfer-a', PESOS);
     await shop.gateway.installation.moveClock(merchant.mid, 300_000);
     await readClock(shop.gateway);
     const answers = await Promise.all(Array.from({ length: 10 }, () => shop.status(id, merchant)));
     for (const { body } of answers) expect(body).toMatchObject({ status: 'DECLINED' });
-    expect(await callbacks.told(merchant)).toMatchObject([PENDING, TOO_LATE]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([PENDING, TOO_LATE]);
   });
 
-  test('a question that finds out what the bank did', async () => {
+  test('a status query that learns what the bank did', async () => {
     const { merchant, id } = await begin('ips', DINARS);
     await executes({ id } as Scene);
     for (let times = 0; times < 3; times++) await shop.status(id, merchant);
-    expect(await callbacks.told(merchant)).toMatchObject([PENDING, SETTLED]);
+    expect(await callbacks.delivered(merchant)).toMatchObject([PENDING, SETTLED]);
   });
 });
 
-test('the callback of an operation names the one that its answer named', async () => {
+test('the callback of an operation has the operation_id of its answer', async () => {
   const { merchant, send } = await begin('vcard', AUTH);
   const { operation_id: captured } = await send('CAPTURE');
   const { operation_id: refunded } = await send('CREDITVOID', { amount: '4.00' });
-  expect((await callbacks.told(merchant)).slice(1)).toMatchObject([
+  expect((await callbacks.delivered(merchant)).slice(1)).toMatchObject([
     { action: 'CAPTURE', operation_id: captured },
     { action: 'CREDITVOID', operation_id: refunded },
   ]);
@@ -532,20 +538,20 @@ test.each([
   ['100', 'JPY'],
   ['1.25', 'KWD'],
 ])(
-  'an operation on all of %s %s says the amount as the merchant wrote it, like its answer',
+  'an operation on all of %s %s has the amount as the merchant wrote it, like its answer',
   async (amount, currency) => {
     const { merchant, send } = await begin('vcard', { ...AUTH, order_amount: amount, order_currency: currency });
     expect(await send('CAPTURE')).toMatchObject({ amount });
     await send('CREDITVOID');
-    expect((await callbacks.told(merchant)).map((fields) => fields.amount)).toEqual([amount, amount, amount]);
+    expect((await callbacks.delivered(merchant)).map((fields) => fields.amount)).toEqual([amount, amount, amount]);
   },
 );
 
-test('after all of this every change and every outcome has exactly one callback', async () => {
-  expect(await shop.rows(UNTOLD)).toEqual([]);
+test('in the end every change and every outcome has exactly one callback', async () => {
+  expect(await shop.rows(CALLBACK_MISMATCHES)).toEqual([]);
 });
 
-test('neither a hash nor a secret of any of them is in the log', async () => {
+test('the log contains no hash and no secret of any callback', async () => {
   const { merchant } = await begin('vcard');
   await callbacks.drain();
   const hashes = callbacks.receiver.received.map((received) => readCallback(received).fields.hash as string);

@@ -206,7 +206,7 @@ describe('custom_data', () => {
     const merchant: CallbackMerchant = await callbacks.newMerchant(settings);
     const { url } = await checkout.open({ methods: ['vcard'], custom_data }, merchant);
     await fill(url, VCARD.success);
-    return (await callbacks.told(merchant)).at(-1) as Body;
+    return (await callbacks.delivered(merchant)).at(-1) as Body;
   }
   const NESTED = { cart: { id: 17, items: ['tea', 'pot'], gift: false }, plan: 'gold', none: null, empty: {} };
 

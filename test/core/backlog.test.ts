@@ -1,4 +1,4 @@
-/** A provider that was down answers again: what it left open is asked about soon. */
+/** A provider that was down answers again: payments in doubt are queried soon. */
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -12,20 +12,20 @@ const shop = openShop({ connectors: { upstream: provider.connector } });
 const pinSale = (): Promise<Answer> =>
   shop.post(saleFields(shop.merchant, { brand: 'pin-a', identifier: '', ...BRAND_EXPECTATIONS['pin-a']?.complete }));
 
-test('after an outage the backlog is asked about soon, not when its long pauses are over', async () => {
+test('after an outage the backlog is queried soon, before its long backoff is over', async () => {
   provider.does({
     submit: () => ({ kind: 'unknown' }),
     query: () => Promise.reject(new Error('The provider is down.')),
   });
   const ids = await Promise.all(Array.from({ length: 20 }, async () => (await pinSale()).body.trans_id as string));
-  // Five minutes later the next question would come another fifteen minutes later.
+  // By then the next query would be due more than five minutes later.
   await shop.advanceClock(500);
   const [before] = await shop.rows(
     `select extract(epoch from min(due_at) - max(updated_at))::int as pause from payments where in_doubt and brand = 'pin-a'`,
   );
   expect(before?.pause).toBeGreaterThan(300);
   provider.does({});
-  // The first call that is answered says that the provider is back.
+  // The first answered call shows that the provider is back.
   expect((await pinSale()).body.status).toBe('SETTLED');
   const open = async (): Promise<number> =>
     Number((await shop.rows(`select count(*) from payments where in_doubt and brand = 'pin-a'`))[0]?.count);
@@ -38,7 +38,7 @@ test('after an outage the backlog is asked about soon, not when its long pauses 
   expect((await shop.inspect(ids[0] as string)).status).toBe('SETTLED');
 });
 
-test('the early question takes none of those that were to come', async () => {
+test('the early query is additional: it does not use up a scheduled one', async () => {
   provider.does({
     submit: () => ({ kind: 'unknown' }),
     query: () => Promise.reject(new Error('The provider is down.')),
@@ -54,6 +54,6 @@ test('the early question takes none of those that were to come', async () => {
   expect(await asked()).toBe(before);
 });
 
-test('after all of this every invariant holds', async () => {
+test('in the end every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

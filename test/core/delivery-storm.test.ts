@@ -1,4 +1,4 @@
-/** A storm: many callbacks, a third of the servers faulty, the deliverers killed; nothing is lost or invented. */
+/** Many callbacks, a third of the servers faulty, delivering processes killed: no callback is lost or altered. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -16,7 +16,7 @@ import {
 import { clearAway, type RunningGateway } from '../support/process.ts';
 import { answers } from '../support/receivers.ts';
 
-/** How many there are altogether; 20,000 make a storm worth its name, and take a minute and a half. */
+/** The number of callbacks; 20,000 are a realistic load and take a minute and a half. */
 const EVENTS = Number(process.env.TURNPIKE_STORM_EVENTS ?? 4000);
 const HEALTHY = 28;
 const REAL_SALES = 6;
@@ -45,30 +45,30 @@ afterAll(async () => {
 const midsOf = (merchants: readonly StormMerchant[]): string[] => merchants.map(({ merchant }) => merchant.mid);
 const waiting = (merchants: readonly StormMerchant[]): Promise<number> =>
   storm.count(`state = 'waiting'`, midsOf(merchants));
-/** That is what is due by the clock of everybody, and is not held back by an earlier one of its payment. */
+/** Due by the gateway's clock, and not blocked by an earlier callback of the payment. */
 const IS_DUE = `state = 'waiting'
   and due_at <= now() + (select coalesce(max(offset_ms), 0) from clock_offsets) * interval '1 ms'
   and not exists (select from callbacks b where b.mid = callbacks.mid and b.payment_id = callbacks.payment_id
     and b.seq < callbacks.seq and b.state = 'waiting' and b.retry_index < 3)`;
-const PATIENTLY = { timeout: 60_000, interval: 100 };
+const SLOW_POLL = { timeout: 60_000, interval: 100 };
 
-/** Until all of these were told. */
-const areTold = (merchants: readonly StormMerchant[]): Promise<void> =>
-  expect.poll(() => waiting(merchants), PATIENTLY).toBe(0);
+/** Waits until these merchants have no waiting callbacks. */
+const allDelivered = (merchants: readonly StormMerchant[]): Promise<void> =>
+  expect.poll(() => waiting(merchants), SLOW_POLL).toBe(0);
 
-test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hardly notice the others`, async () => {
+test(`${EVENTS} callbacks: each is delivered or parked, and faulty servers hardly delay healthy ones`, async () => {
   const all = [...healthy, ...recovering, ...lost];
   const faulty = [...recovering, ...lost];
-  // First while nobody is faulty, then with everybody, then twice as much while processes die.
+  // First to healthy servers only, then to all, then twice as many while processes are killed.
   const each = Math.ceil(EVENTS / (HEALTHY + 3 * all.length));
   const phaseMs = (1000 * each * HEALTHY) / HEALTHY_PER_SECOND;
   const figures: Record<string, unknown> = { events: EVENTS };
 
   const first = await storm.worker();
-  await areTold(healthy);
+  await allDelivered(healthy);
   const measure = async (name: string, merchants: readonly StormMerchant[]): Promise<number> => {
     const written = await storm.pour(merchants, each, phaseMs);
-    await areTold(healthy);
+    await allDelivered(healthy);
     const delays = delaysOf(healthy, written);
     figures[name] = { count: delays.length, p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) };
     return percentile(delays, 0.99);
@@ -76,7 +76,7 @@ test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hard
   const baseline = await measure('baseline', healthy);
   const stormy = await measure('stormy', all);
   figures.ratio = stormy / baseline;
-  // Whoever stands behind a server that hangs waits until that is given up.
+  // A callback that waits for a call that hangs waits for the call's timeout at most.
   expect(stormy).toBeLessThan(LIMITS.callbackTimeoutMs);
 
   const workers: RunningGateway[] = [first, await storm.worker()];
@@ -92,7 +92,7 @@ test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hard
   await poured;
   figures.leased = await storm.count(`state = 'waiting' and due_at > now()`, midsOf(healthy));
   await storm.leap(LIMITS.leaseMs / 1000 + 1);
-  await areTold(healthy);
+  await allDelivered(healthy);
   expect(await waiting(faulty)).toBeGreaterThan(0);
   expect(await storm.count(`state = 'parked'`)).toBe(0);
 
@@ -100,11 +100,11 @@ test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hard
     if (one.name === 'failsTls') await storm.move(one);
     else become(one.receivers[0], answers(200), one);
   }
-  // The whole ladder is climbed elsewhere; here its last steps are enough.
+  // Other tests go through the whole retry schedule; here its last attempts are enough.
   await storm.rows(`update callbacks set retry_index = 12 where state = 'waiting' and mid = any($1)`, [midsOf(lost)]);
   for (let leaps = 0; leaps < 10 && (await waiting(faulty)) > 0; leaps++) {
     await storm.leap(30 * 3600);
-    await expect.poll(() => storm.count(IS_DUE), PATIENTLY).toBe(0);
+    await expect.poll(() => storm.count(IS_DUE), SLOW_POLL).toBe(0);
   }
   for (const worker of workers) await worker.stop();
 
@@ -112,23 +112,23 @@ test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hard
   expect(await storm.count(`state = 'parked'`, midsOf([...healthy, ...recovering]))).toBe(0);
   expect(await storm.count(`state = 'delivered'`, midsOf(lost))).toBe(0);
 
-  const told = new Map<string, Map<string, string>>();
+  const bodies = new Map<string, Map<string, string>>();
   for (const { mid, id, body } of await storm.rows(`select mid, payment_id || '-' || seq as id, body from callbacks`)) {
-    const own = told.get(mid as string) ?? new Map();
-    told.set(mid as string, own.set(id, body));
+    const own = bodies.get(mid as string) ?? new Map();
+    bodies.set(mid as string, own.set(id, body));
   }
   let copies = 0;
-  for (const { merchant, name, receivers, taken } of all) {
-    const own = told.get(merchant.mid) as Map<string, string>;
+  for (const { merchant, name, receivers, accepted } of all) {
+    const own = bodies.get(merchant.mid) as Map<string, string>;
     const received = receivers.flatMap((one) => one.received);
     copies += received.length;
     for (const one of received) {
-      expect(own.get(idOf(one)), `${name}: nothing is invented`).toBe(one.body.toString());
+      expect(own.get(idOf(one)), `${name}: every body is as written`).toBe(one.body.toString());
       expect(isSigned(one, merchant.callback_secret), `${name}: everything is signed`).toBe(true);
     }
     if (!(name in LOST)) expect(new Set(received.map(idOf)).size, `${name}: nothing is missing`).toBe(own.size);
-    // A flood is cut off before its end.
-    if (!(name in LOST) && name !== 'floods') expect(taken.size, `${name}: all were taken`).toBe(own.size);
+    // An endless answer is cut off before its end.
+    if (!(name in LOST) && name !== 'floods') expect(accepted.size, `${name}: all were accepted`).toBe(own.size);
     if (name === 'healthy') expectOrder(received.map(idOf));
   }
   const [total] = await storm.rows('select count(*)::int as count, sum(attempts)::int as tries from callbacks');
@@ -136,12 +136,12 @@ test(`${EVENTS} callbacks: each is delivered or parked, and healthy servers hard
   const twice = healthy.map(({ receivers, arrivals }) => receivers[0].received.length - arrivals.size);
   figures.total = total;
   figures.copies = copies;
-  figures.healthyToldTwice = twice.reduce((sum, one) => sum + one, 0);
+  figures.healthyDuplicates = twice.reduce((sum, one) => sum + one, 0);
   console.log(JSON.stringify(figures));
   expect((await verifyAt(storm.connection)).violations).toEqual([]);
 }, 300_000);
 
-/** What is later in a payment arrives first after what is earlier has. */
+/** The first arrivals of a payment's callbacks are in order. */
 function expectOrder(ids: readonly string[]): void {
   const firsts = new Map<string, number>();
   for (const id of new Set(ids)) {

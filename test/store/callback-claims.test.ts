@@ -1,4 +1,4 @@
-/** What it costs to find and to take callbacks that are due: a bounded number of rows, however many wait or are due. */
+/** Finding and claiming due callbacks reads a bounded number of rows, however many wait or are due. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDeliverer } from '../../src/core/callbacks/deliver.ts';
 import {
@@ -13,11 +13,11 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
 import { answers } from '../support/receivers.ts';
 
-/** How the connection for deliveries plans its statements. */
+/** The planner settings of the connection for deliveries. */
 const AS_DELIVERIES =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 const MANY = 50_000;
-/** The most rows that one statement may read, scans for updates included. */
+/** How many rows one statement may read at most, scans for updates included. */
 const ROWS_MOST = 5000;
 
 let shop: TestGateway;
@@ -40,7 +40,7 @@ beforeEach(async () => {
   statements.length = 0;
 });
 
-/** Makes callbacks that wait, of payments that exist nowhere else; `n` counts them. */
+/** Inserts waiting callbacks of payments that do not exist; `n` numbers them. */
 async function insert(count: number, columns: { mid?: string; endpoint?: string; due: string; retryIndex?: number }) {
   const { mid = 'gen_random_uuid()', endpoint = `''`, due, retryIndex = 0 } = columns;
   await shop.rows(`insert into callbacks
@@ -50,7 +50,7 @@ async function insert(count: number, columns: { mid?: string; endpoint?: string;
   await shop.rows('analyze callbacks');
 }
 
-/** How the statements that were noted read the callbacks, when they are run once more. */
+/** Runs the recorded statements again and expects that each reads few rows, by an index. */
 async function expectFewRows(): Promise<void> {
   expect(statements.length).toBeGreaterThan(0);
   for (const statement of new Map(statements.map((one) => [one.text, one])).values()) {
@@ -60,7 +60,7 @@ async function expectFewRows(): Promise<void> {
   }
 }
 
-/** Everything that is found by one sweep, and in how many searches. */
+/** All endpoints that one sweep finds, and the number of searches. */
 async function sweep(now: number): Promise<{ found: Map<string, DueEndpoint>; searches: number }> {
   const found = new Map<string, DueEndpoint>();
   let searches = 0;
@@ -73,21 +73,21 @@ async function sweep(now: number): Promise<{ found: Map<string, DueEndpoint>; se
 }
 
 test.each(['accounts', 'endpoints of one account'])(
-  `${MANY} %s that wait for a later try are not looked at, when callbacks are taken and when tries are recorded`,
+  `${MANY} %s that wait for a later attempt are not read when callbacks are claimed and attempts are recorded`,
   async (kind) => {
-    const told = await deliveries.tellingTo(answers(200));
-    const own = kind === 'accounts' ? {} : { mid: `'${told.merchant.mid}'::uuid`, endpoint: 'n::text' };
+    const site = await deliveries.siteWith(answers(200));
+    const own = kind === 'accounts' ? {} : { mid: `'${site.merchant.mid}'::uuid`, endpoint: 'n::text' };
     await insert(MANY, { ...own, due: `now() + n * interval '1 s' + interval '1 hour'`, retryIndex: 8 });
-    const id = await told.sale();
+    const id = await site.sale();
     await createDeliverer({ ...shop.gateway, callbacks: store }).drain();
-    expect(told.receiver.received.map(idOf)).toEqual([`${id}-2`]);
+    expect(site.receiver.received.map(idOf)).toEqual([`${id}-2`]);
     expect(new Set(statements.map(({ text }) => text)).size).toBe(3);
     await expectFewRows();
   },
   120_000,
 );
 
-test(`of ${MANY} endpoints that have something due each, a look reads a part, and a sweep finds all`, async () => {
+test(`of ${MANY} endpoints with due callbacks, a search reads a part, and a sweep finds all`, async () => {
   await insert(MANY, { due: `now() - interval '1 s'` });
   const { found, searches } = await sweep(Date.now());
   expect([found.size, searches]).toEqual([MANY, MANY / 1000 + 1]);
@@ -98,7 +98,7 @@ test(`of ${MANY} endpoints that have something due each, a look reads a part, an
   await expectFewRows();
 }, 120_000);
 
-test(`a backlog of ${MANY} of one endpoint hides nobody, and is taken in its order`, async () => {
+test(`a backlog of ${MANY} of one endpoint hides no other endpoint, and is claimed in order`, async () => {
   const mid = '0199ffff-0000-7000-8000-000000000002';
   await insert(MANY, { mid: `'${mid}'::uuid`, due: `now() - interval '1 s' - n * interval '1 ms'` });
   await insert(1, { due: `now() - interval '20 s'` });
@@ -121,11 +121,11 @@ test(`a backlog of ${MANY} of one endpoint hides nobody, and is taken in its ord
   await expectFewRows();
 }, 120_000);
 
-test('callbacks that are held back are put off, so that they do not hide the others of their endpoint', async () => {
+test('blocked callbacks are deferred, so that they do not hide the others of their endpoint', async () => {
   const mid = '0199ffff-0000-7000-8000-000000000003';
-  const HELD = 5000;
-  // An earlier callback of each payment has failed once and waits for its next try.
-  await insert(HELD, { mid: `'${mid}'::uuid`, due: `now() + interval '5 minutes'`, retryIndex: 1 });
+  const BLOCKED = 5000;
+  // An earlier callback of each payment has failed once and waits for its next attempt.
+  await insert(BLOCKED, { mid: `'${mid}'::uuid`, due: `now() + interval '5 minutes'`, retryIndex: 1 });
   await shop.rows(`insert into callbacks
       (mid, payment_id, seq, type, body, is_json, endpoint, state, retry_index, due_at, created_at)
     select mid, payment_id, 4, type, body, is_json, endpoint, state, 0, now() - interval '1 s', created_at
@@ -146,7 +146,7 @@ test('callbacks that are held back are put off, so that they do not hide the oth
   }
   expect(claimed).toHaveLength(1);
   expect(claimed[0]).toMatchObject({ seq: 2, retryIndex: 0 });
-  expect(claims).toBeLessThan(HELD / 50);
+  expect(claims).toBeLessThan(BLOCKED / 50);
   const [row] = await shop.rows(`select count(*)::int as due from callbacks where mid = '${mid}'
     and due_at <= '${new Date(now).toISOString()}'`);
   expect(row).toEqual({ due: 0 });

@@ -1,4 +1,4 @@
-/** How many rows the statements on callbacks read: a number that does not grow with the table. */
+/** The statements on callbacks read a number of rows that does not grow with the table. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CallbackFilter, CallbackStore } from '../../src/store/callbacks.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -8,7 +8,7 @@ const MERCHANTS = 50;
 const CALLBACKS = 100_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
 const SECOND = 1000;
-/** The most rows that one statement resends, written a second time by hand. */
+/** How many rows one statement resends at most, stated independently of the source. */
 const PORTION = 1000;
 
 let shop: TestGateway;
@@ -47,7 +47,7 @@ afterAll(async () => {
   await shop.close();
 });
 
-/** Runs it, and says how its statements read the callbacks. */
+/** Runs it, and returns how its statements read the table of callbacks. */
 async function readingBy(run: () => Promise<unknown>) {
   statements.length = 0;
   await run();
@@ -61,27 +61,27 @@ describe('a page of the list', () => {
   const at = (second: number): number => START + second * SECOND;
   const middle = { from: at(40_000), to: at(60_000) };
   const FILTERS: [string, CallbackFilter][] = [
-    ['nothing', {}],
+    ['no filter', {}],
     ['an account', { mid: merchant(7) }],
     ['an account whose callbacks are all old', { mid: OLD }],
     ['an account that has none', { mid: NEW }],
-    ['a time', middle],
+    ['a period', middle],
     ['the beginning', { to: at(100) }],
-    ['the time since', { from: at(99_990) }],
-    ['a time when nothing happened', { from: at(200_000) }],
-    ['an account and a time', { mid: merchant(7), ...middle }],
+    ['the latest period', { from: at(99_990) }],
+    ['a period without callbacks', { from: at(200_000) }],
+    ['an account and a period', { mid: merchant(7), ...middle }],
     ...(['waiting', 'delivered', 'parked'] as const).flatMap((state): [string, CallbackFilter][] => [
       [state, { state }],
       [`${state} of an account`, { state, mid: merchant(8) }],
-      [`${state} of an account that has no such`, { state, mid: state === 'parked' ? OLD : PARKED }],
-      [`${state} of a time`, { state, ...middle }],
-      [`${state} of an account and a time`, { state, mid: merchant(8), ...middle }],
+      [`${state} of an account without such`, { state, mid: state === 'parked' ? OLD : PARKED }],
+      [`${state} of a period`, { state, ...middle }],
+      [`${state} of an account and a period`, { state, mid: merchant(8), ...middle }],
     ]),
   ];
 
   test.each(FILTERS)('by %s reads a few rows, by an index', async (_, filter) => {
     const { rows, scans } = await readingBy(() => store.list(filter, LIMIT));
-    // Each of three states as far as the page, and the page itself.
+    // A page of each of the three states, and the page itself.
     expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(4 * LIMIT + 10);
     expect(scans.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
   });
@@ -98,14 +98,14 @@ describe('a page of the list', () => {
   });
 
   test.each<CallbackFilter>([{}, { state: 'waiting' }, { state: 'delivered' }, middle])(
-    'by a payment, and %j: its rows only',
+    'by a payment, and %j, reads its rows only',
     async (filter) => {
       const { rows, scans } = await readingBy(() => store.list({ ...filter, paymentId: payment }, LIMIT));
       expect(Math.max(...rows), scans.join(', ')).toBeLessThanOrEqual(10);
     },
   );
 
-  test('has the newest first, whatever the filter', async () => {
+  test('has the newest callbacks first, whatever the filter', async () => {
     for (const [, filter] of FILTERS) {
       const times = (await store.list(filter, LIMIT)).map(({ createdAt }) => createdAt);
       expect(times).toEqual(times.toSorted((a, b) => b - a));
@@ -115,7 +115,7 @@ describe('a page of the list', () => {
   });
 });
 
-test('a resend of an account touches a portion in each statement, and every callback in one of them', async () => {
+test('a resend of an account updates one portion per statement, and every callback once', async () => {
   const { rows, scans } = await readingBy(async () => {
     let portions = 0;
     const count = await store.resend({ mid: PARKED, state: 'parked' }, Date.now, () => portions++);

@@ -1,4 +1,4 @@
-/** Callbacks as a merchant’s own server reads them: from the raw bytes, checked by hand, apart from the gateway’s code. */
+/** Callbacks as a merchant’s own server reads them: from the raw bytes, verified independently of the gateway’s code. */
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { type Fields, type Merchant, sign, type TestGateway } from './gateway.ts';
@@ -43,7 +43,7 @@ const header = ({ headers }: Received, name: string): string => {
   return headers[name] as string;
 };
 
-/** Reads a request that a merchant’s server got, whoever sent it and whether or not it is right. */
+/** Parses a request that a merchant’s server received, valid or not. */
 export function readCallback(received: Received): Callback {
   const { body, method, path } = received;
   expect(method).toBe('POST');
@@ -67,14 +67,14 @@ export function readCallback(received: Received): Callback {
   };
 }
 
-/** Which of the signatures this secret made over these bytes; none when it is -1. */
+/** The index of the signature that this secret made over these bytes, or -1. */
 export function signatureBy(secret: string, { id, timestamp, signatures, body }: Callback): number {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
   return signatures.indexOf(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
 }
 
-/** What the hash of each shape covers, written a second time by hand. */
+/** The fields that the hash of each shape covers, stated independently of the source. */
 const HASHED = {
   s2s: ['trans_id', 'order_id', 'status'],
   checkout: ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
@@ -88,13 +88,13 @@ export function hashFor(password: string, fields: Fields): string {
 /** The payment that a callback is about. */
 export const paymentOf = ({ fields }: Callback): string => fields.trans_id ?? fields.id ?? '';
 
-/** Servers of merchants of one shop, and what arrived there. */
+/** Merchants of one gateway, the server that receives their callbacks, and what arrived there. */
 export async function callbacksOf(shop: TestGateway) {
   const receiver = await startReceiver();
   const { origin } = new URL(receiver.url);
-  let places = 0;
-  /** An address that nobody else has. */
-  const newUrl = (): string => `${origin}/callbacks/${++places}`;
+  let urlCount = 0;
+  /** An address of its own. */
+  const newUrl = (): string => `${origin}/callbacks/${++urlCount}`;
   const pathOf = (url: string): string => new URL(url).pathname;
   const urls = new Map<string, string>();
 
@@ -102,8 +102,8 @@ export async function callbacksOf(shop: TestGateway) {
     receiver.received.filter(({ path }) => path === pathOf(url)).map(readCallback);
   const drain = (): Promise<void> => shop.gateway.deliverer.drain();
 
-  /** What the database keeps of the callbacks of an account, under their ids. */
-  async function kept({ mid }: Merchant): Promise<Map<string, Record<string, unknown>>> {
+  /** The stored callbacks of an account, by their ids. */
+  async function stored({ mid }: Merchant): Promise<Map<string, Record<string, unknown>>> {
     const rows = await shop.rows(
       `select c.payment_id || '-' || c.seq as id, c.body, c.is_json, c.type, c.state, c.reason, c.attempts,
         to_char(h.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as date
@@ -117,7 +117,7 @@ export async function callbacksOf(shop: TestGateway) {
     newUrl,
     received,
     drain,
-    kept,
+    stored,
     urlOf: ({ mid }: Merchant): string => urls.get(mid) as string,
 
     async newMerchant(settings: Record<string, unknown> = {}): Promise<CallbackMerchant> {
@@ -128,20 +128,22 @@ export async function callbacksOf(shop: TestGateway) {
     },
 
     /**
-     * What a merchant was told, payment by payment and each in its order. Everything that is the same for every callback
-     * was checked then: signature, hash, date, numbers, and that the database holds these bytes and no others; so hash
-     * and date are left out.
+     * The fields of all callbacks that a merchant received, by payment and in order. It checks what holds for every
+     * callback: signature, hash, date, sequence numbers, and that the bytes are those of the database. Hash and date are
+     * omitted from the result.
      */
-    async told(merchant: CallbackMerchant, url = urls.get(merchant.mid) as string): Promise<Fields[]> {
+    async delivered(merchant: CallbackMerchant, url = urls.get(merchant.mid) as string): Promise<Fields[]> {
       await drain();
       const callbacks = received(url);
-      const rows = await kept(merchant);
+      const rows = await stored(merchant);
       const lastOf = new Map<string, number>();
       for (const callback of callbacks) {
         const { fields, id, sequence, timestamp, body, isJson } = callback;
         const payment = paymentOf(callback);
         expect(id).toBe(`${payment}-${sequence}`);
-        expect(sequence, 'the number grows, and nothing comes twice').toBeGreaterThan(lastOf.get(payment) ?? 0);
+        expect(sequence, 'the sequence number grows, and no callback comes twice').toBeGreaterThan(
+          lastOf.get(payment) ?? 0,
+        );
         lastOf.set(payment, sequence);
         expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(60);
         expect(callback.signatures).toHaveLength(1);
@@ -160,20 +162,20 @@ export async function callbacksOf(shop: TestGateway) {
   };
 }
 
-/** A history row that changed something and is not told, a callback that tells of nothing, an outcome without one. */
-export const UNTOLD = `
-  select 'not told: ' || h.event as wrong, h.payment_id, h.seq from history h
+/** Finds changes without a callback, callbacks without a change, and operations whose outcomes and callbacks differ in number. */
+export const CALLBACK_MISMATCHES = `
+  select 'no callback: ' || h.event as wrong, h.payment_id, h.seq from history h
   left join callbacks c using (mid, payment_id, seq)
   where c.seq is null and h.seq > 1
     and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
       or h.event like 'refused %' and h.event <> 'refused expiry')
   union all
-  select 'tells of nothing: ' || c.type, c.payment_id, c.seq from callbacks c
+  select 'no change: ' || c.type, c.payment_id, c.seq from callbacks c
   left join history h using (mid, payment_id, seq)
   where h.seq is null or h.seq = 1
     or h.event in ('queried', 'doubted', 'attended', 'collected') or h.event like 'requested %' or h.event like 'unanswered %'
   union all
-  select 'told ' || coalesce(c.times, 0) || ' of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
+  select coalesce(c.times, 0) || ' callbacks of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
   from (select mid, payment_id, case verb when 'credit' then 'refund' else verb::text end as type, count(*) as times
         from operations where state <> 'sent' and verb <> 'expiry' group by 1, 2, 3) o
   full join (select mid, payment_id, type, count(*) as times from callbacks

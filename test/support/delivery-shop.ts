@@ -1,4 +1,4 @@
-/** Merchants who are told of their payments, and what is to be seen of it: at their servers, and in the log of tries. */
+/** Merchants with servers that receive callbacks, and access to what arrived there and to the log of attempts. */
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { createReceiver } from '../../src/connectors/receiver.ts';
@@ -8,15 +8,15 @@ import { type Answer, type Fields, type Merchant, saleFields, type TestGateway }
 import { type OperationAction, operationFields } from './operations.ts';
 import { answers, type Behaviour, type Received, startReceiver, type TestReceiver } from './receivers.ts';
 
-/** The pauses of the ladder in seconds, written a second time by hand. */
-export const LADDER = [10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 86_400];
+/** The pauses of the retry schedule in seconds, stated independently of the source. */
+export const RETRY_SCHEDULE = [10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 86_400];
 
-export type ToldMerchant = Merchant & { callback_secret: string };
+export type MerchantWithSecret = Merchant & { callback_secret: string };
 export type LoggedCallback = CallbackRow & { log: CallbackAttempt[] };
 
 export const idOf = ({ headers }: Received): string => String(headers['webhook-id']);
 
-/** Whether exactly these bytes were signed with the secret, worked out apart from the gateway's own code. */
+/** Whether the signature over exactly these bytes is valid, computed independently of the gateway's code. */
 export function isSigned({ headers, body }: Received, secret: string): boolean {
   const signature = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
     .update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`)
@@ -25,28 +25,28 @@ export function isSigned({ headers, body }: Received, secret: string): boolean {
   return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
 }
 
-/** How long a callback waits after its newest try, in seconds. */
+/** How long a callback waits after its latest attempt, in seconds. */
 export function pauseOf({ dueAt, log }: LoggedCallback): number {
   return ((dueAt as number) - (log.at(-1) as CallbackAttempt).at) / 1000;
 }
 
-/** That it waits as long as this row of the ladder says, up to a fifth more or less. */
+/** Expects the scheduled pause, up to a fifth shorter or longer. */
 export function expectPause(callback: LoggedCallback, retryIndex: number): void {
-  const row = LADDER[retryIndex] as number;
-  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeGreaterThanOrEqual(0.8 * row);
-  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeLessThanOrEqual(1.2 * row);
+  const scheduled = RETRY_SCHEDULE[retryIndex] as number;
+  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeGreaterThanOrEqual(0.8 * scheduled);
+  expect(pauseOf(callback), `pause ${retryIndex + 1}`).toBeLessThanOrEqual(1.2 * scheduled);
 }
 
-/** Takes each request when it likes, and knows how many it has at a time. */
+/** A server that delays its answers and counts its concurrent requests. */
 export interface Holding {
   behaviour: Behaviour;
-  /** How many were under way when each request had arrived, itself included. */
+  /** How many requests were open when each one arrived, itself included. */
   seen: number[];
-  /** Answers everything that is held, and from now on at once. */
+  /** Answers everything that is held, and every later request at once. */
   release(): void;
 }
 
-/** Holds what arrives for a while, or until it is told to let go, and then does what it does with the nth request. */
+/** Holds requests for a while, or until `release` is called, and then answers the nth one by `then`. */
 export function holds(then: (nth: number) => Behaviour = () => answers(200), holdMs?: number): Holding {
   const waiting = new Set<() => void>();
   const seen: number[] = [];
@@ -73,11 +73,11 @@ export function holds(then: (nth: number) => Behaviour = () => answers(200), hol
   };
 }
 
-/** One merchant with a server of its own. */
-export interface Told {
-  merchant: ToldMerchant;
+/** One merchant and its server. */
+export interface MerchantSite {
+  merchant: MerchantWithSecret;
   receiver: TestReceiver;
-  /** Makes a payment, of which the merchant is told once. */
+  /** Makes a payment with one callback. */
   sale(fields?: Fields): Promise<string>;
   sales(count: number, fields?: Fields): Promise<string[]>;
   operate(action: OperationAction, id: string, fields?: Fields): Promise<void>;
@@ -103,8 +103,8 @@ export function deliveriesAt(shop: TestGateway) {
     return body;
   };
 
-  const told = async (at: TestReceiver, settings: Record<string, unknown> = {}): Promise<Told> => {
-    const merchant = (await shop.newMerchant({ callback_url: at.url, ...settings })) as ToldMerchant;
+  const siteAt = async (at: TestReceiver, settings: Record<string, unknown> = {}): Promise<MerchantSite> => {
+    const merchant = (await shop.newMerchant({ callback_url: at.url, ...settings })) as MerchantWithSecret;
     const { mid } = merchant;
     const sale = async (fields: Fields = {}): Promise<string> =>
       done(await shop.post(saleFields(merchant, fields))).trans_id;
@@ -125,10 +125,10 @@ export function deliveriesAt(shop: TestGateway) {
 
   return {
     receiver,
-    told,
-    /** A merchant with a new server that does this. */
-    tellingTo: async (behaviour: Behaviour, settings?: Record<string, unknown>): Promise<Told> =>
-      told(await receiver(behaviour), settings),
+    siteAt,
+    /** A merchant with a new server. */
+    siteWith: async (behaviour: Behaviour, settings?: Record<string, unknown>): Promise<MerchantSite> =>
+      siteAt(await receiver(behaviour), settings),
     drain: (): Promise<void> => shop.gateway.deliverer.drain(),
     close: async (): Promise<void> => {
       for (const one of receivers.splice(0)) await one.close();
@@ -136,14 +136,14 @@ export function deliveriesAt(shop: TestGateway) {
   };
 }
 
-/** The same line to receivers with less patience, so that tests need not wait ten seconds for what hangs. */
-export async function exhaustQueriesOf(gateway: Gateway, totalMs: number): Promise<void> {
+/** Replaces the callback client by one with another timeout, so that tests need not wait ten seconds for a call that hangs. */
+export async function setReceiverTimeout(gateway: Gateway, totalMs: number): Promise<void> {
   await gateway.receiver.close();
   gateway.receiver = createReceiver({ ...gateway.callbackReach, totalMs });
 }
 
-/** How many tries a process has made, as its metrics count them. */
-export async function triesOf({ metrics }: Gateway): Promise<number> {
+/** How many attempts a process has made, by its metrics. */
+export async function attemptsBy({ metrics }: Gateway): Promise<number> {
   const counts = [...(await metrics.text()).matchAll(/^turnpike_callback_attempts_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }

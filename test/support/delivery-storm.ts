@@ -1,10 +1,10 @@
-/** An installation under a storm of callbacks: real processes that are killed, many merchants, good and bad servers. */
+/** An installation under a load of callbacks: real processes that are killed, many merchants, healthy and faulty servers. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { newMasterKey } from '../../src/lib/seal.ts';
 import { selfSigned } from './certificate.ts';
-import { idOf, type ToldMerchant } from './delivery-shop.ts';
+import { idOf, type MerchantWithSecret } from './delivery-shop.ts';
 import { ADMIN_TOKEN, saleFields } from './gateway.ts';
 import { operationFields } from './operations.ts';
 import { newDatabase, newDataDir, type RunningGateway, startGateway } from './process.ts';
@@ -23,7 +23,7 @@ import {
 const TEN_MEGABYTES = Buffer.alloc(10 * 1024 * 1024, 'x');
 const floods: Behaviour = (response) => void response.writeHead(200).end(TEN_MEGABYTES);
 
-/** Every way to take callbacks badly; those that come to their senses, and those that never do. */
+/** Every kind of faulty server: those that recover, and those that never do. */
 export const RECOVERING = {
   hangs,
   drips: drips(),
@@ -43,20 +43,20 @@ export const LOST = {
 
 export interface StormMerchant {
   name: string;
-  merchant: ToldMerchant;
-  /** Where it is told; when its address was changed, the new server comes last. */
+  merchant: MerchantWithSecret;
+  /** Its servers; when its address is changed, the new server is appended. */
   receivers: [TestReceiver, ...TestReceiver[]];
-  /** When each callback arrived first. */
+  /** When each callback first arrived. */
   arrivals: Map<string, number>;
-  /** Those that were answered with 200 to the end. */
-  taken: Set<string>;
-  /** One of its payments, of which the made ones are copies. */
+  /** The callbacks that got a complete answer of 200. */
+  accepted: Set<string>;
+  /** The payment that the others are copied from. */
   sample: string;
 }
 
-type Notes = Pick<StormMerchant, 'arrivals' | 'taken'>;
+type Notes = Pick<StormMerchant, 'arrivals' | 'accepted'>;
 
-/** Copies of real payments with all that belongs to them, under ids of their own, as if they had happened now. */
+/** Copies real payments with their history and callbacks under new ids, as if they had happened now. */
 const COPY = `
   with made as materialized (
     select t.mid, t.payment_id as sample, gen_random_uuid() as id, clock_timestamp() as now
@@ -83,7 +83,7 @@ export async function startStorm() {
     DATA_DIR: await newDataDir(),
     TURNPIKE_MASTER_KEY: newMasterKey(),
     TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
-    // Nobody is asked there; it keeps the provider simulator from being started with every process.
+    // Never called; it keeps the provider simulator from being started with every process.
     TURNPIKE_PROVIDER_URL: 'http://127.0.0.1:9',
     TURNPIKE_PROVIDER_KEY: 'a key',
     TURNPIKE_PROVIDER_NOTIFICATION_SECRET: randomBytes(32).toString('base64'),
@@ -102,7 +102,7 @@ export async function startStorm() {
     );
     return row?.count as number;
   };
-  const tell = (change: string) => rows(`select pg_notify('turnpike_changes', $1)`, [change]);
+  const notify = (change: string) => rows(`select pg_notify('turnpike_changes', $1)`, [change]);
 
   const receiver = async (notes: Notes, name = ''): Promise<TestReceiver> => {
     const certificate = name === 'failsTls' ? { certificate: selfSigned(['127.0.0.1']) } : {};
@@ -117,9 +117,9 @@ export async function startStorm() {
     rows,
     count,
 
-    /** A merchant who is told well, or in one of the bad ways; its first payments are real sales. */
+    /** A merchant with a healthy or faulty server; its first payments are real sales. */
     async merchant(name: string, behaviour: Behaviour, sales: number): Promise<StormMerchant> {
-      const notes: Notes = { arrivals: new Map(), taken: new Set() };
+      const notes: Notes = { arrivals: new Map(), accepted: new Set() };
       const at = await receiver(notes, name);
       become(at, behaviour, notes);
       if (name === 'refusesConnections') await at.close();
@@ -131,13 +131,13 @@ export async function startStorm() {
     },
 
     /** Gives a merchant a new server under a new address. */
-    async move(told: StormMerchant): Promise<void> {
-      const at = await receiver(told);
-      told.receivers.push(at);
-      await gateway.admin('PATCH', `/accounts/${told.merchant.mid}`, { callback_url: at.url });
+    async move(merchant: StormMerchant): Promise<void> {
+      const at = await receiver(merchant);
+      merchant.receivers.push(at);
+      await gateway.admin('PATCH', `/accounts/${merchant.merchant.mid}`, { callback_url: at.url });
     },
 
-    /** Lets so many events happen to each of these merchants, evenly over the time; returns when each was written. */
+    /** Writes this many callbacks for each merchant, evenly over the time; returns when each was written. */
     async pour(merchants: readonly StormMerchant[], each: number, overMs: number): Promise<Map<string, number>> {
       const written = new Map<string, number>();
       const steps = Math.max(1, Math.round(overMs / POUR_EVERY_MS));
@@ -148,7 +148,7 @@ export async function startStorm() {
         const mids = merchants.map(({ merchant }) => merchant.mid);
         const made = await rows(COPY, [mids, merchants.map(({ sample }) => sample), now]);
         for (const { id } of made) written.set(id as string, Date.now());
-        await tell('callbacks');
+        await notify('callbacks');
         const next = started + (step + 1) * POUR_EVERY_MS;
         if (next > performance.now()) await pause(next - performance.now());
       }
@@ -158,16 +158,16 @@ export async function startStorm() {
     /** A process that only delivers. */
     worker: (): Promise<RunningGateway> => startGateway({ ...variables, TURNPIKE_ROLE: 'work' }),
 
-    /** Moves the clock of everybody; those who deliver hear of it, and find everything due at once. */
+    /** Advances the gateway's clock in one step; the delivering processes are notified, and everything is due at once. */
     async leap(seconds: number): Promise<void> {
       await rows(
         `insert into clock_offsets values (null, $1)
           on conflict (mid) do update set offset_ms = clock_offsets.offset_ms + excluded.offset_ms`,
         [seconds * 1000],
       );
-      await tell('clock');
+      await notify('clock');
       await pause(100);
-      await tell('callbacks');
+      await notify('callbacks');
     },
 
     async close(): Promise<void> {
@@ -177,17 +177,17 @@ export async function startStorm() {
   };
 }
 
-/** Lets a server do this from now on, and note when each callback came first, and whether it was taken. */
-export function become(receiver: TestReceiver, behaviour: Behaviour, { arrivals, taken }: Notes): void {
+/** Sets what a server does from now on, and records when each callback first arrived and whether it was accepted. */
+export function become(receiver: TestReceiver, behaviour: Behaviour, { arrivals, accepted }: Notes): void {
   receiver.behaviour = (response, request) => {
     const id = idOf(request);
     if (!arrivals.has(id)) arrivals.set(id, Date.now());
-    response.once('finish', () => response.statusCode === 200 && taken.add(id));
+    response.once('finish', () => response.statusCode === 200 && accepted.add(id));
     behaviour(response, request);
   };
 }
 
-/** Milliseconds from the writing of each callback to its first arrival, for those of these merchants. */
+/** Milliseconds from the commit of each callback of these merchants to its first arrival. */
 export const delaysOf = (merchants: readonly StormMerchant[], written: ReadonlyMap<string, number>): number[] =>
   merchants.flatMap(({ arrivals }) =>
     [...arrivals].flatMap(([id, at]) => (written.has(id) ? at - (written.get(id) as number) : [])),

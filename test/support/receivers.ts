@@ -1,4 +1,4 @@
-/** Servers of merchants that take callbacks, well or badly: what each does with a request can change at any time. */
+/** Merchants' servers that receive callbacks; what each does with a request can be changed at any time. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -17,7 +17,6 @@ export interface Received {
 export type Behaviour = (response: ServerResponse, request: Received) => void;
 
 export interface TestReceiver {
-  /** Where it takes callbacks. */
   url: string;
   port: number;
   /** What it does with the next requests. */
@@ -41,7 +40,7 @@ export const hangs: Behaviour = () => undefined;
 
 export const closesBeforeAnswer: Behaviour = (response) => void response.socket?.destroy();
 
-/** Promises a hundred bytes, sends ten, and is gone. */
+/** Announces a hundred bytes, sends ten, and closes the connection. */
 export const closesInAnswer: Behaviour = (response) => {
   response.writeHead(200, { 'content-length': '100' });
   response.write('0123456789', () => response.socket?.destroy());
@@ -53,14 +52,14 @@ export const floods =
   (response) =>
     void response.writeHead(200).end(Buffer.alloc(bytes, 'x'));
 
-/** Writes a text byte by byte, and begins again at its end: there is always more to come. */
+/** Writes a text byte by byte, over and over again. */
 function drip(socket: Socket | null, text: string, pauseMs: number): void {
   let sent = 0;
   const timer = setInterval(() => socket?.write(text[sent++ % text.length] as string), pauseMs);
   socket?.once('close', () => clearInterval(timer));
 }
 
-/** Answers 200 at once, and then never comes to the end of the body. */
+/** Answers 200 at once, and never completes the body. */
 export const drips =
   (pauseMs = 20): Behaviour =>
   (response) => {
@@ -68,7 +67,7 @@ export const drips =
     drip(response.socket, 'x', pauseMs);
   };
 
-/** Never comes to the end of the headers. */
+/** Never completes the headers. */
 export const dripsHeaders =
   (pauseMs = 20): Behaviour =>
   (response) => {
@@ -76,7 +75,7 @@ export const dripsHeaders =
     drip(response.socket, 'X-More: x\r\n', pauseMs);
   };
 
-/** Writes these bytes in place of an answer, and leaves the connection open. */
+/** Writes these bytes instead of an answer, and leaves the connection open. */
 export const writes =
   (text: string): Behaviour =>
   (response) =>
@@ -84,7 +83,7 @@ export const writes =
 
 export const speaksNonsense = writes('220 mail.example ESMTP\r\n');
 
-/** Says something on the way before it answers. */
+/** Sends informational responses before its answer. */
 export const answersAfterHints: Behaviour = (response) => {
   response.writeProcessing();
   response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -94,13 +93,13 @@ export const answersAfterHints: Behaviour = (response) => {
 export const answersWithHugeHeaders = (bytes = 1024 * 1024): Behaviour =>
   writes(`HTTP/1.1 200 OK\r\nX-Huge: ${'x'.repeat(bytes)}\r\nContent-Length: 0\r\n\r\n`);
 
-/** Does one thing after the other, and the last from then on. */
+/** Does the next of these with each request, and the last one from then on. */
 export function inTurn(...behaviours: [Behaviour, ...Behaviour[]]): Behaviour {
   let turn = 0;
   return (response, request) => behaviours[Math.min(turn++, behaviours.length - 1)]?.(response, request);
 }
 
-/** Starts a server on a free port, unless one is named; with an empty host it listens on every address that this machine has. */
+/** Starts a server, by default on a free port; with an empty host it listens on every address of this machine. */
 export async function startReceiver(
   behaviour: Behaviour = answers(200),
   {
