@@ -2,19 +2,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface SingleFlight {
-  /** Starts a run and resolves when it ends; during a run, only asks it for a further round and resolves at once. */
-  request(): Promise<void>;
+  /** Starts a run, or asks the present run for a further round. */
+  request(): void;
   readonly isRunning: boolean;
+}
+
+export interface SingleFlightOptions {
+  /** The pause between two rounds; requests made meanwhile share the next round. */
+  pauseMs: number;
+  /** Called with the error of a round, which ends the run. */
+  onError: (error: unknown) => void;
+  /** Called after each run. */
+  onEnd: () => void;
 }
 
 /**
  * A run ends after a round that returns false, unless another round was requested. Each round learns whether it was
- * requested or only continues the previous one. An error in a round ends the run and rejects the request that started it.
- * Requests made during the pause between two rounds share the next round.
+ * requested or only continues the previous one.
  */
 export function createSingleFlight(
   round: (isRequested: boolean) => Promise<boolean>,
-  { pauseMs }: { pauseMs: number },
+  { pauseMs, onError, onEnd }: SingleFlightOptions,
 ): SingleFlight {
   let isRunning = false;
   let isRequested = false;
@@ -25,16 +33,21 @@ export function createSingleFlight(
     return (await round(wasRequested)) || isRequested;
   }
 
+  async function run(): Promise<void> {
+    isRunning = true;
+    try {
+      while (await runRound()) await pause(pauseMs);
+    } catch (error) {
+      onError(error);
+    }
+    isRunning = false;
+    onEnd();
+  }
+
   return {
-    async request() {
+    request() {
       isRequested = true;
-      if (isRunning) return;
-      isRunning = true;
-      try {
-        while (await runRound()) await pause(pauseMs);
-      } finally {
-        isRunning = false;
-      }
+      if (!isRunning) void run();
     },
     get isRunning() {
       return isRunning;

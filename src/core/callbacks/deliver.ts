@@ -15,7 +15,11 @@ const STOP_TIMEOUT_MS = 3000;
 export function createDeliverer(gateway: Gateway): Deliverer {
   const endpoints = createEndpoints();
   const dueEndpoints = createDueEndpoints(gateway);
-  const loop = createSingleFlight(deliverRound, { pauseMs: COALESCE_MS });
+  const loop = createSingleFlight(deliverRound, {
+    pauseMs: COALESCE_MS,
+    onError: (error) => gateway.log.warn({ err: error }, 'callbacks could not be claimed'),
+    onEnd: settleIdle,
+  });
   let isStarted = false;
   let isStopped = false;
   let announcement: NodeJS.Timeout | undefined;
@@ -41,7 +45,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
       const { rows, remaining } = await gateway.callbacks.claimDue(gateway.clock.now(), requests, limit);
       for (const endpoint of remaining) dueEndpoints.add(endpoint, endpoint.lookahead);
       await catchUp(gateway, rows);
-      endpoints.queue(rows, performance.now());
+      endpoints.queue(rows);
     } catch (error) {
       for (const endpoint of requests) dueEndpoints.add(endpoint);
       throw error;
@@ -51,19 +55,17 @@ export function createDeliverer(gateway: Gateway): Deliverer {
 
   /** Sends what is queued for an endpoint, as far as its window allows; each outcome makes room for the next. */
   function sendQueued(endpoint: Endpoint): void {
-    for (let flight = next(endpoint); flight; flight = next(endpoint)) {
+    for (let flight = endpoints.startNext(endpoint); flight; flight = endpoints.startNext(endpoint)) {
       const { row, land } = flight;
       void attemptDelivery(gateway, row).then((isDelivered) => {
         land(isDelivered);
         // The next callback of the payment may be due now.
         dueEndpoints.add(endpoint);
         sendQueued(endpoint);
-        if (endpoint.queue.length < endpoint.window) void deliverDue();
+        if (endpoint.queue.length < endpoint.window) loop.request();
       });
     }
   }
-
-  const next = (endpoint: Endpoint) => endpoints.startNext(endpoint, performance.now());
 
   /** Ends the lease of queued callbacks, of all endpoints or of a group, so that they can be claimed again at once. */
   async function release(group?: EndpointGroup): Promise<void> {
@@ -72,19 +74,14 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     for (const row of rows) dueEndpoints.add(row);
   }
 
-  async function deliverDue(): Promise<void> {
-    try {
-      await loop.request();
-    } catch (error) {
-      gateway.log.warn({ err: error }, 'callbacks could not be claimed');
-    }
+  const isIdle = (): boolean => !loop.isRunning && endpoints.claimed === 0;
+
+  function settleIdle(): void {
     if (!isIdle()) return;
     whenIdle?.resolve();
     whenIdle = undefined;
     endpoints.forgetIdle();
   }
-
-  const isIdle = (): boolean => !loop.isRunning && endpoints.claimed === 0;
 
   async function idle(): Promise<void> {
     if (isIdle()) return;
@@ -104,18 +101,18 @@ export function createDeliverer(gateway: Gateway): Deliverer {
   return {
     start() {
       isStarted = true;
-      void deliverDue();
+      loop.request();
     },
     wake() {
-      if (isStarted) void deliverDue();
+      if (isStarted) loop.request();
       else announceSoon();
     },
     heard() {
-      if (isStarted) void deliverDue();
+      if (isStarted) loop.request();
     },
     async drain() {
       dueEndpoints.requestSweep();
-      await deliverDue();
+      loop.request();
       await idle();
     },
     async stop() {

@@ -37,9 +37,9 @@ export interface Endpoints {
   claimLimit(group: EndpointGroup): number;
   /** How many callbacks may be claimed for the endpoint with this key; none if it belongs to the other group. */
   roomFor(key: string, group: EndpointGroup): number;
-  queue(rows: readonly CallbackRow[], now: number): void;
+  queue(rows: readonly CallbackRow[]): void;
   /** Takes the next callback of an endpoint out of its queue, if its window and its group have room. */
-  startNext(endpoint: Endpoint, now: number): Flight | undefined;
+  startNext(endpoint: Endpoint): Flight | undefined;
   /** Empties the queues of all endpoints, or of one group, and returns the callbacks that were in them. */
   unqueue(group?: EndpointGroup): CallbackRow[];
   /** Drops healthy endpoints without claimed callbacks; failing ones are kept, so that they stay in their group. */
@@ -48,7 +48,7 @@ export interface Endpoints {
 
 export const endpointKey = ({ mid, endpoint }: EndpointKey): string => `${mid} ${endpoint}`;
 
-export function createEndpoints(): Endpoints {
+export function createEndpoints(now = (): number => performance.now()): Endpoints {
   const known = new Map<string, Endpoint>();
   const inFlight: Record<EndpointGroup, number> = { healthy: 0, failing: 0 };
   let queued = 0;
@@ -90,17 +90,18 @@ export function createEndpoints(): Endpoints {
       const window = endpoint?.window ?? FIRST_WINDOW;
       return groupOf(window) === group ? roomFor(window, endpoint ? claimedFor(endpoint) : 0, isBusy(claimed())) : 0;
     },
-    queue(rows, now) {
-      for (const row of rows) endpointOf(row).queue.push({ row, claimedAt: now });
+    queue(rows) {
+      const claimedAt = now();
+      for (const row of rows) endpointOf(row).queue.push({ row, claimedAt });
       queued += rows.length;
     },
-    startNext(endpoint, now) {
+    startNext(endpoint) {
       const group = groupOf(endpoint.window);
       while (endpoint.inFlight < endpoint.window && inFlight[group] < MAX_IN_FLIGHT[group]) {
         const next = endpoint.queue.shift();
         if (!next) return undefined;
         queued--;
-        if (now - next.claimedAt <= MAX_QUEUED_MS) return start(endpoint, next.row);
+        if (now() - next.claimedAt <= MAX_QUEUED_MS) return start(endpoint, next.row);
       }
       return undefined;
     },

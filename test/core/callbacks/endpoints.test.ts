@@ -10,8 +10,6 @@ import {
 } from '../../../src/core/callbacks/endpoints.ts';
 import type { CallbackRow } from '../../../src/store/callbacks.ts';
 
-const NOW = 1000;
-
 const rowsOf = (endpoint: string, count: number, retryIndex = 0): CallbackRow[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ mid: 'merchant', paymentId: `${endpoint} ${index}`, seq: 2, endpoint, retryIndex },
@@ -23,10 +21,10 @@ const keyOf = (endpoint: string): string => endpointKey({ mid: 'merchant', endpo
 const find = (endpoints: Endpoints, name: string): Endpoint =>
   [...endpoints.all()].find(({ endpoint }) => endpoint === name) as Endpoint;
 
-function startAll(endpoints: Endpoints, name: string, now = NOW): Flight[] {
+function startAll(endpoints: Endpoints, name: string): Flight[] {
   const flights: Flight[] = [];
   const endpoint = find(endpoints, name);
-  for (let flight = endpoints.startNext(endpoint, now); flight; flight = endpoints.startNext(endpoint, now)) {
+  for (let flight = endpoints.startNext(endpoint); flight; flight = endpoints.startNext(endpoint)) {
     flights.push(flight);
   }
   return flights;
@@ -34,13 +32,13 @@ function startAll(endpoints: Endpoints, name: string, now = NOW): Flight[] {
 
 /** Makes an endpoint a failing one. */
 function fail(endpoints: Endpoints, name: string): void {
-  endpoints.queue(rowsOf(name, 1, 1), NOW);
+  endpoints.queue(rowsOf(name, 1, 1));
   for (const { land } of startAll(endpoints, name)) land(false);
 }
 
 test('callbacks start in order, as many as the window allows, and each delivery makes room for two more', () => {
   const endpoints = createEndpoints();
-  endpoints.queue(rowsOf('a', 10), NOW);
+  endpoints.queue(rowsOf('a', 10));
   const flights = startAll(endpoints, 'a');
   expect(flights.map(({ row }) => row.paymentId)).toEqual(['a 0', 'a 1', 'a 2', 'a 3']);
   flights[0]?.land(true);
@@ -49,10 +47,13 @@ test('callbacks start in order, as many as the window allows, and each delivery 
 });
 
 test('a callback that was queued too long is left to its lease', () => {
-  const endpoints = createEndpoints();
-  endpoints.queue(rowsOf('a', 2), NOW);
-  endpoints.queue(rowsOf('a', 1), NOW + 1);
-  expect(startAll(endpoints, 'a', NOW + MAX_QUEUED_MS + 1)).toHaveLength(1);
+  let now = 1000;
+  const endpoints = createEndpoints(() => now);
+  endpoints.queue(rowsOf('a', 2));
+  now++;
+  endpoints.queue(rowsOf('a', 1));
+  now += MAX_QUEUED_MS;
+  expect(startAll(endpoints, 'a')).toHaveLength(1);
   expect(endpoints.claimed).toBe(1);
 });
 
@@ -67,7 +68,7 @@ test('an endpoint has room in its own group only', () => {
 
 test('a flight counts for the group in which it started, whatever becomes of its endpoint', () => {
   const endpoints = createEndpoints();
-  endpoints.queue(rowsOf('a', 3, 1), NOW);
+  endpoints.queue(rowsOf('a', 3, 1));
   const [first, second] = startAll(endpoints, 'a');
   first?.land(false);
   expect(find(endpoints, 'a').window).toBe(1);
@@ -81,7 +82,7 @@ test('failing endpoints together have no more in flight than their group allows'
   const endpoints = createEndpoints();
   const names = Array.from({ length: 300 }, (_, index) => `failing ${index}`);
   for (const name of names) fail(endpoints, name);
-  for (const name of names) endpoints.queue(rowsOf(name, 1, 1), NOW);
+  for (const name of names) endpoints.queue(rowsOf(name, 1, 1));
   const flights = names.flatMap((name) => startAll(endpoints, name));
   expect(flights).toHaveLength(256);
   expect(endpoints.claimLimit('failing')).toBe(0);
@@ -92,8 +93,8 @@ test('failing endpoints together have no more in flight than their group allows'
 test('queued callbacks are handed back by group or all at once; what is in flight stays', () => {
   const endpoints = createEndpoints();
   fail(endpoints, 'failing');
-  endpoints.queue(rowsOf('failing', 2), NOW);
-  endpoints.queue(rowsOf('healthy', 6), NOW);
+  endpoints.queue(rowsOf('failing', 2));
+  endpoints.queue(rowsOf('healthy', 6));
   startAll(endpoints, 'healthy');
   expect(endpoints.unqueue('failing')).toHaveLength(2);
   expect(endpoints.unqueue().map(({ paymentId }) => paymentId)).toEqual(['healthy 4', 'healthy 5']);
@@ -103,8 +104,8 @@ test('queued callbacks are handed back by group or all at once; what is in fligh
 test('idle healthy endpoints are forgotten; failing ones and those in use are kept', () => {
   const endpoints = createEndpoints();
   fail(endpoints, 'failing');
-  endpoints.queue(rowsOf('busy', 1), NOW);
-  endpoints.queue(rowsOf('idle', 1), NOW);
+  endpoints.queue(rowsOf('busy', 1));
+  endpoints.queue(rowsOf('idle', 1));
   for (const { land } of startAll(endpoints, 'idle')) land(true);
   endpoints.forgetIdle();
   expect([...endpoints.all()].map(({ endpoint }) => endpoint)).toEqual(['failing', 'busy']);
