@@ -106,7 +106,6 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof CallbackRow)[];
 
-
 /**
  * The earliest callback of the payment that blocks this one: one that waits and has failed few times or never. A subquery
  * that no index on the state can serve, so that the planner looks it up by the payment's key for each row. It estimates

@@ -77,7 +77,7 @@ describe('the retry schedule', () => {
     await deliveries.drain();
     const delivered = await newest(id);
     expect(delivered).toMatchObject({ state: 'delivered', reason: null, attempts: 15, dueAt: null });
-    expect(delivered.log.at(-1)).toMatchObject({ try: 15, status: 200, fault: null });
+    expect(delivered.log.at(-1)).toMatchObject({ attempt: 15, status: 200, fault: null });
     // Every attempt has the same id and body, and is signed.
     expect(new Set(receiver.received.map(idOf))).toEqual(new Set([`${id}-${delivered.seq}`]));
     for (const one of receiver.received) {

@@ -443,6 +443,6 @@ test('in the end every invariant holds, and every attempt is in the log', async 
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
   const odd = await shop.rows(`
     select c.payment_id from callbacks c left join callback_attempts t using (mid, payment_id, seq)
-    group by c.mid, c.payment_id, c.seq having c.attempts <> count(t.try) or c.attempts <> coalesce(max(t.try), 0)`);
+    group by c.mid, c.payment_id, c.seq having c.attempts <> count(t.attempt) or c.attempts <> coalesce(max(t.attempt), 0)`);
   expect(odd).toEqual([]);
 });

@@ -13,7 +13,7 @@ import type { CallbackRow } from '../../../src/store/callbacks.ts';
 const rowsOf = (endpoint: string, count: number, retryIndex = 0): CallbackRow[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ mid: 'merchant', paymentId: `${endpoint} ${index}`, seq: 2, endpoint, retryIndex },
-    ...{ type: 'sale', body: 'a=b', isJson: false, url: null, state: 'waiting', reason: null, tries: 0 },
+    ...{ type: 'sale', body: 'a=b', isJson: false, url: null, state: 'waiting', reason: null, attempts: 0 },
     ...{ dueAt: 0, createdAt: 0, finishedAt: null },
   }));
 
