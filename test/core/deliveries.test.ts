@@ -150,7 +150,7 @@ describe('the receiver', () => {
     const delivered = await newest(id);
     expect(delivered).toMatchObject({ state: 'delivered', reason: null, attempts: 1, dueAt: null });
     expect(delivered.log).toEqual([
-      { try: 1, at: expect.any(Number), status, fault: null, tookMs: expect.any(Number) },
+      { attempt: 1, at: expect.any(Number), status, fault: null, tookMs: expect.any(Number) },
     ]);
     await pass(5 * DAY);
     expect(receiver.received).toHaveLength(1);
@@ -175,7 +175,7 @@ describe('the receiver', () => {
     await deliveries.drain();
     const waiting = await newest(id);
     expect(waiting).toMatchObject({ state: 'waiting', reason: null, attempts: 1 });
-    expect(waiting.log).toEqual([{ try: 1, at: expect.any(Number), status, fault, tookMs: expect.any(Number) }]);
+    expect(waiting.log).toEqual([{ attempt: 1, at: expect.any(Number), status, fault, tookMs: expect.any(Number) }]);
     expectPause(waiting, 0);
     await pass(13);
     expect(await newest(id)).toMatchObject({ state: 'delivered', attempts: 2 });
