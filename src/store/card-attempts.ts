@@ -70,7 +70,7 @@ export function createCardAttemptStore({ pool }: Database): CardAttemptStore {
         // only what has come to an end counts, because many payers of a busy shop are at their banks at any time.
         `select
            (select count(*)::int from card_attempts t
-            where t.mid = $1 and t.order_id = $2 and t.attempt <> $3 and t.session_id = $4) as "triesOfSession",
+            where t.mid = $1 and t.order_id = $2 and t.attempt <> $3 and t.session_id = $4) as "attemptsOfSession",
            case when $7::int > 0 then (
              select t.at from card_attempts t left join payments p using (mid, order_id, attempt)
              where t.mid = $1 and t.source = $5 and t.at > $6 and (t.order_id, t.attempt) <> ($2, $3)
