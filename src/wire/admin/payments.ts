@@ -127,7 +127,7 @@ function readOrder(body: unknown): OperatorOrder {
 }
 
 export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/news', async (request) => {
+  app.get('/notifications', async (request) => {
     const query = readQuery(request.query, {
       state: (text) => NOTIFICATION_STATES.find((state) => state === text),
       limit: pageSize,
