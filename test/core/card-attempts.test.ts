@@ -77,7 +77,9 @@ test('thirty at once never get more through than the limit, round after round', 
     // Nothing of those who were turned away is left, so the rest of the limit can still be used, and no more.
     const rest = (await inTurn(sessions)).filter((status) => status === 303).length;
     expect(passed + rest).toBe(4);
-    const [counted] = await shop.rows(`select count(*)::int as tries from card_attempts where mid = '${merchant.mid}'`);
-    expect(counted).toEqual({ tries: 4 });
+    const [counted] = await shop.rows(
+      `select count(*)::int as attempts from card_attempts where mid = '${merchant.mid}'`,
+    );
+    expect(counted).toEqual({ attempts: 4 });
   }
 });

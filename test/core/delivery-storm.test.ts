@@ -131,7 +131,7 @@ test(`${EVENTS} callbacks: each is delivered or parked, and faulty servers hardl
     if (!(name in LOST) && name !== 'floods') expect(accepted.size, `${name}: all were accepted`).toBe(own.size);
     if (name === 'healthy') expectOrder(received.map(idOf));
   }
-  const [total] = await storm.rows('select count(*)::int as count, sum(attempts)::int as tries from callbacks');
+  const [total] = await storm.rows('select count(*)::int as count, sum(attempts)::int as attempts from callbacks');
   expect(total?.count).toBeGreaterThanOrEqual(EVENTS);
   const twice = healthy.map(({ receivers, arrivals }) => receivers[0].received.length - arrivals.size);
   figures.total = total;
