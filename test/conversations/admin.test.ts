@@ -1,4 +1,4 @@
-/** The admin API: accounts and their settings, the list of payments, one payment with its story, the sandbox clock. */
+/** The admin API: accounts and their settings, the list of payments, the details of a payment, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SANDBOX_SETTINGS } from '../support/expected.ts';
 import {
@@ -42,7 +42,7 @@ async function raw(method: string, path: string, body: string | undefined, heade
   return { status: response.status, body: (await response.json()) as any };
 }
 
-describe('the token', () => {
+describe('bearer token', () => {
   const UNAUTHORISED = {
     result: 'ERROR',
     error_code: 100000,
@@ -60,7 +60,7 @@ describe('the token', () => {
     ['GET', '/clock'],
     ['POST', '/clock'],
   ] as const;
-  test.each(CALLS)('%s %s needs it', async (method, path) => {
+  test.each(CALLS)('%s %s requires it', async (method, path) => {
     const { status, body, headers } = await shop.admin(method, path, undefined, '');
     expect(status).toBe(401);
     expect(body).toEqual(UNAUTHORISED);
@@ -82,21 +82,21 @@ describe('the token', () => {
     expect(status).toBe(401);
     expect(body).toEqual(UNAUTHORISED);
   });
-  test('in the address it does not count', async () => {
+  test('is not accepted in the query', async () => {
     expect((await fetch(`${shop.url}/admin/api/accounts?token=${ADMIN_TOKEN}`)).status).toBe(401);
   });
-  test('the scheme may be written in small letters', async () => {
+  test('accepts a lower-case scheme', async () => {
     expect((await raw('GET', '/accounts', undefined, { authorization: `bearer ${ADMIN_TOKEN}` })).status).toBe(200);
   });
-  test('an unauthorised request creates nothing', async () => {
+  test('creates nothing without authorisation', async () => {
     const before = await shop.rows('select count(*) from accounts');
     expect((await shop.admin('POST', '/accounts', { name: 'Thief' }, 'wrong')).status).toBe(401);
     expect(await shop.rows('select count(*) from accounts')).toEqual(before);
   });
 });
 
-describe('making an account', () => {
-  test('answers 201 with its keys, its secrets and its settings', async () => {
+describe('creating an account', () => {
+  test('answers 201 with its keys, secrets and settings', async () => {
     const { status, body } = await shop.admin('POST', '/accounts', { name: 'Käsehaus & Söhne' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -112,7 +112,7 @@ describe('making an account', () => {
     });
     expect(new Set([body.client_key, body.merchant_key, `test_${body.password}`]).size).toBe(3);
   });
-  test('in production its keys begin with live_', async () => {
+  test('issues keys that begin with live_ in production', async () => {
     const production = await startTestGateway({ environment: 'production' });
     expect(await production.newMerchant()).toMatchObject({
       environment: 'production',
@@ -121,7 +121,7 @@ describe('making an account', () => {
     });
     await production.close();
   });
-  test('two accounts of one name have nothing else in common', async () => {
+  test('gives two accounts of the same name different ids, keys and secrets', async () => {
     const [one, other] = await Promise.all([shop.newMerchant(), shop.newMerchant()]);
     for (const field of ['mid', 'client_key', 'merchant_key', 'password'] as const) {
       expect(one?.[field]).not.toBe(other?.[field]);
@@ -143,12 +143,12 @@ describe('making an account', () => {
       { name: 'x', locale: 5 },
       'locale: This value should be a language tag such as en or pt-BR, or empty.',
     ],
-  ])('%s: 400, and no account is made', async (_, body, entry) => {
+  ])('answers %s with 400 and creates no account', async (_, body, entry) => {
     const before = await shop.rows('select count(*) from accounts');
     expect(await shop.admin('POST', '/accounts', body)).toMatchObject({ status: 400, body: invalid(entry) });
     expect(await shop.rows('select count(*) from accounts')).toEqual(before);
   });
-  test('everything that is wrong is named at once, the name first', async () => {
+  test('lists all invalid fields, the name first', async () => {
     const { body } = await shop.admin('POST', '/accounts', { locale: 5, nonsense: 1, name: '' });
     expect(body).toEqual(
       invalid(
@@ -158,13 +158,13 @@ describe('making an account', () => {
       ),
     );
   });
-  test('100 characters are fine', async () => {
+  test('accepts a name of 100 characters', async () => {
     expect((await shop.admin('POST', '/accounts', { name: 'x'.repeat(100) })).status).toBe(201);
   });
 });
 
 describe('reading accounts', () => {
-  test('the secrets are never shown again', async () => {
+  test('never returns the secrets again', async () => {
     const merchant = await shop.newMerchant();
     const { body: created } = await shop.admin('POST', '/accounts', { name: 'Secretive' });
     const answers = [
@@ -182,7 +182,7 @@ describe('reading accounts', () => {
       expect(text).not.toMatch(/"(password|callback_secret|previous_password)"/);
     }
   });
-  test('one account is shown as it was made, without the secrets', async () => {
+  test('returns an account as it was created, without the secrets', async () => {
     const { body: created } = await shop.admin('POST', '/accounts', { name: 'Shown', descriptor: 'SHOWN' });
     const { password, callback_secret, ...rest } = created;
     const { status, body } = await shop.admin('GET', `/accounts/${created.mid}`);
@@ -192,7 +192,7 @@ describe('reading accounts', () => {
     expect((await shop.admin('GET', `/accounts/${created.mid.toUpperCase()}`)).body).toEqual(rest);
   });
   test.each([NO_CONNECTOR, 'x', '%00', "' or 1=1", '..%2f..', 'null', 'x'.repeat(150)])(
-    '%s does not exist: 404',
+    'answers 404 for %s',
     async (mid) => {
       for (const [method, path, body] of [
         ['GET', `/accounts/${mid}`, undefined],
@@ -206,7 +206,7 @@ describe('reading accounts', () => {
       }
     },
   );
-  test('the list is newest first, in pages that follow each other without a gap', async () => {
+  test('lists accounts newest first, in consecutive pages', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.unshift((await shop.newMerchant()).mid);
     const seen: string[] = [];
@@ -216,7 +216,7 @@ describe('reading accounts', () => {
       expect(body.items.length).toBeLessThanOrEqual(3);
       if (body.next_cursor !== null) expect(body.items).toHaveLength(3);
       seen.push(...body.items.map((account: { mid: string }) => account.mid));
-      // An account made between two pages is newer than all pages to come.
+      // An account created between two requests is newer than all remaining pages.
       await shop.newMerchant();
       cursor = body.next_cursor;
     } while (cursor !== null);
@@ -225,7 +225,7 @@ describe('reading accounts', () => {
     const first = await shop.rows('select mid from accounts order by created_at, mid limit 1');
     expect(seen.at(-1)).toBe(first[0]?.mid);
   });
-  test('a page that ends with the last account has no next one', async () => {
+  test('returns no cursor when the page ends with the last account', async () => {
     const [row] = await shop.rows('select count(*)::int as n from accounts');
     const { body } = await shop.admin('GET', `/accounts?limit=${row?.n}`);
     expect(body.items).toHaveLength(row?.n as number);
@@ -294,7 +294,7 @@ describe('changing an account', () => {
     expect((await shop.admin('GET', `/accounts/${merchant.mid}`)).body).toEqual(body);
   });
 
-  test('settings lie over the ones before, lists and objects are replaced as a whole', async () => {
+  test('merges settings into the existing ones and replaces lists and objects as a whole', async () => {
     const { mid } = await shop.newMerchant({
       brand_aliases: { visa: 'vcard' },
       ip_allowlist: ['10.0.0.1'],
@@ -308,7 +308,7 @@ describe('changing an account', () => {
     expect(body.settings.brand_aliases).toEqual({ mc: 'vcard' });
   });
 
-  test('the name alone, and the keys stay', async () => {
+  test('changes the name alone and keeps the keys', async () => {
     const { mid, client_key, merchant_key } = await shop.newMerchant();
     const { body } = await shop.admin('PATCH', `/accounts/${mid}`, { name: 'Renamed' });
     expect(body).toMatchObject({ mid, name: 'Renamed', client_key, merchant_key, settings: SANDBOX_SETTINGS });
@@ -383,7 +383,7 @@ describe('changing an account', () => {
       (name): [Record<string, unknown>, string] => [{ [name]: 'x' }, `${name}: ${NO_SETTING}`],
     ),
     [{ name: '' }, 'name: This value should not be blank.'],
-  ])('%j is refused by name, and nothing changes', async (change, entry) => {
+  ])('refuses %j by name and changes nothing', async (change, entry) => {
     const { mid } = await shop.newMerchant({ descriptor: 'BEFORE' });
     const before = await shop.admin('GET', `/accounts/${mid}`);
     const { status, body } = await shop.admin('PATCH', `/accounts/${mid}`, { descriptor: 'AFTER', ...change });
@@ -393,7 +393,7 @@ describe('changing an account', () => {
   });
 });
 
-describe('hostile bodies', () => {
+describe('malformed bodies', () => {
   const NOT_AN_OBJECT = 'body: The body should be a JSON object.';
   const NOT_JSON = 'body: The body is not valid JSON.';
   test.each([
@@ -443,7 +443,7 @@ describe('hostile bodies', () => {
   });
 });
 
-describe('a changed setting is in force at the very next request', () => {
+describe('a changed setting takes effect with the next request', () => {
   test('ip_allowlist', async () => {
     const merchant = await shop.newMerchant();
     expect((await shop.sale({}, merchant)).body).toMatchObject({ result: 'SUCCESS' });
@@ -484,7 +484,7 @@ describe('a changed setting is in force at the very next request', () => {
 });
 
 describe('rotating the password', () => {
-  test('a new one is shown once, the one before works for a day, older ones do not', async () => {
+  test('returns a new password once, accepts the previous one for a day and no older ones', async () => {
     const merchant = await shop.newMerchant();
     const before = shop.gateway.clock.now(merchant.mid);
     const { status, body } = await shop.admin('POST', `/accounts/${merchant.mid}/rotate-password`);
@@ -521,7 +521,7 @@ describe('the list of payments', () => {
   };
   const ids = async (query: string): Promise<string[]> => (await list(query)).map((item) => item.payment_id);
 
-  test('an item has this shape', async () => {
+  test('returns items of this shape', async () => {
     const merchant = await shop.newMerchant();
     const { body: sale } = await shop.sale({ order_amount: '100', order_currency: 'JPY' }, merchant);
     expect(await list(`mid=${merchant.mid}`)).toEqual([
@@ -547,7 +547,7 @@ describe('the list of payments', () => {
     ]);
   });
 
-  test('is filtered by account, order, status, brand and schedule, and by several of them', async () => {
+  test('filters by account, order, status, brand and schedule, and by combinations', async () => {
     const merchant = await shop.newMerchant();
     const other = await shop.newMerchant();
     const order = newOrderId();
@@ -574,7 +574,7 @@ describe('the list of payments', () => {
     expect(await ids(`${mine}&status=&brand=&order_id=&from=&to=`)).toHaveLength(4);
   });
 
-  test('is filtered by time: from is included, to is not', async () => {
+  test('filters by time: from is inclusive, to is exclusive', async () => {
     const merchant = await shop.newMerchant();
     await shop.advanceClock(
       Math.ceil((Date.parse('2031-05-06T07:08:09Z') - shop.gateway.clock.now()) / 1000),
@@ -633,19 +633,19 @@ describe('the list of payments', () => {
     ['limit=0', 'limit: This value is not valid.'],
     ['limit=501', 'limit: This value is not valid.'],
     ['cursor=abc', 'cursor: This value is not valid.'],
-  ])('?%s: 400 naming it', async (query, entry) => {
+  ])('?%s: 400, and names the parameter', async (query, entry) => {
     expect(await shop.admin('GET', `/payments?${query}`)).toMatchObject({ status: 400, body: invalid(entry) });
   });
-  test('everything that is wrong is named', async () => {
+  test('names all invalid parameters', async () => {
     expect((await shop.admin('GET', '/payments?a=1&mid=x&limit=0')).body).toEqual(
       invalid('a: This parameter does not exist.', 'mid: This value is not valid.', 'limit: This value is not valid.'),
     );
   });
-  test('the ends of time are fine', async () => {
+  test('accepts the earliest and the latest time', async () => {
     expect(await ids(`mid=${NO_CONNECTOR}&from=0001-01-01&to=9999-12-31T23:59:59.999Z`)).toEqual([]);
   });
 
-  test('pages neither skip nor repeat while new payments arrive', async () => {
+  test('neither skips nor repeats payments while new ones arrive', async () => {
     const merchant = await shop.newMerchant();
     const sales = await Promise.all(Array.from({ length: 30 }, () => shop.sale({}, merchant)));
     const before = sales
@@ -663,7 +663,7 @@ describe('the list of payments', () => {
     expect(seen).toEqual(before);
   });
 
-  test('without a limit a page has 50', async () => {
+  test('returns 50 items without a limit', async () => {
     const merchant = await shop.newMerchant();
     await Promise.all(Array.from({ length: 51 }, () => shop.sale({}, merchant)));
     const { body } = await shop.admin('GET', `/payments?mid=${merchant.mid}`);
@@ -675,8 +675,8 @@ describe('the list of payments', () => {
   });
 });
 
-describe('one payment', () => {
-  test('comes with everything that happened to it', async () => {
+describe('payment details', () => {
+  test('include the whole history', async () => {
     const merchant = await shop.newMerchant({ authorisation_days: 1 });
     const { body: sale } = await shop.sale({ auth: 'Y', payer_first_name: 'Ana' }, merchant);
     await shop.advanceClock(86_401, merchant.mid);
@@ -743,14 +743,14 @@ describe('one payment', () => {
         expect.objectContaining({ verb: 'expiry', connector: 'vcard', outcome: 'done' }),
       ],
       notifications: [],
-      // Nobody has said where to send them.
+      // The account has no callback_url.
       callbacks: [
         expect.objectContaining({ sequence: 2, type: 'sale', state: 'parked', tries: 0, url: null, log: [] }),
         expect.objectContaining({ sequence: 4, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),
       ],
     });
   });
-  test.each([NO_CONNECTOR, 'x', '%00', "' or 1=1", '1'])('%s does not exist: 404', async (id) => {
+  test.each([NO_CONNECTOR, 'x', '%00', "' or 1=1", '1'])('answers 404 for %s', async (id) => {
     expect(await shop.admin('GET', `/payments/${id}`)).toMatchObject({
       status: 404,
       body: missing('Payment does not exist.'),
@@ -766,7 +766,7 @@ describe('the clock', () => {
   afterAll(() => own.close());
   const seconds = (date: string): number => Date.parse(`${date.replace(' ', 'T')}Z`) / 1000;
 
-  test('stands at real time, and runs ahead for one account or for everybody', async () => {
+  test('shows real time, and runs ahead for one account or for all', async () => {
     const { mid } = own.merchant;
     const { body: start } = await own.admin('GET', '/clock');
     expect(start).toEqual({ now: expect.stringMatching(DATE), offset_seconds: 0, mid: null });
@@ -785,7 +785,7 @@ describe('the clock', () => {
     expect((await own.admin('POST', '/clock', { advance_seconds: 0 })).body.offset_seconds).toBe(60.5);
   });
 
-  test('a sale is made at the time of its account', async () => {
+  test('dates a sale by the clock of its account', async () => {
     const merchant = await own.newMerchant();
     await own.advanceClock(86_400, merchant.mid);
     const { body: ahead } = await own.sale({}, merchant);
@@ -808,7 +808,7 @@ describe('the clock', () => {
     ['{"advance_seconds":1,"mid":5}', 'mid: This is not a valid UUID.'],
     ['[]', 'body: The body should be a JSON object.'],
     ['', 'body: The body should be a JSON object.'],
-  ])('%s is refused, and the clock stays', async (text, entry) => {
+  ])('refuses %s and leaves the clock unchanged', async (text, entry) => {
     const before = (await own.admin('GET', '/clock')).body.offset_seconds;
     const response = await fetch(`${own.url}/admin/api/clock`, {
       method: 'POST',
@@ -819,7 +819,7 @@ describe('the clock', () => {
     expect((await own.admin('GET', '/clock')).body.offset_seconds).toBe(before);
   });
 
-  test('an unknown account has no clock', async () => {
+  test('answers 404 for an unknown account', async () => {
     for (const call of [
       own.admin('GET', `/clock?mid=${NO_CONNECTOR}`),
       own.admin('POST', '/clock', { advance_seconds: 1, mid: NO_CONNECTOR }),
@@ -829,7 +829,7 @@ describe('the clock', () => {
     expect((await own.admin('GET', '/clock?mid=x')).body).toEqual(invalid('mid: This value is not valid.'));
   });
 
-  test('in production there is none', async () => {
+  test('does not exist in production', async () => {
     const production = await startTestGateway({ environment: 'production' });
     expect(await production.admin('GET', '/clock')).toMatchObject({ status: 404, body: UNKNOWN_ROUTE });
     expect(await production.admin('POST', '/clock', { advance_seconds: 1 })).toMatchObject({

@@ -1,4 +1,6 @@
-/** Every brand over the wire: what a sale of it needs, what is asked from the payer, and what is refused how. */
+/**
+ * Every brand over the wire: the fields that a sale needs, the fields that the payer is asked for, and the refusals.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   BRAND_EXPECTATIONS,
@@ -22,7 +24,7 @@ import {
 } from '../support/gateway.ts';
 
 let shop: TestGateway;
-/** An account with everything that a brand takes from the settings. */
+/** An account with all settings that the brands read. */
 let merchant: Merchant;
 beforeAll(async () => {
   shop = await startTestGateway({ simulator: true });
@@ -35,7 +37,7 @@ const of = (label: string): BrandExpectation => BRAND_EXPECTATIONS[label] as Bra
 const LABELS = Object.keys(BRAND_EXPECTATIONS);
 const labelsWith = (part: keyof BrandExpectation): string[] => LABELS.filter((label) => of(label)[part] !== undefined);
 
-/** A signed sale of the brand with these fields, and without one of the usual ones. */
+/** A signed sale of the brand with these fields, minus one of the default fields. */
 function saleOf(label: string, fields: Fields, { absent = '', by = merchant } = {}): Promise<Answer> {
   const { [absent]: _, ...sent } = saleFields(by, { brand: label, ...fields });
   return shop.post(sent);
@@ -86,7 +88,7 @@ function expectOurPage({ status, body }: Answer, words: string): void {
 
 const isOurPage = ({ body }: Answer): boolean => String(body.redirect_url ?? '').startsWith(`${shop.url}/pay/`);
 
-/** Does the work for all items, some at a time. */
+/** Processes all items with bounded concurrency. */
 async function inGroups<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   for (let at = 0; at < items.length; at += 16) await Promise.all(items.slice(at, at + 16).map(work));
 }
@@ -103,7 +105,7 @@ describe('a complete sale', () => {
     expect(body).toMatchObject({ result: 'SUCCESS', order_id, trans_id: answer.body.trans_id });
   });
 
-  test('ips answers a code to scan, in each of its currencies', async () => {
+  test('ips answers with a QR code in each of its currencies', async () => {
     await inGroups(['EUR', 'RSD', 'BAM', 'MKD'], async (order_currency) => {
       const { body } = await saleOf('ips', { order_currency });
       expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING', currency: order_currency });
@@ -119,7 +121,7 @@ interface Wrong {
   problems: Fields;
 }
 
-/** Everything that the table calls wrong with a sale of the brand. */
+/** Every invalid variant of a sale of the brand. */
 function wrongSales(label: string): Wrong[] {
   const { complete, required = {}, asked = [], optional = [], settings = {}, bad = {}, cases = [] } = of(label);
   const sent = Object.entries(required).filter(([field]) => !Object.hasOwn(settings, field));
@@ -159,7 +161,7 @@ function wrongSales(label: string): Wrong[] {
   ];
 }
 
-describe('what is missing or wrong is refused by name, and the order stays free', () => {
+describe('refuses missing and invalid fields by name and leaves the order free', () => {
   test.each(LABELS.filter((label) => wrongSales(label).length > 0))('%s', async (label) => {
     const order_id = newOrderId();
     await inGroups(wrongSales(label), async ({ words, fields, problems, ...more }) => {
@@ -169,8 +171,8 @@ describe('what is missing or wrong is refused by name, and the order stays free'
   });
 });
 
-describe('what the payer can be asked for', () => {
-  test.each(labelsWith('asked'))('%s: without it the payer goes to our page first', async (label) => {
+describe('fields that the payer can fill in', () => {
+  test.each(labelsWith('asked'))('%s: sends the payer to the payment page when they are missing', async (label) => {
     const { complete, asked = [], subMethods } = of(label);
     const groups = subMethods ? [asked] : [...asked.map((field) => [field]), asked];
     await inGroups(groups, async (fields) => {
@@ -183,7 +185,7 @@ describe('what the payer can be asked for', () => {
   });
 
   test.each(Object.entries(of('hosted-a').subMethods ?? {}))(
-    'hosted-a asks for nothing when all fields of %s came, but without the quantity no way to pay is complete',
+    'hosted-a asks for nothing when all fields of %s are sent, but offers no payment method without the quantity',
     async (method, fields) => {
       const { complete } = of('hosted-a');
       const sent = Object.fromEntries(fields.map((field) => [field, complete[field] as string]));
@@ -197,7 +199,7 @@ describe('what the payer can be asked for', () => {
     },
   );
 
-  test.each(labelsWith('cases'))('%s: it depends on other fields', async (label) => {
+  test.each(labelsWith('cases'))('%s: requirements that depend on other fields', async (label) => {
     const right = (of(label).cases ?? []).filter(({ problems }) => !problems);
     await inGroups(right, async ({ words, fields, asks }) => {
       const order_id = newOrderId();
@@ -209,8 +211,8 @@ describe('what the payer can be asked for', () => {
   });
 });
 
-describe('what nobody may read', () => {
-  test.each(labelsWith('secret'))('%s: is neither shown nor logged', async (label) => {
+describe('secret fields', () => {
+  test.each(labelsWith('secret'))('%s: are neither shown nor logged', async (label) => {
     const { complete, secret = [] } = of(label);
     const hidden = Object.entries(complete)
       .filter(([name]) => secret.some((it) => name.startsWith(`parameters[${it}]`)) && !name.endsWith('[type]'))
@@ -236,7 +238,7 @@ describe('what nobody may read', () => {
 });
 
 describe('payout-a', () => {
-  test('needs the account_uuid of the account; once it is set, the same order is paid', async () => {
+  test('requires the account_uuid of the account; once it is set, the same order is paid', async () => {
     const { complete, settings } = of('payout-a');
     const other = await shop.newMerchant();
     const order_id = newOrderId();
@@ -249,7 +251,7 @@ describe('payout-a', () => {
 });
 
 describe('trading-b', () => {
-  test('the other spelling may no more be a list than the first one', async () => {
+  test('refuses a list under either spelling', async () => {
     const { complete } = of('trading-b');
     const answer = await saleOf('trading-b', { ...complete, 'withdrawalCurrency[0]': 'ETH' });
     expectRefused(answer, { withdrawalCurrency: NOT_SINGLE }, 'a list');
@@ -257,7 +259,7 @@ describe('trading-b', () => {
 });
 
 describe('mobile-money-a', () => {
-  test('takes a file that is larger than the rest of a request may be', async () => {
+  test('accepts a file that is larger than the limit for other requests', async () => {
     const { complete } = of('mobile-money-a');
     const order_id = newOrderId();
     const file = Buffer.alloc(1 << 20, 'a page of an invoice ').toString('base64');
@@ -266,7 +268,7 @@ describe('mobile-money-a', () => {
   });
 });
 
-test('what a brand does not know is ignored, and not kept', async () => {
+test('ignores fields that the brand does not define, and does not store them', async () => {
   await inGroups(LABELS, async (label) => {
     const { body } = await saleOf(label, { ...of(label).complete, 'parameters[nobody_knows]': 'this', unheard: 'of' });
     const { body: payment } = await shop.admin('GET', `/payments/${body.trans_id}`);
@@ -276,7 +278,7 @@ test('what a brand does not know is ignored, and not kept', async () => {
 });
 
 test.each(['bank', 'AGG-A', 'agg-k', 'crypto', 'wallet-c', 'transfer-a ', '__proto__'])(
-  '%j is no brand',
+  '%j is not a brand',
   async (label) => {
     expectRefused(await saleOf(label, {}), { brand: NOT_A_CHOICE }, label);
   },

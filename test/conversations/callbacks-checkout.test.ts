@@ -59,7 +59,7 @@ async function open(fields: Body = {}, settings: Body = {}): Promise<Scene> {
   return { ...session, merchant, pass: (seconds) => shop.advanceClock(seconds, merchant.mid) };
 }
 
-/** A session whose payer typed a card. */
+/** A session whose payer submitted a card. */
 async function typed(expiry: string, fields: Body = {}, number = VISA): Promise<Scene> {
   const scene = await open({ methods: ['card'], ...fields });
   expect((await fill(scene.url, cardForm(expiry, number))).status).toBe(303);
@@ -74,7 +74,7 @@ async function press(page: { text: string; url: string }, typing: Fields = {}): 
   return fill(new URL(action, page.url).href, { ...form, ...typing });
 }
 
-/** The payer goes to the bank, answers there, and comes back. */
+/** The payer opens the bank’s page, answers there, and returns. */
 async function answerBank({ url }: Scene, answer: Fields): Promise<void> {
   await press(await press(await press(await show(url)), answer));
 }
@@ -160,7 +160,7 @@ describe('a card', () => {
     ['the payer never opens', '05/38', async () => undefined],
     ['the payer leaves', '05/38', async ({ url }) => press(await show(url))],
     ['never has a result', '07/39', async ({ url }) => press(await press(await show(url)), CODE)],
-  ])('a challenge that %s is closed after ten minutes', async (_, expiry, goes) => {
+  ])('a challenge that %s expires after ten minutes', async (_, expiry, goes) => {
     const scene = await typed(expiry);
     await goes(scene);
     await scene.pass(595);
@@ -191,7 +191,7 @@ describe('a card', () => {
   test.each<[expiry: string, decision: string, ends: string, outcome: Fields]>([
     ['12/38', 'approve', 'SETTLED', SETTLED],
     ['12/39', 'approve', 'DECLINED', BY_BANK],
-  ])('%s is sent to a page of its bank', async (expiry, decision, ends, outcome) => {
+  ])('%s is redirected to its bank', async (expiry, decision, ends, outcome) => {
     const scene = await typed(expiry);
     await expectCallbacks(scene, [REDIRECT], cardFields(expiry));
     const page = await show(scene.url);
@@ -371,7 +371,7 @@ describe('an operation', () => {
     await expectCallbacks(scene, expected, cardFields('01/38'));
   });
 
-  test('the callback names the operation that the answer named', async () => {
+  test('the callback carries the operation id of the response', async () => {
     const scene = await typed('01/38');
     const { body } = await send('payment/refund', { amount: '4.00' })(scene);
     expect((await callbacks.delivered(scene.merchant))[1]).toMatchObject({ operation_id: body.operation_id });
@@ -389,7 +389,7 @@ describe('an operation', () => {
     await expectCallbacks(scene, [SETTLED, callbackWith('chargeback', 'success', 'chargeback')], cardFields('01/38'));
   });
 
-  test('credit to the card: of a part, and of the rest', async () => {
+  test('credit to the card: a part, then the rest', async () => {
     const scene = await typed('01/38', { req_token: true });
     const [sale] = await callbacks.delivered(scene.merchant);
     const credit = (order_amount: string) =>
@@ -466,7 +466,7 @@ describe('a recurring payment', () => {
     ]);
   });
 
-  test('over /post: in the shape of the first payment, and a decline is type recurring too', async () => {
+  test('over /post: in the format of the first payment, and a decline is of type recurring too', async () => {
     const scene = await open({ methods: ['vcard'], recurring_init: true });
     await fill(scene.url, VCARD.success);
     const [first] = await callbacks.delivered(scene.merchant);

@@ -293,7 +293,7 @@ describe('a payer', () => {
   test.each(named(PAYERS))('$brand, $what', ({ row }) => checks(row)());
 });
 
-describe('a provider that misbehaves', () => {
+describe('a failing provider', () => {
   const NEVER = declined('The provider never received the payment.');
   test.each<[mode: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]]>([
     ['timeout_before', 'pin-a', {}, [], [UNDEFINED, NEVER]],
@@ -433,7 +433,7 @@ describe('a recurring payment', () => {
     ]);
   });
 
-  test('scheduled charges carry the schedule, and orders of their own', async () => {
+  test('scheduled charges carry the schedule and their own order ids', async () => {
     const merchant = await callbacks.newMerchant();
     const schedule_id = await schedule(merchant);
     const { body: first, pass } = await continueWith(

@@ -1,4 +1,4 @@
-/** How long the number of a card is stored: while its payment is open, for a token or a repetition, and no longer. */
+/** How long a card number is stored: while its payment is open, for a token or for repetitions, and no longer. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { drainDueWork, processEverythingDue, startDueWork } from '../../src/core/due.ts';
 import { openForPayer } from '../../src/core/payments/payer.ts';
@@ -12,18 +12,18 @@ import { said } from '../support/operations.ts';
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
-// All payers come from one machine here, and many of them fail.
+// All payers share one address here, and many of their payments fail.
 const UNLIMITED = { card_failures_per_address: 0, card_failures_per_account: 0 };
 beforeAll(async () => {
   expect((await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, UNLIMITED)).status).toBe(200);
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** What the vault has of the cards that were typed for a payment. */
+/** The vault’s records of the cards that were entered for a payment. */
 const vaultOf = (id: string) =>
   shop.rows(`select card_id, token, masked, network, fingerprint, sealed is not null as is_stored, key_version
     from cards where payment_id = '${id}'`);
-/** Whether the number of the only card that was typed for a payment is stored. */
+/** Whether the number of the only card that was entered for a payment is stored. */
 async function isStored(id: string): Promise<boolean> {
   const cards = await vaultOf(id);
   expect(cards).toHaveLength(1);
@@ -32,7 +32,7 @@ async function isStored(id: string): Promise<boolean> {
 }
 const cardIdOf = async (id: string): Promise<string> => String((await vaultOf(id))[0]?.card_id);
 
-/** A session whose payer sent this card off, and has not been led on. */
+/** A session whose payer submitted this card and has not followed the redirect. */
 async function typed(card_expiry: string, fields: Body = {}, merchant?: Merchant) {
   const session = await checkout.open({ methods: ['card'], ...fields }, merchant);
   const sent = await fill(session.url, cardForm({ card_expiry }));
@@ -40,7 +40,7 @@ async function typed(card_expiry: string, fields: Body = {}, merchant?: Merchant
   return { ...session, sent };
 }
 
-/** Sends the first form of a page on, as a browser does. */
+/** Submits the first form of a page, as a browser does. */
 function press({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields = {}) {
   const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
   const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -48,7 +48,7 @@ function press({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields =
   return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
 }
 
-/** The erasure that follows an outcome does not happen, as if the process had died before it. */
+/** Prevents the erasure after an outcome, as if the process had died before it. */
 const dieBeforeErasure = () =>
   vi.spyOn(shop.gateway.cards, 'eraseOf').mockRejectedValue(new Error('The line is dead.'));
 
@@ -62,20 +62,20 @@ const repeat = async (pair: Body, merchant: Merchant = shop.merchant): Promise<B
   return (await checkout.send('payment/recurring', { ...pair, order }, merchant)).body;
 };
 
-describe('the number of a card is erased', () => {
+describe('the card number is erased', () => {
   test.each([
     ['01/38', 'settled'],
     ['02/38', 'decline'],
     ['07/38', 'settled'],
     ['09/38', 'decline'],
     ['11/38', 'decline'],
-  ])('as soon as its payment has its outcome: %s, %s', async (expiry, state) => {
+  ])('when the payment has its outcome: %s, %s', async (expiry, state) => {
     const { id } = await typed(expiry);
     expect(await checkout.stateOf(id)).toBe(state);
     expect(await isStored(id)).toBe(false);
   });
 
-  test('and what may be known of it remains', async () => {
+  test('and the masked card data remains', async () => {
     const { id } = await typed('01/38');
     expect(await vaultOf(id)).toEqual([
       {
@@ -92,7 +92,7 @@ describe('the number of a card is erased', () => {
     expect(await openCard(shop.gateway, shop.merchant.mid, await cardIdOf(id))).toBeUndefined();
   });
 
-  test('when the amount is reserved; it is captured, voided and expires without it', async () => {
+  test('when the amount is authorised; capture, void and expiry work without it', async () => {
     for (const operation of ['capture', 'void', undefined]) {
       const merchant = await shop.newMerchant(UNLIMITED);
       const { id } = await typed('01/38', { auth: 'Y' }, merchant);
@@ -109,7 +109,7 @@ describe('the number of a card is erased', () => {
   test.each([
     ['05/38', 'settled'],
     ['06/38', 'decline'],
-  ])('after a challenge of the bank, and not before: %s, %s', async (expiry, state) => {
+  ])('after the bank’s challenge, and not before: %s, %s', async (expiry, state) => {
     const { id, sent } = await typed(expiry);
     expect(await checkout.stateOf(id)).toBe('3ds');
     expect(await isStored(id)).toBe(true);
@@ -121,7 +121,7 @@ describe('the number of a card is erased', () => {
   test.each([
     ['12/38', 'settled'],
     ['12/39', 'decline'],
-  ])('after the payer has been at the page of the provider, and not before: %s, %s', async (expiry, state) => {
+  ])('after the payer has been at the provider’s page, and not before: %s, %s', async (expiry, state) => {
     const { id, sent } = await typed(expiry);
     expect(await checkout.stateOf(id)).toBe('redirect');
     expect(await isStored(id)).toBe(true);
@@ -142,7 +142,7 @@ describe('the number of a card is erased', () => {
   test.each([
     ['01/39', 'settled'],
     ['02/39', 'decline'],
-  ])('of a payment in doubt only when its outcome is known: %s, %s', async (expiry, state) => {
+  ])('for a payment in doubt only when its outcome is known: %s, %s', async (expiry, state) => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { id } = await typed(expiry, {}, merchant);
     expect(await checkout.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
@@ -153,7 +153,7 @@ describe('the number of a card is erased', () => {
     expect(await isStored(id)).toBe(false);
   });
 
-  test('of every try that was declined: the payer types a card again', async () => {
+  test('for every declined attempt: the payer enters a card again', async () => {
     const { url, id, orderId } = await typed('02/38');
     await fill(url, cardForm({ card_expiry: '02/38', card_number: '5555555555554444' }));
     await fill(url, cardForm());
@@ -163,18 +163,18 @@ describe('the number of a card is erased', () => {
     for (const attempt of attempts) expect(await isStored(attempt)).toBe(false);
   });
 
-  test('of a first payment of recurring ones that was declined', async () => {
+  test('for a declined first payment of a recurring series', async () => {
     const { id } = await typed('02/38', { recurring_init: true });
     expect(await checkout.stateOf(id)).toBe('decline');
     expect(await isStored(id)).toBe(false);
   });
 });
 
-describe('the number of a card is kept', () => {
+describe('the card number is kept', () => {
   test.each([
     ['01/38', 'settled'],
     ['02/38', 'decline'],
-  ])('when the shop was told its token: %s, %s', async (expiry, state) => {
+  ])('when the merchant received a token: %s, %s', async (expiry, state) => {
     const { id } = await typed(expiry, { req_token: true });
     expect((await checkout.status({ payment_id: id })).body).toMatchObject({
       status: state,
@@ -184,7 +184,7 @@ describe('the number of a card is kept', () => {
     expect(await isStored(id)).toBe(true);
   });
 
-  test('although a session that did not ask for a token used it again', async () => {
+  test('when a session that did not request a token uses it again', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { id, token } = await checkout.paidByCard({}, merchant);
     for (const fields of [{}, { auth: 'Y' }, { recurring_init: true }]) {
@@ -197,20 +197,23 @@ describe('the number of a card is kept', () => {
     }
   });
 
-  test.each([{}, { auth: 'Y' }])('for repetitions, with what the first payment said: %j', async (fields) => {
-    const merchant = await shop.newMerchant(UNLIMITED);
-    const pair = await first(fields, merchant);
-    const id = pair.recurring_init_trans_id;
-    await shop.advanceClock(120, merchant.mid);
-    expect(await isStored(id)).toBe(true);
-    for (let times = 0; times < 2; times++) {
-      expect(await repeat(pair, merchant)).toMatchObject({ status: 'settled' });
+  test.each([{}, { auth: 'Y' }])(
+    'for repetitions, with the recurring details of the first payment: %j',
+    async (fields) => {
+      const merchant = await shop.newMerchant(UNLIMITED);
+      const pair = await first(fields, merchant);
+      const id = pair.recurring_init_trans_id;
       await shop.advanceClock(120, merchant.mid);
-    }
-    expect(await isStored(id)).toBe(true);
-  });
+      expect(await isStored(id)).toBe(true);
+      for (let times = 0; times < 2; times++) {
+        expect(await repeat(pair, merchant)).toMatchObject({ status: 'settled' });
+        await shop.advanceClock(120, merchant.mid);
+      }
+      expect(await isStored(id)).toBe(true);
+    },
+  );
 
-  test('for a schedule: every charge is made with it', async () => {
+  test('for a schedule: every charge uses it', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { client_key, password } = merchant;
     const terms = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '3' };
@@ -226,7 +229,7 @@ describe('the number of a card is kept', () => {
     expect(await isStored(id)).toBe(true);
   });
 
-  test('for repetitions also after the first payment was voided or refunded', async () => {
+  test('for repetitions after the first payment was voided or refunded', async () => {
     const pairs = [await first({ auth: 'Y' }), await first()];
     const [voided, refunded] = pairs.map(({ recurring_init_trans_id }) => recurring_init_trans_id);
     await checkout.send('payment/void', { payment_id: voided });
@@ -240,7 +243,7 @@ describe('the number of a card is kept', () => {
 });
 
 describe('a process that dies between the outcome and the erasure', () => {
-  test('leaves the number to the sweep, and the payer gets the outcome', async () => {
+  test('leaves the number to the sweep, and the payer sees the outcome', async () => {
     dieBeforeErasure();
     const { id, sent } = await typed('01/38');
     expect(sent.location).not.toBe('');
@@ -251,7 +254,7 @@ describe('a process that dies between the outcome and the erasure', () => {
     expect(await isStored(id)).toBe(false);
   });
 
-  test('loses no number that is needed: the sweep leaves tokens, repetitions and open payments alone', async () => {
+  test('loses no number that is needed: the sweep skips tokens, repetitions and open payments', async () => {
     dieBeforeErasure();
     const { id: told } = await typed('01/38', { req_token: true });
     const pair = await first();
@@ -261,7 +264,7 @@ describe('a process that dies between the outcome and the erasure', () => {
     expect(await repeat(pair)).toMatchObject({ status: 'settled' });
   });
 
-  test('before the payment knew of the card: the number goes when the session ends', async () => {
+  test('before the card was linked to the payment: the number is erased when the session ends', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
     const { id, url } = await checkout.open({ methods: ['card'], req_token: true }, merchant);
@@ -273,7 +276,7 @@ describe('a process that dies between the outcome and the erasure', () => {
     expect(await isStored(id)).toBe(false);
   });
 
-  test('before the payment knew of the card, and the payer typed it again: the copy goes with the outcome', async () => {
+  test('before the card was linked to the payment, and the payer entered it again: the copy is erased with the outcome', async () => {
     vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
     const { id, url } = await checkout.open({ methods: ['card'], req_token: true });
     expect((await fill(url, cardForm())).status).toBe(503);
@@ -287,7 +290,7 @@ describe('a process that dies between the outcome and the erasure', () => {
 });
 
 describe('the sweep', () => {
-  test('looks once a minute in the work loop, and whenever the clock is moved', async () => {
+  test('runs once a minute in the work loop, and whenever the clock is moved', async () => {
     const sweep = vi.spyOn(shop.gateway.cards, 'eraseLeftovers');
     await startDueWork(shop.gateway);
     await startDueWork(shop.gateway);
@@ -298,7 +301,7 @@ describe('the sweep', () => {
     sweep.mockRestore();
   });
 
-  test('goes through many leftovers in portions, also when several processes do it at once', async () => {
+  test('processes many leftovers in batches, also with several processes concurrently', async () => {
     const erase = dieBeforeErasure();
     const { id } = await typed('02/38');
     erase.mockRestore();
@@ -318,7 +321,7 @@ describe('the sweep', () => {
 });
 
 describe('an erased card', () => {
-  test('is not offered, and its token is none', async () => {
+  test('is not offered, and its token is invalid', async () => {
     const { id } = await typed('01/38');
     const [card] = await vaultOf(id);
     const session = await checkout.open({ methods: ['card'], card_token: card?.token });
@@ -330,7 +333,7 @@ describe('an erased card', () => {
     expect(await said(credit)).toEqual(refusal('noCardToken'));
   });
 
-  test('is known again: a credit finds the payment that was made with it', async () => {
+  test('is recognised: a credit finds the payment that used it', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { token } = await checkout.paidByCard({}, merchant);
     const { id, orderId } = await typed('01/38', {}, merchant);
@@ -340,7 +343,7 @@ describe('an erased card', () => {
     expect([status, body.payment_id]).toEqual([200, id]);
   });
 
-  test('ends a challenge: a result that comes afterwards submits nothing, and is no fault', async () => {
+  test('ends a challenge: a later result submits nothing and logs no error', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { id, sent } = await typed('05/38', {}, merchant);
     await shop.rows(`update cards set sealed = null, key_version = null where payment_id = '${id}'`);
@@ -353,7 +356,7 @@ describe('an erased card', () => {
     expect(await checkout.submissions(id)).toBe(0);
   });
 
-  test('declines a repetition that needs it; no provider is called', async () => {
+  test('declines a repetition that needs it, without calling a provider', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const pair = await first({}, merchant);
     const where = `where payment_id = '${pair.recurring_init_trans_id}'`;
@@ -369,6 +372,6 @@ describe('an erased card', () => {
   });
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

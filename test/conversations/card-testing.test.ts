@@ -1,4 +1,4 @@
-/** Somebody tries stolen cards one after the other: limits per session, per address and per account stop that. */
+/** Card testing: limits per session, per address and per account stop attempts with stolen cards. */
 import { describe, expect, test, vi } from 'vitest';
 import type { Connector } from '../../src/connectors/connector.ts';
 import {
@@ -22,7 +22,7 @@ const card = (card_number: string, card_expiry = '01/38'): Fields => ({
 });
 const GOOD = card('4111111111111111');
 const DECLINED = card('4000000000000002');
-/** Its payer is sent to a page of the bank, and pays there. */
+/** The payer is redirected to the bank’s page, and pays there. */
 const AT_A_PAGE = card('4111111111111111', '12/38');
 
 const HOME = '198.51.100.1';
@@ -30,7 +30,7 @@ const ELSEWHERE = '203.0.113.9';
 
 const press = ({ url }: Pick<Session, 'url'>, form: Fields, from = HOME): Promise<FetchedPage> =>
   show(url, { method: 'POST', body: new URLSearchParams(form), headers: { 'x-forwarded-for': from } });
-/** Tries cards one after the other, and says how each was answered. */
+/** Submits cards in sequence and returns the status of each response. */
 async function tries(session: Session, forms: Fields[], from = HOME): Promise<number[]> {
   const statuses: number[] = [];
   for (const form of forms) statuses.push((await press(session, form, from)).status);
@@ -39,7 +39,7 @@ async function tries(session: Session, forms: Fields[], from = HOME): Promise<nu
 const times = <Value>(count: number, value: Value): Value[] => Array<Value>(count).fill(value);
 const open = (merchant: Merchant, methods = ['card', 'vcard']): Promise<Session> =>
   checkout.open({ methods }, merchant);
-/** A try in a session of its own. */
+/** An attempt in a session of its own. */
 const tryOnce = async (merchant: Merchant, form: Fields, from = HOME): Promise<FetchedPage> =>
   press(await open(merchant), form, from);
 const attemptsOf = ({ orderId }: Session, merchant: Merchant) => checkout.attempts(orderId, merchant);
@@ -53,7 +53,7 @@ const cardsKept = async ({ mid }: Merchant): Promise<unknown> =>
   (await shop.rows(`select count(*)::int as cards from cards where mid = '${mid}'`))[0]?.cards;
 
 describe('a session', () => {
-  test('takes ten cards; the eleventh is not looked at, not kept and not submitted', async () => {
+  test('accepts ten cards; the eleventh is not checked, not stored and not submitted', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 10 });
     const session = await open(merchant);
     const before = await refusals('session');
@@ -73,7 +73,7 @@ describe('a session', () => {
     expect(line).toMatchObject({ level: 'warn', mid: merchant.mid, payment_id: attempts[0], limit: 'session' });
   });
 
-  test('that has had its cards offers the other ways, and one of them pays', async () => {
+  test('offers the other payment methods after its last card attempt, and one of them pays', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 2 });
     const session = await checkout.open({ methods: ['card', 'vcard', 'doc-a'] }, merchant);
     await tries(session, [DECLINED]);
@@ -87,7 +87,7 @@ describe('a session', () => {
     expect(await fill(session.url, VCARD.success)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('that takes cards alone ends with them', async () => {
+  test('ends after its last attempt when it accepts cards only', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 1 });
     const session = await open(merchant, ['card']);
     expect(await tries(session, [DECLINED, GOOD])).toEqual([303, 429]);
@@ -97,13 +97,13 @@ describe('a session', () => {
     expect((await press(session, GOOD)).text).not.toContain('another way');
   });
 
-  test('does not pay for another one', async () => {
+  test('does not count against another session', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 1 });
     expect(await tries(await open(merchant), [DECLINED, GOOD])).toEqual([303, 429]);
     expect(await tryOnce(merchant, GOOD)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('says so in the language of the payer, or of the account', async () => {
+  test('shows the refusal in the language of the payer, or of the account', async () => {
     const german = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' };
     const body = new URLSearchParams(DECLINED);
     const said = async (locale: string): Promise<string> => {
@@ -118,7 +118,7 @@ describe('a session', () => {
     expect(await said('es')).toContain('Esta no se ha usado y no se ha cobrado nada. Tiempo de espera: 10 minutos');
   });
 
-  test('counts no card that cannot be one, and no other way to pay', async () => {
+  test('counts neither invalid cards nor other payment methods', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 1, card_failures_per_address: 1 });
     const session = await open(merchant);
     const wrong = [card('4111111111111112'), card(''), card('4111111111111111', '01/20'), { method: 'card' }];
@@ -127,7 +127,7 @@ describe('a session', () => {
     expect(await press(session, GOOD)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('pressed ten times at once is one try', async () => {
+  test('counts ten concurrent submits as one attempt', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 2 });
     const session = await open(merchant);
     const burst = () => Promise.all(times(10, DECLINED).map((form) => press(session, form)));
@@ -139,7 +139,7 @@ describe('a session', () => {
     expect(await cardsKept(merchant)).toBe(2);
   });
 
-  test('takes as many as the account says from then on, and any number when it says 0', async () => {
+  test('applies a changed limit at once, and no limit when it is 0', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 2 });
     const session = await open(merchant);
     const change = (most: number) => shop.admin('PATCH', `/accounts/${merchant.mid}`, { card_tries_per_session: most });
@@ -152,7 +152,7 @@ describe('a session', () => {
     expect((await press(session, GOOD)).status).toBe(429);
   });
 
-  test('of an order that was tried before begins anew', async () => {
+  test('starts from zero when an order is tried again', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 1 });
     const first = await open(merchant);
     expect(await tries(first, [DECLINED, DECLINED])).toEqual([303, 429]);
@@ -163,7 +163,7 @@ describe('a session', () => {
 });
 
 describe('an address', () => {
-  test('tries twenty cards in vain, in whatever sessions, and has to wait then; nobody else has to', async () => {
+  test('is limited after twenty declined cards over any sessions; others are not', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 20 });
     const before = await refusals('address');
     for (let sessions = 0; sessions < 2; sessions++) {
@@ -184,7 +184,7 @@ describe('an address', () => {
     expect((await press(session, GOOD, ELSEWHERE)).location).toBe(SUCCESS_URL);
   });
 
-  test('may pay in other ways meanwhile', async () => {
+  test('may use other payment methods meanwhile', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 1 });
     const session = await open(merchant);
     expect(await tries(session, [DECLINED, GOOD])).toEqual([303, 429]);
@@ -192,7 +192,7 @@ describe('an address', () => {
     expect(await press(session, VCARD.success)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('may try again as each try gets ten minutes old', async () => {
+  test('may try again when each attempt is ten minutes old', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 2 });
     const session = await open(merchant);
     const pass = (seconds: number) => shop.advanceClock(seconds, merchant.mid);
@@ -207,13 +207,13 @@ describe('an address', () => {
     expect((await press(session, GOOD)).location).toBe(SUCCESS_URL);
   });
 
-  test('has nothing to fear from payments that succeed', async () => {
+  test('is not limited by successful payments', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 2 });
     for (let sales = 0; sales < 4; sales++) expect((await tryOnce(merchant, GOOD)).location).toBe(SUCCESS_URL);
     expect(await tries(await open(merchant), [DECLINED, DECLINED, GOOD])).toEqual([303, 303, 429]);
   });
 
-  test('has a try counted from its beginning, and no more once it has paid', async () => {
+  test('counts an attempt from its start, and no longer once it has paid', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 1 });
     const { location } = await tryOnce(merchant, AT_A_PAGE);
     expect(location).toContain(shop.provider?.url);
@@ -240,7 +240,7 @@ describe('an address', () => {
     }
   });
 
-  test('is written down nowhere, and its tries are forgotten after a day', async () => {
+  test('is not stored, and its attempts are deleted after a day', async () => {
     const merchant = await shop.newMerchant();
     const address = '192.0.2.77';
     await tryOnce(merchant, DECLINED, address);
@@ -255,7 +255,7 @@ describe('an address', () => {
     expect(shop.logs.filter((line) => line.includes(address))).toEqual([]);
   });
 
-  test('that tries thirty cards at once gets no more through than its limit', async () => {
+  test('that submits thirty cards concurrently gets no more accepted than its limit', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_address: 5 });
     const sessions = await Promise.all(times(30, merchant).map((one) => open(one)));
     const passed = (answers: FetchedPage[]): number => answers.filter(({ status }) => status === 303).length;
@@ -269,7 +269,7 @@ describe('an address', () => {
 });
 
 describe('an account', () => {
-  /** An address that nobody used before. */
+  /** An address that no other test uses. */
   let hosts = 0;
   const somewhere = (): string => `2001:db8:0:${(++hosts).toString(16)}::1`;
   const tryAnywhere = (merchant: Merchant, form: Fields) => tryOnce(merchant, form, somewhere());
@@ -279,7 +279,7 @@ describe('an account', () => {
     return statuses;
   };
 
-  test('takes no cards while nearly all are declined, wherever they come from; others do', async () => {
+  test('accepts no cards while nearly all are declined, from any address; other accounts do', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_account: 4 });
     const before = await refusals('account');
     expect(await inTurn(merchant, [GOOD, ...times(4, DECLINED), GOOD])).toEqual([...times(5, 303), 429]);
@@ -291,27 +291,27 @@ describe('an account', () => {
     expect((await tryAnywhere(merchant, GOOD)).location).toBe(SUCCESS_URL);
   });
 
-  test('goes on as long as enough of the newest are good', async () => {
+  test('is not limited while enough of the newest attempts succeed', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_account: 4 });
     const round = [DECLINED, DECLINED, GOOD, GOOD];
     expect(await inTurn(merchant, [...round, ...round, ...round])).toEqual(times(12, 303));
   });
 
-  test('goes on while its payers are at their banks', async () => {
+  test('is not limited while its payers are at their banks', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_account: 2 });
     expect(await inTurn(merchant, [...times(6, AT_A_PAGE), GOOD])).toEqual(times(7, 303));
   });
 
-  test('has no limit when it sets 0', async () => {
+  test('has no limit when the setting is 0', async () => {
     const merchant = await shop.newMerchant({ card_failures_per_account: 0 });
     expect(await inTurn(merchant, times(6, DECLINED))).toEqual(times(6, 303));
   });
 });
 
-describe('an account that set no limits', () => {
-  test('may test as many declined cards as it likes in the sandbox', async () => {
+describe('an account without limits of its own', () => {
+  test('may test any number of declined cards in the sandbox', async () => {
     const merchant = await shop.newMerchant();
-    // One page takes at most 20 presses a second, whatever the settings.
+    // A page accepts at most 20 submits a second, whatever the settings.
     for (let sessions = 0; sessions < 2; sessions++) {
       expect(await tries(await open(merchant), times(13, DECLINED))).toEqual(times(13, 303));
     }
@@ -329,11 +329,11 @@ describe('an account that set no limits', () => {
   });
 });
 
-describe('a page that is hammered', () => {
+describe('submit rate limit of a page', () => {
   const hammer = ({ url }: Session): Promise<FetchedPage[]> =>
     Promise.all(times(200, url).map((one) => fill(one, { method: 'nothing' })));
 
-  test('turns away what no person would press, for a second, and other pages do not', async () => {
+  test('refuses submits faster than any person, for a second, and does not affect other pages', async () => {
     const [session, other] = [await open(shop.merchant), await open(shop.merchant)];
     const turnedAway = (await hammer(session)).filter(({ status }) => status === 429);
     expect(turnedAway.length).toBeGreaterThan(0);
@@ -347,7 +347,7 @@ describe('a page that is hammered', () => {
     expect(await checkout.events(session.id)).toEqual(['opened']);
   });
 
-  test('asks the provider no more often than people come back, and turns nobody away who does', async () => {
+  test('bounds queries to the provider on returns, and serves every returning payer', async () => {
     const { url } = await checkout.atDocA();
     const link = url.slice(url.lastIndexOf('/') + 1);
     const { upstream } = shop.gateway.connectors as { upstream: Connector };

@@ -1,4 +1,4 @@
-/** What a Checkout request may look like: paths, bytes and JSON before its fields, and objects and lists among them. */
+/** The syntax of Checkout requests: paths, bytes and JSON, then objects and lists among the fields. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,14 +34,14 @@ const post = (path: string, body: string | Buffer, method = 'POST') =>
   said(checkout.raw(path, { method, body, headers: { 'content-type': 'application/json' } }));
 const sessionText = (fields: Body = {}): string =>
   JSON.stringify(signed('session', sessionFields(fields), shop.merchant));
-/** A session with one more member, as text. */
+/** A session with one additional member, as text. */
 const withMember = (member: string): string => `${sessionText().slice(0, -1)},${member}}`;
 const sendSession = (fields: Body, merchant?: Merchant) =>
   said(checkout.send('session', sessionFields(fields), merchant));
 const invalid = (...entries: string[]) => refusal('invalidData', ...entries);
 const ACCEPTED = { status: 200, body: { redirect_url: expect.any(String) } };
 
-describe('a path that does not exist is said before its body is read', () => {
+describe('an unknown path is refused before its body is read', () => {
   const UNKNOWN = {
     status: 404,
     body: { result: 'ERROR', error_code: 0, error_message: 'Route or parameters is not supported', errors: [] },
@@ -58,7 +58,7 @@ describe('a path that does not exist is said before its body is read', () => {
     expect(await post('session', body(), 'PUT')).toEqual(UNKNOWN);
   });
 
-  test('and a body without an end takes its connection with it', async () => {
+  test('closes the connection when the body does not end', async () => {
     const { hostname, port } = new URL(shop.url);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
@@ -69,7 +69,7 @@ describe('a path that does not exist is said before its body is read', () => {
     await once(socket.resume(), 'close');
   });
 
-  test('and counted as such', async () => {
+  test('counts it as an unknown path', async () => {
     await post('payment/nothing', '{');
     const { text } = await show(`${shop.url}/metrics`);
     expect(text).toMatch(/action="unknown",outcome="error 0"/);
@@ -77,11 +77,11 @@ describe('a path that does not exist is said before its body is read', () => {
 });
 
 describe('the bytes', () => {
-  test('may begin with a mark of their order', async () => {
+  test('may start with a byte order mark', async () => {
     expect(await post('session', `\ufeff${sessionText()}`)).toEqual(ACCEPTED);
   });
 
-  test('that are no UTF-8 are refused, and not bent into shape', async () => {
+  test('are refused when they are not UTF-8', async () => {
     const text = sessionText({ customer: { name: 'José' } });
     expect(await post('session', Buffer.from(text, 'latin1'))).toEqual(invalid('body: The body should be UTF-8.'));
     expect(await post('session', Buffer.from(text))).toEqual(ACCEPTED);
@@ -95,7 +95,7 @@ describe('the bytes', () => {
     ['a field far inside', '"x": [{"a": 1}, {"a": {"b": 1, "b": 1}}]', 'x.a.b'],
     ['a name of another shape', '"x": {"a b": 1, "a b": 2}', 'body'],
     ['a name that could be a password', `"${'0f'.repeat(16)}": 1, "${'0f'.repeat(16)}": 2`, 'body'],
-  ])('say everything once: not %s', async (_, member, name) => {
+  ])('must not repeat a member: %s', async (_, member, name) => {
     expect(await post('session', withMember(member))).toEqual(twice(name));
   });
 
@@ -104,23 +104,26 @@ describe('the bytes', () => {
     '"x": {"order": {"number": "1"}}',
     '"x": "\\"success_url\\": {", "y": "}"',
     '"x": {"a": "b", "b": "a"}',
-  ])('the same name in another object or in a text is no repeat: %s', async (member) => {
+  ])('may repeat a name in another object or in a text: %s', async (member) => {
     expect(await post('session', withMember(member))).toEqual(ACCEPTED);
   });
 });
 
-describe('names that every object has', () => {
-  test.each(['toString', 'constructor', 'hasOwnProperty', 'valueOf'])('%s is as unknown as any', async (name) => {
-    const fields = { parameters: { [name]: { a: '1' }, 'doc-a': { [name]: 'x', document_number: '17' } } };
-    const { id, url } = await checkout.open({ ...fields, methods: [name, 'doc-a'], custom_data: { [name]: 'x' } });
-    const { session, custom_data } = (await checkout.inspect(id)).details;
-    expect(session.parameters).toEqual({ 'doc-a': { document_number: '17' } });
-    expect(custom_data).toEqual({ [name]: 'x' });
-    expect((await show(url)).status).toBe(200);
-  });
+describe('names that every JavaScript object has', () => {
+  test.each(['toString', 'constructor', 'hasOwnProperty', 'valueOf'])(
+    '%s is an unknown field like any other',
+    async (name) => {
+      const fields = { parameters: { [name]: { a: '1' }, 'doc-a': { [name]: 'x', document_number: '17' } } };
+      const { id, url } = await checkout.open({ ...fields, methods: [name, 'doc-a'], custom_data: { [name]: 'x' } });
+      const { session, custom_data } = (await checkout.inspect(id)).details;
+      expect(session.parameters).toEqual({ 'doc-a': { document_number: '17' } });
+      expect(custom_data).toEqual({ [name]: 'x' });
+      expect((await show(url)).status).toBe(200);
+    },
+  );
 });
 
-test('what is no field of a brand for payers is not kept, whatever it is called', async () => {
+test('members that are not payer fields of a brand are not stored, whatever their name', async () => {
   const { id } = await checkout.open({
     parameters: {
       'pin-a': { PIN: '1234567812345678', voucher: 'x' },
@@ -132,7 +135,7 @@ test('what is no field of a brand for payers is not kept, whatever it is called'
   expect(session.parameters).toEqual({ 'pin-a': {}, 'transfer-a': { bank_cuil: '20123456786' } });
 });
 
-describe('more than a form could bring', () => {
+describe('more than a form can carry', () => {
   const members = (count: number): Body => Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'x']));
   const long = 'n'.repeat(255);
 
@@ -146,7 +149,7 @@ describe('more than a form could bring', () => {
     expect(await sendSession({ [name]: { [long]: { n: 'x' } } })).toEqual(tooLong);
   });
 
-  test('a name, wherever it is', async () => {
+  test('a name that is too long, at any depth', async () => {
     const tooLong = invalid('body: The names in this value should have 255 characters or less.');
     for (const value of [{ [`${long}n`]: 1 }, { x: [{ y: { [`${long}n`]: {} } }] }])
       expect(await sendSession(value)).toEqual(tooLong);
@@ -154,12 +157,12 @@ describe('more than a form could bring', () => {
   });
 });
 
-test('a card number is found under a name of several lines, too', async () => {
+test('finds a card number under a multi-line name', async () => {
   const entry = 'body: This value looks like a card number, which should never be sent here.';
   expect(await sendSession({ custom_data: { 'a\nb': '4111111111111111' } })).toEqual(invalid(entry));
 });
 
-describe('what should be an object or a list', () => {
+describe('values that must be objects or lists', () => {
   const NO_OBJECT = 'This value should be an object.';
   test.each(['customer', 'billing_address', 'parameters', 'custom_data'])('%s', async (name) => {
     for (const value of ['x', 17, true])
@@ -168,7 +171,7 @@ describe('what should be an object or a list', () => {
     if (name !== 'custom_data') expect(await sendSession({ [name]: ['x'] })).toEqual(invalid(`${name}: ${NO_OBJECT}`));
   });
 
-  test('the fields of a brand', async () => {
+  test('refuses invalid fields of a brand', async () => {
     const entry = `parameters.doc-a: ${NO_OBJECT}`;
     for (const value of ['x', 17, ['x']]) {
       expect(await sendSession({ parameters: { 'doc-a': value } })).toEqual(invalid(entry));
@@ -178,7 +181,7 @@ describe('what should be an object or a list', () => {
     }
   });
 
-  test('methods: who asks for one way to pay does not get all of them', async () => {
+  test('methods: a request for one method does not offer all of them', async () => {
     const entry = 'methods: This value should be a list of texts.';
     for (const value of [17, true, { a: 'card' }, { 0: 17 }, [17], [['card']], ['card', { a: 1 }]]) {
       expect(await sendSession({ methods: value })).toEqual(invalid(entry));
@@ -188,12 +191,12 @@ describe('what should be an object or a list', () => {
     }
   });
 
-  test('a list with numbered places is one: some languages write so what is left of a list', async () => {
+  test('accepts an object with numeric keys as a list, as some languages encode a filtered list', async () => {
     const { url } = await checkout.open({ methods: { 0: 'vcard', 2: 'doc-a' } });
     expect(choices((await show(url)).text)).toEqual(['vcard', 'doc-a']);
   });
 
-  test('a single way to pay will do', async () => {
+  test('accepts a single method', async () => {
     const { url } = await checkout.open({ methods: 'doc-a' });
     expect(choices((await show(url)).text)).toEqual([]);
     expect((await show(url)).text).toContain('parameters[document_number]');
@@ -201,7 +204,7 @@ describe('what should be an object or a list', () => {
 });
 
 describe('custom_data', () => {
-  /** What the shop is told of a session that was paid. */
+  /** The callback of a session that was paid. */
   async function told(custom_data: unknown, settings: Body = {}): Promise<Body> {
     const merchant: CallbackMerchant = await callbacks.newMerchant(settings);
     const { url } = await checkout.open({ methods: ['vcard'], custom_data }, merchant);
@@ -210,7 +213,7 @@ describe('custom_data', () => {
   }
   const NESTED = { cart: { id: 17, items: ['tea', 'pot'], gift: false }, plan: 'gold', none: null, empty: {} };
 
-  test.each(['form', 'json'])('with names inside names comes back under them, as %s', async (callback_format) => {
+  test.each(['form', 'json'])('with nested names is returned under them, as %s', async (callback_format) => {
     expect(await told(NESTED, { callback_format })).toMatchObject({
       'custom_data[cart][id]': '17',
       'custom_data[cart][items][0]': 'tea',
@@ -224,7 +227,7 @@ describe('custom_data', () => {
     expect(await told(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
   });
 
-  test('with a card number is stopped, also where it is a number', async () => {
+  test('is refused when it contains a card number, also as a number', async () => {
     const entry = 'This value looks like a card number, which should never be sent here.';
     for (const number of ['4111111111111111', 4111111111111111]) {
       expect(await sendSession({ custom_data: { card: number } })).toEqual(invalid(`custom_data.card: ${entry}`));
@@ -235,7 +238,7 @@ describe('custom_data', () => {
 });
 
 describe('the payer', () => {
-  test('is who the customer is, whatever else stands in the address', async () => {
+  test('is taken from customer, whatever the billing address contains', async () => {
     const customer = { name: ' Ada  Byron ', email: 'ada@example.com', ip: '192.0.2.1' };
     const billing_address = { first_name: 'Eve', email: 'eve@example.com', ip: '192.0.2.2', city: 'London', zip: 'E1' };
     const { id } = await checkout.open({ customer, billing_address });
@@ -246,7 +249,7 @@ describe('the payer', () => {
   });
 });
 
-test('the operator reads a session under the names of its request', async () => {
+test('shows a session to the operator under the names of its request', async () => {
   const { request, id } = await checkout.open({
     ...{ expiry_url: 'https://shop.example/late', error_url: 'https://shop.example/broken', url_target: '_top' },
     ...{ methods: ['doc-a'], card_token: ['x'], req_token: 'Y', session_expiry: 1, custom_data: { table: 4 } },

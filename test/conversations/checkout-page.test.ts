@@ -1,4 +1,4 @@
-/** The page where the payer of a session chooses how to pay: what fits, what is missing, one payment, and a way back. */
+/** The payment page of a session: methods that fit, missing fields, one payment, and the return to the shop. */
 import { describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -25,7 +25,7 @@ const p = (name: string): string => `parameters[${name}]`;
 const BANK = { [p('bank_code')]: 'DEUTDEFF', [p('bank_account_number')]: '17' };
 const decide = (page: string, decision: string): Promise<FetchedPage> => fill(page, { decision });
 const formOf = async (url: string, label: string): Promise<FetchedPage> => show(`${url}?method=${label}`);
-/** What a payer does who finds one of several ways on a page and chooses it. */
+/** Opens a page and chooses one of its payment methods, as a payer does. */
 async function choose(page: FetchedPage, label: string, form: Fields): Promise<FetchedPage> {
   expect(choices(page.text)).toContain(label);
   const shown = await show(new URL(`?method=${label}`, page.url).href);
@@ -33,7 +33,7 @@ async function choose(page: FetchedPage, label: string, form: Fields): Promise<F
   return fill(shown.url, form);
 }
 
-describe('the ways to pay', () => {
+describe('the payment methods', () => {
   const PAYOUTS = ['payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b'];
   const WRONG_UPI = { parameters: { 'upi-b': { upi_id: 'nobody' } } };
   const SOME = ['vcard', 'doc-a', 'ips', 'transfer-a', 'transfer-b'];
@@ -51,13 +51,13 @@ describe('the ways to pay', () => {
     ['wallets', { brands: ['wallet-a', 'wallet-b', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['lists that no payer can fill in', { brands: ['open-banking-a', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['a wrong parameter', { brands: ['upi-b', 'vcard', 'doc-a'] }, WRONG_UPI, ['vcard', 'doc-a']],
-  ])('%s: only those that fit', async (_, settings, fields, expected) => {
+  ])('%s: offers only those that fit', async (_, settings, fields, expected) => {
     const merchant = await shop.newMerchant(settings);
     const { status, text } = await show((await checkout.open(fields, merchant)).url);
     expect([status, choices(text)]).toEqual([200, expected]);
   });
 
-  test('with nothing said, all of them, but neither payouts nor wallets nor other currencies', async () => {
+  test('offers all by default, except payouts, wallets and methods in other currencies', async () => {
     const offered = choices((await show((await checkout.open()).url)).text);
     expect(offered).toEqual(expect.arrayContaining(['vcard', 'doc-a', 'pin-a', 'upi-a', 'agg-a', 'hosted-a']));
     const never = /^(payout-a|wallet-.|ips|transfer-.|crypto-a-payout|trading-b|p2p-.|open-banking-a)$/;
@@ -82,14 +82,14 @@ describe('the ways to pay', () => {
     ['bnpl-a', {}, [p('category'), p('buyer_registered_since')]],
     ['transfer-a', { order: { currency: 'ARS' } }, ['bank_cuil']],
     ['telecom-a', {}, []],
-  ])('%s with %j asks for exactly %j, at once when it is the only way', async (label, fields, expected) => {
+  ])('%s with %j asks for exactly %j, at once when it is the only method', async (label, fields, expected) => {
     const several = await checkout.open({ ...fields, methods: [label, 'mobile-money-a'] });
     expect(inputs((await formOf(several.url, label)).text)).toEqual(expected);
     const { status, text } = await show((await checkout.open({ ...fields, methods: [label] })).url);
     expect([status, inputs(text)]).toEqual([200, expected]);
   });
 
-  test('parameters can be given under the account’s own name of a brand', async () => {
+  test('accepts parameters under the account’s alias of a brand', async () => {
     const merchant = await shop.newMerchant({ brand_aliases: { Slip: 'doc-b' } });
     const parameters = { Slip: { document_number: '17' } };
     const { text } = await show((await checkout.open({ methods: ['Slip'], parameters }, merchant)).url);
@@ -97,7 +97,7 @@ describe('the ways to pay', () => {
   });
 });
 
-describe('what the payer fills in', () => {
+describe('the payer’s input', () => {
   test.each<[string, Fields, string[]]>([
     ['vcard', {}, ['identifier']],
     ['vcard', { identifier: 'nobody@example.com' }, ['identifier']],
@@ -106,7 +106,7 @@ describe('what the payer fills in', () => {
     ['bank-a', { ...BANK, payer_first_name: 'Ada' }, ['payer_last_name']],
     ['bank-a', { ...BANK, payer_first_name: 'Ada', payer_last_name: 'B', [p('bank_code')]: 'x' }, [p('bank_code')]],
     ['doc-a', { [p('document_number')]: '1\0' }, [p('document_number')]],
-  ])('%s with %j: %j is marked, and nothing changes', async (label, form, expected) => {
+  ])('%s with %j: marks %j and changes nothing', async (label, form, expected) => {
     const { url, id } = await checkout.open();
     const { status, text } = await fill(url, { method: label, ...form });
     expect([status, marked(text)]).toEqual([422, expected]);
@@ -116,7 +116,7 @@ describe('what the payer fills in', () => {
   });
 
   test.each(['', 'payout-a', 'wallet-a', 'ips', 'doc-b', 'nothing', '__proto__'])(
-    'the way %j, which is not offered, is not taken',
+    'refuses the method %j, which is not offered',
     async (method) => {
       const { url, id } = await checkout.open({ methods: ['vcard', 'doc-a'] });
       const form = { identifier: 'success@example.com', [p('document_number')]: '17' };
@@ -126,7 +126,7 @@ describe('what the payer fills in', () => {
     },
   );
 
-  test('neither amount nor what the merchant sent can be changed', async () => {
+  test('cannot change the amount or the merchant’s data', async () => {
     const parameters = { 'local-b': { document_type: 'DNI' } };
     const { url, id } = await checkout.open({ methods: ['local-b'], parameters });
     const form = { [p('document_number')]: '17', [p('document_type')]: 'X', order_amount: '0.01', amount: '0.01' };
@@ -135,7 +135,7 @@ describe('what the payer fills in', () => {
     expect(await checkout.atProvider(id)).toMatchObject({ amount: '1000', currency: 'USD' });
   });
 
-  test('what nobody may read is sealed, whoever gave it', async () => {
+  test('seals secret fields, whether the merchant or the payer sent them', async () => {
     const pin = '1234567812345678';
     const byPayer = await checkout.open({ methods: ['pin-a'] });
     await fill(byPayer.url, { [p('pin')]: pin });
@@ -148,8 +148,8 @@ describe('what the payer fills in', () => {
   });
 });
 
-describe('the end', () => {
-  test('paid at once: back to the shop, and the page offers nothing any more', async () => {
+describe('the outcome', () => {
+  test('paid at once: redirects to the shop, and the page offers nothing more', async () => {
     const { url, id } = await checkout.open({ methods: ['vcard', 'doc-a'] });
     const { status, location } = await choose(await show(url), 'vcard', VCARD.success);
     expect([status, location]).toEqual([303, SUCCESS_URL]);
@@ -166,7 +166,7 @@ describe('the end', () => {
     expect(await checkout.inspect(id)).toEqual(before);
   });
 
-  test('reserved: back to the shop as well', async () => {
+  test('authorised: redirects to the shop', async () => {
     const { url, id } = await checkout.open({ methods: ['vcard'], auth: 'Y' });
     const { status, location } = await fill(url, VCARD.success);
     expect(await checkout.stateOf(id)).toBe('pending');
@@ -174,7 +174,7 @@ describe('the end', () => {
     expect((await show(url)).text).not.toContain('Waiting for your payment');
   });
 
-  test('approved at the provider: back to the shop; a second return changes nothing', async () => {
+  test('approved at the provider: redirects to the shop; a second return changes nothing', async () => {
     const { id, page } = await checkout.atDocA();
     const { location } = await decide(page, 'approve');
     for (let times = 0; times < 3; times++) {
@@ -184,12 +184,12 @@ describe('the end', () => {
     expect((await checkout.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
-  test('while the payer is at the provider, the page leads there again', async () => {
+  test('links to the provider again while the payer is there', async () => {
     const { url, page } = await checkout.atDocA();
     expect(await show(url)).toMatchObject({ status: 303, location: page });
   });
 
-  test('five minutes for a transfer, not as long as the session', async () => {
+  test('a transfer lasts five minutes, not as long as the session', async () => {
     const merchant = await shop.newMerchant();
     const { url, id } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } }, merchant);
     await shop.advanceClock(600, merchant.mid);
@@ -199,7 +199,7 @@ describe('the end', () => {
     expect(await checkout.stateOf(id, merchant)).toBe('decline');
   });
 
-  test('the QR code of ips is shown on the page, with the order, from the choice on', async () => {
+  test('shows the QR code of ips on the page, with the order, as soon as it is chosen', async () => {
     const { url, orderId } = await checkout.open({ methods: ['ips'], order: { currency: 'EUR', description: 'Tea' } });
     await shop.advanceClock(120, shop.merchant.mid);
     const { text } = await follow({ ...(await fill(url, {})), url });
@@ -214,7 +214,7 @@ describe('a decline', () => {
     ['the same way with other details', VCARD.success],
     ['another way', { method: 'pin-a', [p('pin')]: '1234567812345678' }],
   ];
-  test.each(ATTEMPTS)('is said plainly, and %s pays: one link, two payments', async (_, form) => {
+  test.each(ATTEMPTS)('is shown plainly, and %s pays: one link, two payments', async (_, form) => {
     const { url, id, orderId } = await checkout.open({ methods: ['vcard', 'pin-a'] });
     const declined = await follow(await fill(url, VCARD.decline));
     expect(readable(declined.text)).toContain(`${DECLINED} Declined by the test connector.`);
@@ -229,7 +229,7 @@ describe('a decline', () => {
     expect(await checkout.attempts(orderId)).toHaveLength(2);
   });
 
-  test('at the provider leads back to the page, where another way pays', async () => {
+  test('at the provider returns to the page, where another method pays', async () => {
     const { page, orderId } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
     const declined = await follow(await decide(page, 'decline'));
     expect(readable(declined.text)).toContain(DECLINED);
@@ -238,7 +238,7 @@ describe('a decline', () => {
     expect(await checkout.attempts(orderId)).toHaveLength(2);
   });
 
-  test('at the provider of the only way leads back to its form', async () => {
+  test('at the provider of the only method returns to its form', async () => {
     const { page } = await checkout.atDocA();
     const form = await follow(await decide(page, 'decline'));
     expect(readable(form.text)).toContain('The payment was declined No money was taken. You can try again. ');
@@ -246,7 +246,7 @@ describe('a decline', () => {
     expect([status, location.startsWith(`${shop.provider?.url}/pay/`)]).toEqual([303, true]);
   });
 
-  test('what was filled in for one attempt is asked again for the next', async () => {
+  test('asks again for the input of the previous attempt', async () => {
     const { url } = await checkout.open({ methods: ['bank-a'] });
     const form = { payer_first_name: 'Ada', payer_last_name: 'B', ...BANK };
     const { location } = await fill(url, form);
@@ -254,7 +254,7 @@ describe('a decline', () => {
     expect(inputs((await show(url)).text)).toEqual(Object.keys(form));
   });
 
-  test('a schedule goes on with the attempt that paid', async () => {
+  test('attaches the schedule to the attempt that paid', async () => {
     const merchant = await shop.newMerchant();
     const { client_key, password } = merchant;
     const daily = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '2' };
@@ -268,7 +268,7 @@ describe('a decline', () => {
     expect(items.map(({ order_id, status }: Body) => [order_id, status])).toContainEqual([`${orderId}:1`, 'SETTLED']);
   });
 
-  test('a newer session of the order is not touched through the older link', async () => {
+  test('does not affect a newer session of the order when the older link is used', async () => {
     const merchant = await shop.newMerchant();
     const older = await checkout.atDocA({ methods: ['doc-a', 'vcard'] }, merchant);
     await follow(await decide(older.page, 'decline'));
@@ -279,7 +279,7 @@ describe('a decline', () => {
   });
 });
 
-describe('ten presses at the same moment', () => {
+describe('ten concurrent submits', () => {
   const press = (url: string) => Promise.all(Array.from({ length: 10 }, () => fill(url, DOC_A)));
 
   test('are one submission', async () => {
@@ -300,15 +300,15 @@ describe('ten presses at the same moment', () => {
     }
   });
 
-  test('with two ways, one of them counts', async () => {
+  test('with two methods count one of them', async () => {
     const { url, id } = await checkout.open({ methods: ['doc-a', 'pin-a'] });
     await Promise.all([fill(url, DOC_A), fill(url, { method: 'pin-a', [p('pin')]: '1234567812345678' })]);
     expect(await checkout.submissions(id)).toBe(1);
   });
 });
 
-describe('ways out', () => {
-  test('after the session has ended the page says so, and nothing can be paid', async () => {
+describe('leaving the page', () => {
+  test('says that the session has ended, and accepts no payment', async () => {
     const merchant = await shop.newMerchant();
     const { url, id } = await checkout.open({ session_expiry: 1 }, merchant);
     await shop.advanceClock(50, merchant.mid);
@@ -325,13 +325,10 @@ describe('ways out', () => {
     expect(await checkout.stateOf(id, merchant)).toBe('decline');
   });
 
-  test.each([[undefined], [CANCEL_URL]])(
-    'the page has a way to cancel when the shop has one: %s',
-    async (cancel_url) => {
-      const { text } = await show((await checkout.open({ cancel_url })).url);
-      expect(/<a[^>]*href="([^"]*)"[^>]*>Cancel and go back<\/a>/.exec(text)?.[1]).toBe(cancel_url);
-    },
-  );
+  test.each([[undefined], [CANCEL_URL]])('offers cancel when the session has a cancel_url: %s', async (cancel_url) => {
+    const { text } = await show((await checkout.open({ cancel_url })).url);
+    expect(/<a[^>]*href="([^"]*)"[^>]*>Cancel and go back<\/a>/.exec(text)?.[1]).toBe(cancel_url);
+  });
 
   test.each(['success', 'decline'] as const)(
     'return parameters after %s: only a success has a hash',
@@ -358,7 +355,7 @@ describe('ways out', () => {
 });
 
 describe('safety', () => {
-  test('hostile texts are shown as they are, and do nothing', async () => {
+  test('escapes hostile texts', async () => {
     const hostile = `"><img src=x onerror=alert(1)> ' <script>alert(1)</script>`;
     const merchant = await shop.newMerchant({ name: hostile, brand_aliases: { [hostile.slice(0, 60)]: 'doc-a' } });
     const { url } = await checkout.open(
@@ -377,7 +374,7 @@ describe('safety', () => {
     }
   });
 
-  test('every page lets nothing else in, is kept nowhere, and tells nobody where it was', async () => {
+  test('every page restricts its content, forbids caching and sends no referrer', async () => {
     const { url } = await checkout.open({ methods: ['vcard', 'doc-a'] });
     const pages = [await show(url), await formOf(url, 'doc-a'), await fill(url, { method: 'vcard' })];
     pages.push(await fill(url, VCARD.success), await show(url), await show(`${url}x`));

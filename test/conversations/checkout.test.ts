@@ -1,4 +1,4 @@
-/** Checkout as merchants speak it: sessions, status, credit and what can be done to a payment, one table each. */
+/** The Checkout API: sessions, status, credit and operations on a payment, one table each. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -58,35 +58,38 @@ describe('a session', () => {
     expect(await sendSession(fields)).toEqual(refusal('invalidData', ...entries));
   });
 
-  test.each(TOLERATED_SESSIONS)('%s will do', async (_, fields) => {
+  test.each(TOLERATED_SESSIONS)('%s is accepted', async (_, fields) => {
     const { status, body } = await sendSession(fields);
     expect(status, JSON.stringify(body)).toBe(200);
   });
 
-  test.each(IMPOSSIBLE_SESSIONS)('a character that cannot be kept, %s: no fault of ours', async (_, fields) => {
-    expect((await sendSession(fields)).status).toBeLessThan(500);
-  });
+  test.each(IMPOSSIBLE_SESSIONS)(
+    'a character that cannot be stored, %s, causes no internal error',
+    async (_, fields) => {
+      expect((await sendSession(fields)).status).toBeLessThan(500);
+    },
+  );
 
-  test('nesting without end is no fault of ours', async () => {
+  test('deep nesting causes no internal error', async () => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const body = `${JSON.stringify(signed('session', sessionFields(), shop.merchant)).slice(0, -1)},"x":${nested}}`;
     const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
     expect((await checkout.raw('session', init)).status).toBeLessThan(500);
   });
 
-  test('a schedule_id that is no UUID is refused before anybody looks for it', async () => {
+  test('refuses a schedule_id that is not a UUID before the lookup', async () => {
     const notUuid = refusal('notUuid', 'schedule_id: This is not a valid UUID.');
     expect(await sendSession({ schedule_id: '17', recurring_init: true })).toEqual(notUuid);
     expect(await sendSession({ schedule_id: NOWHERE, recurring_init: true })).toEqual(refusal('unknownSchedule'));
   });
 
-  test('a schedule needs a payment that may be repeated', async () => {
+  test('refuses a schedule without recurring_init', async () => {
     const refused = refusal('invalidData', 'recurring_init: This value should not be blank.');
     expect(await sendSession({ schedule_id: NOWHERE })).toEqual(refused);
     expect(await sendSession({ schedule_id: NOWHERE, recurring_init: 'N' })).toEqual(refused);
   });
 
-  test('a password that is sent is stopped', async () => {
+  test('refuses a request that contains the password', async () => {
     const { status, body } = await sendSession({ custom_data: { note: `It is ${shop.merchant.password}` } });
     expect([status, body.error_message]).toEqual([400, 'Request data is invalid.']);
     expect(body.errors[0].error_message).toContain('contains the password of the account');
@@ -108,7 +111,7 @@ describe('a session', () => {
   });
 });
 
-describe('the gates', () => {
+describe('the order of checks', () => {
   test.each<[string, (password: string, number: string) => string, boolean]>([
     ['number, amount, currency, description', (p, n) => sign(p, n, '10.00', 'USD', 'Tea é'), true],
     ['the same in capital digits', (p, n) => sign(p, n, '10.00', 'USD', 'Tea é').toUpperCase(), true],
@@ -124,7 +127,7 @@ describe('the gates', () => {
     expect(result).toEqual(isRight ? { status: 200, body: expect.anything() } : WRONG_HASH);
   });
 
-  test('the first gate that is shut answers: key, environment, address, fields, hash', async () => {
+  test('the first failed check answers: key, environment, address, fields, hash', async () => {
     const merchant = await shop.newMerchant({ ip_allowlist: ['192.0.2.1'] });
     const wrong: Body = { ...sessionFields({ order: { amount: '1' } }), hash: 'wrong' };
     const withKey = (key: unknown, more: Body = {}) =>
@@ -164,7 +167,7 @@ describe('the gates', () => {
   });
 
   test.each(['session', 'payment/status', 'session/', 'Session', '', 'payment', 'payment/credit', 'payment/sale'])(
-    'no method but POST, and no other path: %j',
+    'answers only POST on known paths: %j',
     async (path) => {
       const error_message = 'Route or parameters is not supported';
       const body = { result: 'ERROR', error_code: 0, error_message, errors: [] };
@@ -179,7 +182,7 @@ describe('duplicates', () => {
   const again = (request: Body, changes: Body = {}) => said(checkout.sendBody('session', { ...request, ...changes }));
   const sameAs = (redirect_url: string) => ({ status: 200, body: { redirect_url } });
 
-  test('the same within fifteen seconds leads to the same page; anything else is a duplicate', async () => {
+  test('an identical request within fifteen seconds gets the same page; any other is a duplicate', async () => {
     const merchant = await shop.newMerchant();
     const { url, request, orderId } = await checkout.open({}, merchant);
     await shop.advanceClock(10, merchant.mid);
@@ -190,12 +193,12 @@ describe('duplicates', () => {
     expect(await checkout.attempts(orderId, merchant)).toHaveLength(1);
   });
 
-  test('the same with its keys in another order is the same', async () => {
+  test('the order of the members does not matter', async () => {
     const { url, request } = await checkout.open();
     expect(await again(Object.fromEntries(Object.entries(request).toReversed()))).toEqual(sameAs(url));
   });
 
-  test('after a decline: the same page inside the window, whatever the payer tries; a new one after it', async () => {
+  test('after a decline: the same page inside the window, whatever the payer did; a new one after it', async () => {
     const merchant = await shop.newMerchant();
     const { url, request, orderId } = await checkout.paid({}, merchant, 'decline');
     expect(await again(request)).toEqual(sameAs(url));
@@ -206,7 +209,7 @@ describe('duplicates', () => {
     expect(await checkout.attempts(orderId, merchant)).toHaveLength(3);
   });
 
-  test('the fifteen seconds are those of the request, not of what its payer tried later', async () => {
+  test('the fifteen seconds count from the request, not from later attempts of the payer', async () => {
     const merchant = await shop.newMerchant();
     const { url, request, orderId } = await checkout.open({ methods: ['vcard'] }, merchant);
     await shop.advanceClock(60, merchant.mid);
@@ -224,7 +227,7 @@ describe('duplicates', () => {
     ['what was voided', {}, 'void', 200],
     ['what was paid', {}, 'settled', 400],
     ['what was paid and given back', {}, 'refund', 400],
-  ])('%s, opened again after the window', async (_, settings, state, expected) => {
+  ])('%s, requested again after the window', async (_, settings, state, expected) => {
     const merchant = await shop.newMerchant(settings);
     const { order_id: number } = await checkout.inspect(await checkout.inState(state, merchant));
     await shop.advanceClock(15, merchant.mid);
@@ -232,7 +235,7 @@ describe('duplicates', () => {
     expect(answer).toEqual(expected === 400 ? DUPLICATE : { status: 200, body: { redirect_url: expect.any(String) } });
   });
 
-  test('an order of the other protocol is taken; one that was refused is not; another account’s is its own', async () => {
+  test('a refused request claims no order; an order of /post is taken; another account’s is independent', async () => {
     const number = newOrderId();
     expect((await sendSession({ order: { number }, hash: 'wrong' })).status).toBe(400);
     await shop.sale({ order_id: number });
@@ -255,7 +258,7 @@ describe('status', () => {
     }
   });
 
-  test.each(REFUSED_QUERIES)('a query for %s is refused', async (_, fields, ...expected) => {
+  test.each(REFUSED_QUERIES)('refuses a query for %s', async (_, fields, ...expected) => {
     expect(await send('payment/status', fields)).toEqual(refusal(...expected));
   });
 
@@ -268,7 +271,7 @@ describe('status', () => {
     expect(await send('payment/status', { order_id: orderId, hash: hash(id) })).toEqual(WRONG_HASH);
   });
 
-  test('size lists the attempts, newest first, and no more of them than asked for', async () => {
+  test('size lists the attempts, newest first, and no more than requested', async () => {
     const { url, orderId, id } = await checkout.paid({ methods: ['vcard', 'pin-a'] }, shop.merchant, 'decline');
     for (let n = 0; n < 2; n++) await fill(url, { method: 'pin-a', 'parameters[pin]': '1234567812340000' });
     const { body: all } = await checkout.status({ order_id: orderId, size: 100 });
@@ -285,7 +288,7 @@ describe('status', () => {
     expect([status, reason]).toEqual([state, state === 'decline' ? 'Declined by the test connector.' : undefined]);
   });
 
-  test('a session that nobody paid is declined to the second, and may be opened again', async () => {
+  test('declines an unpaid session at the second of its expiry, and its order may be opened again', async () => {
     const merchant = await shop.newMerchant();
     const { id, orderId: number } = await checkout.open({ session_expiry: '1' }, merchant);
     await shop.advanceClock(50, merchant.mid);
@@ -302,7 +305,7 @@ describe('credit', () => {
     expect(await send('payment/card/credit', creditFields(fields))).toEqual(refusal(...expected));
   });
 
-  test('in the nested shape of old, everything that is wrong is listed', async () => {
+  test('lists all errors of the old nested format', async () => {
     const order = { number: '1', amount: '5.00', currency: 'USD', description: 'Tea' };
     const { status, body } = await send('payment/card/credit', { operation: 'credit', order, card_token: ['x'] });
     expect([status, body.error_code, body.error_message]).toEqual([400, 100000, 'Request data is invalid.']);
@@ -318,7 +321,7 @@ describe('credit', () => {
   });
 });
 
-describe('what is done to a payment', () => {
+describe('operations on a payment', () => {
   const ok = (body: Body) => ({ status: 200, body: { operation_id: A_UUID, ...body } });
 
   test.each(REFUSED_OPERATIONS)('%s in the state %s with %j is refused', async (path, state, fields, ...expected) => {
@@ -328,19 +331,22 @@ describe('what is done to a payment', () => {
     expect(await checkout.stateOf(payment_id, merchant)).toBe(state);
   });
 
-  test.each(['refund', 'void', 'capture'])('%s of a payment that is not ours, or not signed for', async (path) => {
-    const payment_id = await checkout.inState('pending', shop.merchant);
-    const to = (fields: Body, merchant?: Merchant) => send(`payment/${path}`, fields, merchant);
-    expect(await to({})).toEqual(refusal('invalidData', `payment_id: ${blank}`));
-    expect(await to({ payment_id: NOWHERE })).toEqual(refusal('unknownPayment'));
-    expect(await to({ payment_id: 'x' })).toEqual(refusal('unknownPayment'));
-    expect(await to({ payment_id }, rival)).toEqual(refusal('unknownPayment'));
-    expect(await to({ payment_id, hash: sign(shop.merchant.password) })).toEqual(WRONG_HASH);
-    const unsigned = { payment_id, amount: '5.00', hash: sign(shop.merchant.password, payment_id) };
-    if (path !== 'void') expect(await to(unsigned)).toEqual(WRONG_HASH);
-  });
+  test.each(['refund', 'void', 'capture'])(
+    '%s refuses an unknown payment, another account’s payment, and a wrong hash',
+    async (path) => {
+      const payment_id = await checkout.inState('pending', shop.merchant);
+      const to = (fields: Body, merchant?: Merchant) => send(`payment/${path}`, fields, merchant);
+      expect(await to({})).toEqual(refusal('invalidData', `payment_id: ${blank}`));
+      expect(await to({ payment_id: NOWHERE })).toEqual(refusal('unknownPayment'));
+      expect(await to({ payment_id: 'x' })).toEqual(refusal('unknownPayment'));
+      expect(await to({ payment_id }, rival)).toEqual(refusal('unknownPayment'));
+      expect(await to({ payment_id, hash: sign(shop.merchant.password) })).toEqual(WRONG_HASH);
+      const unsigned = { payment_id, amount: '5.00', hash: sign(shop.merchant.password, payment_id) };
+      if (path !== 'void') expect(await to(unsigned)).toEqual(WRONG_HASH);
+    },
+  );
 
-  test('a refund in parts, the rest without an amount, where the account allows refunds', async () => {
+  test('refunds in parts, the rest without an amount, where the account allows refunds', async () => {
     const merchant = await shop.newMerchant({ refunds_allowed: false });
     const kept = { payment_id: await checkout.inState('settled', merchant) };
     expect(await send('payment/refund', kept, merchant)).toEqual(refusal('refundNotAllowed'));
@@ -354,7 +360,7 @@ describe('what is done to a payment', () => {
     expect((await checkout.inspect(payment_id)).refunded).toBe('10.00');
   });
 
-  test.each([undefined, '10.00', '7.50'])('a void; a capture of %s, once', async (amount) => {
+  test.each([undefined, '10.00', '7.50'])('voids; captures %s, once', async (amount) => {
     const voided = await checkout.inState('pending', shop.merchant);
     expect(await send('payment/void', { payment_id: voided })).toEqual(ok({ payment_id: voided, result: 'accepted' }));
     const payment_id = await checkout.inState('pending', shop.merchant);
@@ -385,7 +391,7 @@ describe('recurring', () => {
     expect(await repeat({ ...request, order: { ...request.order, amount: '4.00' } })).toEqual(DUPLICATE);
   });
 
-  test('in a currency of its own, or reserved only, where it says so', async () => {
+  test('accepts another currency and authorisation only', async () => {
     const request = await first();
     const euros = newOrder({ currency: 'EUR' });
     expect((await repeat({ ...request, order: euros })).body).toMatchObject({ status: 'settled', order: euros });
@@ -398,7 +404,7 @@ describe('recurring', () => {
     expect(await repeat({ ...(await first()), ...fields })).toEqual(refusal(...expected));
   });
 
-  test('another account’s payment, and one that was not meant to be repeated, are refused', async () => {
+  test('refuses another account’s payment, and one without recurring_init', async () => {
     const request = await first();
     expect(await repeat(request, rival)).toEqual(refusal('incorrectTransaction'));
     const recurring_init_trans_id = await checkout.inState('settled', shop.merchant);
@@ -406,8 +412,8 @@ describe('recurring', () => {
   });
 });
 
-describe('one payment, three protocols', () => {
-  test('status, capture and creditvoid of /post work on the payment of a session', async () => {
+describe('one payment, several protocols', () => {
+  test('status, capture and creditvoid of /post work on a payment of a session', async () => {
     expect((await shop.status((await checkout.open()).id)).body).toMatchObject({ status: 'PREPARE', amount: '10.00' });
     const id = await checkout.inState('pending', shop.merchant);
     const post = async (action: 'CAPTURE' | 'VOID' | 'CREDITVOID') =>
@@ -419,7 +425,7 @@ describe('one payment, three protocols', () => {
     expect(await checkout.stateOf(id)).toBe('refund');
   });
 
-  test('and those of Checkout on a sale of /post', async () => {
+  test('the operations of Checkout work on a sale of /post', async () => {
     const { trans_id, order_id } = (await shop.sale({ auth: 'Y' })).body;
     expect((await checkout.status({ order_id })).body).toMatchObject({ payment_id: trans_id, status: 'pending' });
     expect((await send('payment/capture', { payment_id: trans_id })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Money goes back to a card that a token names: to which payment, how much of it, how often, and who may. */
+/** Credits to a tokenised card: which payment they refund, how much of it, how often, and for which accounts. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
@@ -40,7 +40,7 @@ const inspect = async (id: string) => {
 const operationOf = ({ body }: Pick<Answer, 'body'>): string => body.operation_id;
 
 describe('a credit', () => {
-  test('under an order of its own pays back the sale that the token came from', async () => {
+  test('under its own order refunds the sale that issued the token', async () => {
     const { id, credit } = await sold();
     expect(await credit({ order_amount: '4.00' })).toEqual(accepted(id));
     expect(await inspect(id)).toEqual({
@@ -51,7 +51,7 @@ describe('a credit', () => {
     expect((await checkout.atProvider(id)).operations).toMatchObject([{ kind: 'refund', amount: '400' }]);
   });
 
-  test('under the order of the sale pays back that one; the whole of it in parts', async () => {
+  test('under the order of the sale refunds that sale; all of it in parts', async () => {
     const { id, orderId: order_id, merchant, credit } = await sold();
     expect(await credit({ order_id, order_amount: '3.00' })).toEqual(accepted(id));
     expect(await credit({ order_id, order_amount: '5.00' })).toEqual(accepted(id));
@@ -61,14 +61,14 @@ describe('a credit', () => {
     expect(await credit({ order_id, order_amount: '0.01' })).toEqual(refusal('refundNotSettled'));
   });
 
-  test('under the order of another payment with the same card pays back that one', async () => {
+  test('under the order of another payment with the same card refunds that payment', async () => {
     const { id, merchant, credit } = await sold();
     const other = await checkout.paidByCard({ req_token: false }, merchant, { card_number: '4111 1111 1111 1111' });
     expect(await credit({ order_id: other.orderId })).toEqual(accepted(other.id));
     expect([(await inspect(id)).refunded, (await inspect(other.id)).refunded]).toEqual(['0.00', '5.00']);
   });
 
-  test('under the order of a repetition pays back the repetition', async () => {
+  test('under the order of a repetition refunds the repetition', async () => {
     const { id, merchant, credit } = await sold({ recurring_init: true });
     const { recurring_token } = (await checkout.status({ payment_id: id }, merchant)).body;
     const order = { number: newOrderId(), amount: '6.00', description: 'Tea' };
@@ -85,7 +85,7 @@ describe('a credit', () => {
     expect(await inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
   });
 
-  test('of what was captured, not of what was authorised', async () => {
+  test('is bounded by the captured amount, not by the authorised one', async () => {
     const { id, merchant, credit } = await sold({ auth: 'Y' });
     expect(await credit()).toEqual(refusal('refundNotSettled'));
     await checkout.send('payment/capture', { payment_id: id, amount: '7.00' }, merchant);
@@ -95,7 +95,7 @@ describe('a credit', () => {
 });
 
 describe('a token', () => {
-  test('that nobody has, of another shop, of a card that has expired', async () => {
+  test('refuses one that does not exist, one of another account, and one of an expired card', async () => {
     const now = new Date();
     const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
     const { id, token, merchant, credit } = await sold({}, {}, { card_expiry });
@@ -107,19 +107,19 @@ describe('a token', () => {
     expect(await credit({ order_amount: '1.00' })).toEqual(accepted(id));
     await shop.advanceClock(32 * 86_400, merchant.mid);
     expect(await credit({ order_amount: '1.00' })).toEqual(refusal('cardTokenExpired'));
-    // Whose card it is comes before whether it has expired.
+    // Ownership is checked before expiry.
     expect(await byRival()).toEqual(refusal('cardTokenForeign'));
   });
 });
 
-describe('refusals, the first that applies', () => {
+describe('refusals, in order of precedence', () => {
   test('another currency', async () => {
     const { credit } = await sold({}, { refunds_allowed: false });
     const entry = 'order_currency: This value should be the currency of the payment.';
     expect(await credit({ order_currency: 'EUR' })).toEqual(refusal('invalidData', entry));
   });
 
-  test('not allowed, only in the portal, not on this way, not settled, too much', async () => {
+  test('not allowed, only in the portal, not supported by the method, not settled, too much', async () => {
     const { merchant, credit } = await sold({ auth: 'Y' }, { refunds_allowed: false });
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
@@ -145,7 +145,7 @@ describe('refusals, the first that applies', () => {
     expect(await again(tooMuch)).toEqual(refusal('refundTooMuch'));
   });
 
-  test('what was refused has claimed no order', async () => {
+  test('claims no order when it is refused', async () => {
     const { id, credit } = await sold();
     const order_id = newOrderId();
     expect(await credit({ order_id, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
@@ -154,7 +154,7 @@ describe('refusals, the first that applies', () => {
 });
 
 describe('the same order twice', () => {
-  test('a payment that takes the order in between has it, and the credit is a duplicate that claims nothing', async () => {
+  test('a payment that takes the order in between keeps it, and the credit is a duplicate that claims nothing', async () => {
     const { id, token, merchant } = await sold();
     const account = (await findAccount(shop.gateway, merchant.mid)) as Account;
     const orderId = newOrderId();
@@ -175,7 +175,7 @@ describe('the same order twice', () => {
     expect((await inspect(id)).refunded).toBe('0.00');
   });
 
-  test('its own: the same within fifteen seconds is the same operation; anything else is a duplicate', async () => {
+  test('its own order: an identical request within fifteen seconds is the same operation; any other is a duplicate', async () => {
     const { id, merchant, credit } = await sold();
     const order_id = newOrderId();
     const first = await credit({ order_id });
@@ -188,13 +188,13 @@ describe('the same order twice', () => {
     expect((await inspect(id)).refunded).toBe('5.00');
   });
 
-  test('a repeat is the same even when nothing is left to pay back', async () => {
+  test('returns the same operation on a repeat when nothing is left to refund', async () => {
     const { credit } = await sold();
     const order = { order_id: newOrderId(), order_amount: '10.00' };
     expect(await credit(order)).toEqual(await credit(order));
   });
 
-  test('the one of the sale: the same within fifteen seconds is the same part, later another one', async () => {
+  test('the order of the sale: an identical request within fifteen seconds is the same part, later another one', async () => {
     const { id, orderId: order_id, merchant, credit } = await sold();
     const first = await credit({ order_id });
     expect(await credit({ order_id })).toEqual(first);
@@ -206,27 +206,27 @@ describe('the same order twice', () => {
     expect(await inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
   });
 
-  test('one of a payment that was made otherwise is taken', async () => {
+  test('refuses the order of a payment with another card or method as a duplicate', async () => {
     const { merchant, credit } = await sold();
     const { orderId } = await checkout.paid({}, merchant);
     const { orderId: byAnotherCard } = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     for (const order_id of [orderId, byAnotherCard]) expect(await credit({ order_id })).toEqual(DUPLICATE);
   });
 
-  test('its own is taken for payments as well', async () => {
+  test('its own order is taken for payments too', async () => {
     const { merchant, credit } = await sold();
     const order_id = newOrderId();
     const first = await credit({ order_id });
     const session = () => said(checkout.send('session', sessionFields({ order: { number: order_id } }), merchant));
     const sale = () => said(shop.sale({ order_id }, merchant));
     expect([await session(), await sale()]).toEqual([DUPLICATE, DUPLICATE]);
-    // And so a repeat still finds what it repeats.
+    // A repeat therefore still finds its operation.
     expect(await credit({ order_id })).toEqual(first);
     await shop.advanceClock(15, merchant.mid);
     expect([await session(), await sale()]).toEqual([DUPLICATE, DUPLICATE]);
   });
 
-  test.each(['after_failure', 'never'])('its own, of a credit that was declined, where reuse is %s', async (reuse) => {
+  test.each(['after_failure', 'never'])('its own order, of a declined credit, where reuse is %s', async (reuse) => {
     const { id, merchant, credit } = await sold({}, { order_id_reuse: reuse });
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
@@ -247,7 +247,7 @@ describe('the same order twice', () => {
     if (isReused) expect(operationOf(again[0] as Pick<Answer, 'body'>)).not.toBe(operationOf(first));
   });
 
-  test('another shop’s order is its own', async () => {
+  test('the same order id of another account is independent', async () => {
     const order_id = newOrderId();
     const [one, other] = [await sold(), await sold()];
     expect(await one.credit({ order_id })).toEqual(accepted(one.id));
@@ -255,16 +255,19 @@ describe('the same order twice', () => {
   });
 });
 
-describe('at the same moment', () => {
-  test.each(['its own', 'the one of the sale'])('ten of the same under one order, %s: one operation', async (whose) => {
-    const { id, orderId, credit } = await sold();
-    const order_id = whose === 'its own' ? newOrderId() : orderId;
-    const answers = await Promise.all(times(10, () => credit({ order_id, order_amount: '1.00' })));
-    expect(new Set(answers.map(operationOf)).size).toBe(1);
-    expect(await inspect(id)).toMatchObject({ refunded: '1.00', operations: [['credit', '1.00', 'done']] });
-  });
+describe('concurrent requests', () => {
+  test.each(['its own', 'the one of the sale'])(
+    'ten identical requests under one order, %s: one operation',
+    async (whose) => {
+      const { id, orderId, credit } = await sold();
+      const order_id = whose === 'its own' ? newOrderId() : orderId;
+      const answers = await Promise.all(times(10, () => credit({ order_id, order_amount: '1.00' })));
+      expect(new Set(answers.map(operationOf)).size).toBe(1);
+      expect(await inspect(id)).toMatchObject({ refunded: '1.00', operations: [['credit', '1.00', 'done']] });
+    },
+  );
 
-  test('ten of different amounts under one order of its own: one of them counts', async () => {
+  test('ten different amounts under one own order: one succeeds', async () => {
     const { id, credit } = await sold();
     const order_id = newOrderId();
     const answers = await Promise.all(times(10, (index) => credit({ order_id, order_amount: `0.1${index}` })));
@@ -272,7 +275,7 @@ describe('at the same moment', () => {
     expect((await inspect(id)).operations).toHaveLength(1);
   });
 
-  test('ten of 3.00 under orders of their own take three times as much, and never more than there is', async () => {
+  test('ten of 3.00 under their own orders: three succeed, and never more than the captured amount', async () => {
     const { id, credit } = await sold();
     const answers = await Promise.all(times(10, () => credit({ order_amount: '3.00' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -280,16 +283,16 @@ describe('at the same moment', () => {
   });
 });
 
-describe('an operation_id that the merchant chose', () => {
+describe('an operation_id of the merchant', () => {
   test.each(['its own', 'the one of the sale'])(
-    'order %s: the same again, soon or late, is one operation',
+    'order %s: an identical request at any time is one operation',
     async (whose) => {
       const { id, orderId, merchant, credit } = await sold();
       const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
       const first = await credit({ ...request, operation_id: request.operation_id.toUpperCase() });
       expect(first).toEqual({ status: 200, body: { ...accepted(id).body, operation_id: request.operation_id } });
       expect(await credit(request)).toEqual(first);
-      // What the request says besides is not part of the operation.
+      // Other fields of the request are not part of the operation.
       expect(await credit({ ...request, name: 'Ada', order_description: 'Later' })).toEqual(first);
       await shop.advanceClock(86_400, merchant.mid);
       expect(await credit(request)).toEqual(first);
@@ -297,7 +300,7 @@ describe('an operation_id that the merchant chose', () => {
     },
   );
 
-  test('with another order, amount, currency, card or kind of call: a duplicate, and no order is claimed', async () => {
+  test('with another order, amount, currency, card or action: a duplicate that claims no order', async () => {
     const { id, orderId, merchant, credit } = await sold();
     const second = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     const request = { order_id: newOrderId(), operation_id: randomUUID() };
@@ -335,13 +338,13 @@ describe('an operation_id that the merchant chose', () => {
     expect((await inspect(id)).refunded).toBe('5.00');
   });
 
-  test('no UUID: refused before the token is looked for', async () => {
+  test('refuses an id that is not a UUID before the token lookup', async () => {
     const { credit } = await sold();
     const request = { operation_id: 'x', card_token: 'x' };
     expect(await credit(request)).toEqual(refused('notUuid', 'operation_id: This is not a valid UUID.'));
   });
 
-  test('the place of the duplicate: after the token, before what is refused of refunds', async () => {
+  test('checks for a duplicate after the token and before the refusals of refunds', async () => {
     const { merchant, credit } = await sold();
     const operation_id = randomUUID();
     await credit({ operation_id });
@@ -351,14 +354,14 @@ describe('an operation_id that the merchant chose', () => {
     expect(await credit({ operation_id, order_amount: '4.00' })).toEqual(DUPLICATE_OPERATION);
   });
 
-  test('what was refused has used neither the id nor the order', async () => {
+  test('uses neither the id nor the order when it is refused', async () => {
     const { id, credit } = await sold();
     const request = { order_id: newOrderId(), operation_id: randomUUID() };
     expect(await credit({ ...request, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
     expect(await credit({ ...request, order_amount: '10.00' })).toEqual(accepted(id));
   });
 
-  test('a repeat finds its credit also when the card has expired since', async () => {
+  test('finds the credit on a repeat after the card has expired', async () => {
     const now = new Date();
     const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
     const { merchant, credit } = await sold({}, {}, { card_expiry });
@@ -369,7 +372,7 @@ describe('an operation_id that the merchant chose', () => {
     expect(await credit({ ...request, order_amount: '4.00' })).toEqual(refusal('cardTokenExpired'));
   });
 
-  test('a declined credit is the outcome of its id; another id tries again', async () => {
+  test('stores a decline as the outcome of the id; another id starts a new credit', async () => {
     const { id, merchant, credit } = await sold();
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
@@ -390,7 +393,7 @@ describe('an operation_id that the merchant chose', () => {
   });
 
   test.each(['its own', 'the one of the sale'])(
-    'ten of the same at once under one order, %s: one operation',
+    'ten identical concurrent requests under one order, %s: one operation',
     async (whose) => {
       const { id, orderId, credit } = await sold();
       const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
@@ -401,7 +404,7 @@ describe('an operation_id that the merchant chose', () => {
     },
   );
 
-  test('one id for ten orders at once: one credit, and the other orders stay free', async () => {
+  test('one id for ten orders concurrently: one credit, and the other orders stay free', async () => {
     const { id, merchant, credit } = await sold();
     const operation_id = randomUUID();
     const orders = times(10, newOrderId);
@@ -415,7 +418,7 @@ describe('an operation_id that the merchant chose', () => {
 });
 
 describe('a process that died between the claim and the operation', () => {
-  /** What it left behind. */
+  /** The rows that it left behind. */
   async function leftBehind(request: Body, merchant: Merchant): Promise<string> {
     const { hash: _hash, ...content } = signed('payment/card/credit', request, merchant);
     const operationId = newId();
@@ -430,7 +433,7 @@ describe('a process that died between the claim and the operation', () => {
     return operationId;
   }
 
-  test('has moved nothing: the repeat goes on with its claim, now or later', async () => {
+  test('has moved nothing: a repeat continues with its claim, now or later', async () => {
     for (const seconds of [0, 60]) {
       const { id, token, merchant, credit } = await sold();
       const request = creditFields({ card_token: token });
@@ -441,7 +444,7 @@ describe('a process that died between the claim and the operation', () => {
     }
   });
 
-  test('leaves its order to something else after the window, and never to two', async () => {
+  test('frees its order after the window, for one request only', async () => {
     const { id, token, merchant, credit } = await sold();
     const request = creditFields({ card_token: token });
     await leftBehind(request, merchant);
@@ -454,7 +457,7 @@ describe('a process that died between the claim and the operation', () => {
   });
 });
 
-test('the books hold', async () => {
+test('every invariant of the database holds', async () => {
   const broken = await shop.rows('select payment_id from payments where reserved <> 0 or refunded > captured');
   expect(broken).toEqual([]);
 });

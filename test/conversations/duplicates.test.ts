@@ -1,4 +1,4 @@
-/** One order, one payment: repeats, collisions and new tries under the same order_id. */
+/** One order, one payment: repeats, collisions and new attempts under the same order_id. */
 import { expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
@@ -12,7 +12,7 @@ const DUPLICATE = {
   errors: [{ error_code: 100000, error_message: 'order_id: Duplicate payment.' }],
 };
 
-test('200 identical requests at once: one payment, 200 equal answers', async () => {
+test('200 identical concurrent requests: one payment, 200 equal responses', async () => {
   const fields = saleFields(shop.merchant);
   const answers = await Promise.all(Array.from({ length: 200 }, () => shop.post(fields)));
   expect(answers[0]?.body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
@@ -22,7 +22,7 @@ test('200 identical requests at once: one payment, 200 equal answers', async () 
   ]);
 });
 
-test('200 identical requests spread over orders collapse order by order', async () => {
+test('200 identical requests spread over orders: one payment per order', async () => {
   const orders = Array.from({ length: 20 }, () => saleFields(shop.merchant));
   const answers = await Promise.all(orders.flatMap((fields) => Array.from({ length: 10 }, () => shop.post(fields))));
   const ids = new Map<string, Set<string>>();
@@ -31,7 +31,7 @@ test('200 identical requests spread over orders collapse order by order', async 
   for (const transIds of ids.values()) expect(transIds.size).toBe(1);
 });
 
-test('a repeat inside 15 seconds gets the original outcome, a decline included', async () => {
+test('a repeat within 15 seconds returns the original outcome, also a decline', async () => {
   for (const identifier of ['success@example.com', 'decline@example.com']) {
     const merchant = await shop.newMerchant();
     const fields = saleFields(merchant, { identifier });
@@ -41,7 +41,7 @@ test('a repeat inside 15 seconds gets the original outcome, a decline included',
   }
 });
 
-test('a repeat inside the window with other content is a duplicate, and changes nothing', async () => {
+test('a repeat with other content inside the window is a duplicate and changes nothing', async () => {
   const merchant = await shop.newMerchant();
   const order_id = newOrderId();
   const first = await shop.sale({ order_id }, merchant);
@@ -78,7 +78,7 @@ test('the same request in another field order or as multipart is the same reques
   expect(await multipart.json()).toEqual(first.body);
 });
 
-test('an order whose payments all failed may be tried again, one that was paid may not', async () => {
+test('an order whose payments all failed may be tried again, a paid one may not', async () => {
   const merchant = await shop.newMerchant();
   const order_id = newOrderId();
   const declined = await shop.sale({ order_id, identifier: 'decline@example.com' }, merchant);
@@ -107,7 +107,7 @@ test('order_id_reuse=never: a failed order stays closed', async () => {
   expect((await shop.sale({ order_id }, merchant)).body).toEqual(DUPLICATE);
 });
 
-test('an authorisation that expired frees its order', async () => {
+test('an expired authorisation frees its order', async () => {
   const merchant = await shop.newMerchant({ authorisation_days: 1 });
   const order_id = newOrderId();
   await shop.sale({ order_id, auth: 'Y' }, merchant);
@@ -117,7 +117,7 @@ test('an authorisation that expired frees its order', async () => {
   expect((await shop.sale({ order_id }, merchant)).body).toMatchObject({ status: 'SETTLED' });
 });
 
-test('100 new tries of a failed order at once: one of them is made', async () => {
+test('100 concurrent new attempts of a failed order: one is made', async () => {
   const merchant = await shop.newMerchant();
   const order_id = newOrderId();
   await shop.sale({ order_id, identifier: 'decline@example.com' }, merchant);
@@ -149,7 +149,7 @@ test('a refused request never claims its order_id', async () => {
   expect((await shop.sale({ order_id })).body).toMatchObject({ status: 'SETTLED' });
 });
 
-test('a repeat signed with the other password of a rotation is still the same request', async () => {
+test('a repeat signed with the other password during a rotation is the same request', async () => {
   const merchant = await shop.newMerchant();
   const fields = saleFields(merchant);
   const first = await shop.post(fields);
@@ -166,7 +166,7 @@ test('a repeat signed with the other password of a rotation is still the same re
   ).toEqual(first.body);
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   const { violations, payments } = await verifyAt(shop.connection);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(20n);

@@ -1,4 +1,4 @@
-/** Instant payments: the shop shows a code, the payer scans it, and the bank has the last word. */
+/** Instant payments: the shop shows a QR code, the payer scans it, and the bank decides. */
 import { createHmac } from 'node:crypto';
 import encodeQR from 'qr';
 import decodeQR from 'qr/decode.js';
@@ -24,7 +24,7 @@ const statusByOrder = async (orderId: string) =>
   ).body;
 
 describe('the sale', () => {
-  test.each(['EUR', 'RSD', 'BAM', 'MKD'])('in %s is pending and brings a code', async (currency) => {
+  test.each(['EUR', 'RSD', 'BAM', 'MKD'])('in %s is pending and returns a code', async (currency) => {
     const { status: http, body } = await shop.sale({ ...IPS, order_currency: currency });
     expect(http).toBe(200);
     expect(body).toEqual({
@@ -49,14 +49,14 @@ describe('the sale', () => {
     ]);
   });
 
-  test('a payer whom the provider rejects at once is declined, and there is no code', async () => {
+  test('a payer whom the provider rejects at once is declined without a code', async () => {
     const body = await sale({ identifier: 'decline@example.com' });
     expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED', decline_reason: expect.any(String) });
     expect(body).not.toHaveProperty('redirect_params');
   });
 });
 
-/** Reads the text as the app of a bank does: tag, colon, value, parted by bars. */
+/** Parses the text as a banking app does: tag, colon, value, separated by bars. */
 function tagsOf(text: string): Record<string, string> {
   const pairs = text.split('|').map((part) => {
     const colon = part.indexOf(':');
@@ -67,7 +67,7 @@ function tagsOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** Draws the code as the shop's page would, and reads it from the picture as a telephone would. */
+/** Draws the code as the shop’s page would, and reads it from the picture as a phone would. */
 function scanned(text: string): string {
   const cells = encodeQR(text, 'raw', { ecc: 'medium', border: 4, scale: 3 });
   const size = cells.length;
@@ -84,8 +84,8 @@ const textOf = (body: { redirect_params: { qr_code: string } }): string => {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 };
 
-describe('the code', () => {
-  test('is a payment in the national format, which a bank’s app can read', async () => {
+describe('the QR code', () => {
+  test('is a payment in the national format, which a banking app can read', async () => {
     const body = await sale({ order_description: 'Dva čajnika' });
     const tags = tagsOf(textOf(body));
     expect(tags).toEqual({
@@ -109,33 +109,33 @@ describe('the code', () => {
     ['0.05', 'RSD0,05'],
     ['1.00', 'RSD1,00'],
     ['999999999999.99', 'RSD999999999999,99'],
-  ])('%s is written as %s', async (amount, written) => {
+  ])('writes %s as %s', async (amount, written) => {
     expect(tagsOf(textOf(await sale({ order_amount: amount }))).I).toBe(written);
   });
 
-  test('a description cannot add a field of its own', async () => {
+  test('does not let a description add a field', async () => {
     const tags = tagsOf(textOf(await sale({ order_description: 'Tea|I:RSD0,01|R:840000000000000000' })));
     expect(tags.I).toBe('RSD1234,56');
     expect(tags.R).not.toBe('840000000000000000');
   });
 
-  test('survives the way from the screen into the telephone', async () => {
+  test('survives rendering and scanning', async () => {
     const text = textOf(await sale({ order_description: 'Čaj za dvoje, šećer, đumbir' }));
     expect(scanned(text)).toBe(text);
   });
 
-  test('two payments of the same amount have two codes', async () => {
+  test('differs between two payments of the same amount', async () => {
     expect(textOf(await sale())).not.toBe(textOf(await sale()));
   });
 
-  test('a repeat of the sale brings the same payment with the same code', async () => {
+  test('is the same on a repeat of the sale', async () => {
     const fields = saleFields(shop.merchant, IPS);
     const { body: first } = await shop.post(fields);
     await shop.advanceClock(13, shop.merchant.mid);
     expect((await shop.post(fields)).body).toEqual(first);
   });
 
-  test('a repeat after the payment came to its end brings no code', async () => {
+  test('is not returned on a repeat after the payment has its outcome', async () => {
     const fields = saleFields(shop.merchant, IPS);
     const { body: first } = await shop.post(fields);
     await bank(first.trans_id, 'RJCT');
@@ -144,7 +144,7 @@ describe('the code', () => {
     expect(body).not.toHaveProperty('redirect_params');
   });
 
-  test('is not shown any more after a minute, and the payment waits all the same', async () => {
+  test('is not returned after a minute, and the payment stays pending', async () => {
     const merchant = await shop.newMerchant();
     const { body } = await shop.post(saleFields(merchant, IPS));
     const key = { mid: merchant.mid, paymentId: body.trans_id };
@@ -166,7 +166,7 @@ describe('the code', () => {
   });
 });
 
-describe('a status query asks the provider', () => {
+describe('a status query queries the provider', () => {
   test.each([
     ['executed', 'SETTLED'],
     ['rejected', 'DECLINED'],
@@ -184,13 +184,13 @@ describe('a status query asks the provider', () => {
     });
   });
 
-  test('a rejection says why', async () => {
+  test('returns the reason of a rejection', async () => {
     const { trans_id } = await sale();
     await provider(trans_id, 'rejected');
     expect((await status(trans_id)).decline_reason).toBe('Declined by the simulated provider.');
   });
 
-  test('asking often changes nothing and writes nothing', async () => {
+  test('changes and writes nothing when repeated', async () => {
     const { trans_id } = await sale();
     const before = await shop.events(trans_id);
     for (let times = 0; times < 3; times++) expect((await status(trans_id)).status).toBe('PENDING');
@@ -198,7 +198,7 @@ describe('a status query asks the provider', () => {
     expect(await shop.events(trans_id)).toEqual(before);
   });
 
-  test('ten queries at the same moment settle it once', async () => {
+  test('ten concurrent queries settle it once', async () => {
     const { trans_id } = await sale();
     await provider(trans_id, 'executed');
     const answers = await Promise.all(Array.from({ length: 10 }, () => status(trans_id)));
@@ -207,7 +207,7 @@ describe('a status query asks the provider', () => {
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56' });
   });
 
-  test('a provider that does not answer leaves the payment as it is', async () => {
+  test('leaves the payment unchanged when the provider does not answer', async () => {
     const merchant = await shop.newMerchant();
     const { body } = await shop.post(saleFields(merchant, IPS));
     await provider(body.trans_id, 'executed');
@@ -218,7 +218,7 @@ describe('a status query asks the provider', () => {
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED' });
   });
 
-  test('a provider that tells another amount is not believed', async () => {
+  test('ignores an answer with another amount', async () => {
     const merchant = await shop.newMerchant();
     const { body } = await shop.post(saleFields(merchant, IPS));
     await provider(body.trans_id, 'executed');
@@ -230,7 +230,7 @@ describe('a status query asks the provider', () => {
   });
 });
 
-describe('the bank’s callback', () => {
+describe('the bank’s notification', () => {
   test.each([
     ['ACSC', 'SETTLED'],
     ['ACCC', 'SETTLED'],
@@ -242,28 +242,28 @@ describe('the bank’s callback', () => {
     ['ACWC', 'PENDING'],
     ['PART', 'PENDING'],
     ['QQQQ', 'PENDING'],
-  ])('%s: %s, without anybody asking', async (code, expected) => {
+  ])('%s: %s, without a query', async (code, expected) => {
     const { trans_id } = await sale();
     expect((await bank(trans_id, code)).status).toBe(200);
     expect((await shop.inspect(trans_id)).status).toBe(expected);
     expect((await status(trans_id)).status).toBe(expected);
   });
 
-  test('codes on the way, then the final one', async () => {
+  test('intermediate codes, then the final one', async () => {
     const { trans_id } = await sale();
     for (const code of ['PDNG', 'ACTC', 'ACSP', 'ACSC']) await bank(trans_id, code);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
   });
 
-  test('a rejection says why', async () => {
+  test('carries the reason of a rejection', async () => {
     const { trans_id } = await sale();
     await bank(trans_id, 'RJCT');
     expect((await status(trans_id)).decline_reason).toBe('Rejected by the bank.');
   });
 });
 
-/** Signs news by hand, since the simulated bank tells nothing that contradicts itself. */
+/** Signs a notification by hand, because the simulated bank sends none that contradicts itself. */
 async function bankInsists(id: string, code: string): Promise<number> {
   const body = JSON.stringify({ reference: id, type: 'bank_status', code, amount: '123456', currency: 'RSD' });
   const headers = { ...signatureByHand(`evt-${newOrderId()}`, body), 'content-type': 'application/json' };
@@ -278,7 +278,7 @@ function signatureByHand(eventId: string, body: string): Record<string, string> 
 }
 
 describe('states only move forward', () => {
-  test('executed, then RJCT: it stays SETTLED, and the contradiction is in the history', async () => {
+  test('executed, then RJCT: stays SETTLED and records the contradiction in the history', async () => {
     const { trans_id } = await sale();
     await provider(trans_id, 'executed');
     expect((await status(trans_id)).status).toBe('SETTLED');
@@ -288,7 +288,7 @@ describe('states only move forward', () => {
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', decline_reason: null, attention: null });
   });
 
-  test.each(['PDNG', 'ACSP', 'ACSC'])('settled, then %s: it stays SETTLED', async (code) => {
+  test.each(['PDNG', 'ACSP', 'ACSC'])('settled, then %s: stays SETTLED', async (code) => {
     const { trans_id } = await sale();
     await bank(trans_id, 'ACSC');
     expect(await bankInsists(trans_id, code)).toBe(200);
@@ -296,7 +296,7 @@ describe('states only move forward', () => {
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
   });
 
-  test('rejected, then ACSC: it stays DECLINED, and the operator sees the late success', async () => {
+  test('rejected, then ACSC: stays DECLINED, and the operator sees the late success', async () => {
     const { trans_id } = await sale();
     await bank(trans_id, 'RJCT');
     expect((await bank(trans_id, 'ACSC')).status).toBe(200);
@@ -307,7 +307,7 @@ describe('states only move forward', () => {
     expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(trans_id);
   });
 
-  test('rejected, then PDNG: it stays DECLINED, and nobody has to look', async () => {
+  test('rejected, then PDNG: stays DECLINED, and needs no operator', async () => {
     const { trans_id } = await sale();
     await bank(trans_id, 'RJCT');
     expect(await bankInsists(trans_id, 'PDNG')).toBe(200);
@@ -315,7 +315,7 @@ describe('states only move forward', () => {
   });
 });
 
-test('a callback that never comes is not missed: the provider is asked anyway', async () => {
+test('queries the provider when a notification never arrives', async () => {
   const merchant = await shop.newMerchant();
   const { body } = await shop.post(saleFields(merchant, IPS));
   await provider(body.trans_id, 'executed');
@@ -323,7 +323,7 @@ test('a callback that never comes is not missed: the provider is asked anyway', 
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED' });
 });
 
-test('another account cannot see it, and its question changes nothing', async () => {
+test('another account cannot see it, and its query changes nothing', async () => {
   const { trans_id, order_id } = await sale();
   const stranger = await shop.newMerchant();
   await provider(trans_id, 'executed');

@@ -1,4 +1,4 @@
-/** Large bodies are read only for a sale that may carry a file, all of them together within a budget. */
+/** Large bodies are read only for a sale that may carry a file, all of them within one memory budget. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -14,13 +14,13 @@ afterEach(async () => {
   await vi.waitFor(async () => expect(await bytesHeld()).toBe(0), PATIENTLY);
 });
 
-/** The bytes that the gateway reserves for large bodies at the moment. */
+/** The bytes that the gateway currently reserves for large bodies. */
 async function bytesHeld(): Promise<number> {
   const text = await (await fetch(`${shop.url}/metrics`)).text();
   return Number(/^turnpike_large_body_bytes (\d+)$/m.exec(text)?.[1]);
 }
 
-/** A connection that sends by hand, and what came back on it. */
+/** A raw connection and the bytes received on it. */
 interface Conversation {
   socket: Socket;
   answer(): string;
@@ -74,7 +74,7 @@ const post = async (body: string) => {
 };
 
 describe('a sale with a file', () => {
-  test('is taken, whether its length is declared or it comes in chunks', async () => {
+  test('is accepted with a declared length and in chunks', async () => {
     expect(await post(withFile(1 << 20))).toMatchObject({ status: 200, body: { result: 'SUCCESS' } });
     const body = withFile(1 << 20);
     const pieces = body.match(/[\s\S]{1,50000}/g) ?? [];
@@ -82,7 +82,7 @@ describe('a sale with a file', () => {
     await vi.waitFor(() => expect(conversation.answer()).toMatch(/^HTTP\/1.1 200 [\s\S]*"SUCCESS"/), PATIENTLY);
   });
 
-  test('is taken under an alias of its brand, and as multipart', async () => {
+  test('is accepted under an alias of its brand, and as multipart', async () => {
     const merchant = await shop.newMerchant({ brand_aliases: { wallet: 'mobile-money-a' } });
     expect(await post(withFile(1 << 20, sale({ brand: 'wallet' }, merchant)))).toMatchObject({ status: 200 });
     const form = new FormData();
@@ -91,14 +91,14 @@ describe('a sale with a file', () => {
     expect((await fetch(`${shop.url}/post`, { method: 'POST', body: form })).status).toBe(200);
   });
 
-  test('whose other fields are too long is refused', async () => {
+  test('is refused when its other fields are too long', async () => {
     const body = withFile(1 << 20, sale({ order_description: 'x'.repeat(LIMITS.bodyBytes) }));
-    // The key and the brand still stand in front.
+    // The key and the brand still come first.
     const reordered = [...new URLSearchParams(body)].sort(([a], [b]) => Number(a > b) - Number(a < b));
     expect(await post(new URLSearchParams(reordered).toString())).toMatchObject({ status: 413 });
   });
 
-  test('gives its share back, also when it is refused or broken off', async () => {
+  test('releases its share of the budget, also when it is refused or aborted', async () => {
     const body = withFile(1 << 20, { ...sale(), hash: 'wrong' });
     expect(await post(body)).toMatchObject({ status: 400 });
     const { socket } = await talk(head(`content-length: ${body.length}`), body.slice(0, 300_000));
@@ -108,7 +108,7 @@ describe('a sale with a file', () => {
   });
 });
 
-describe('refused with 413, the rest unread and the connection closed', () => {
+describe('refused with 413, with the rest unread and the connection closed', () => {
   const rest = 'x'.repeat(100_000);
   test.each<[string, () => string]>([
     ['no key', () => `action=SALE&brand=mobile-money-a&x=${rest}`],
@@ -133,7 +133,7 @@ describe('refused with 413, the rest unread and the connection closed', () => {
     }
   });
 
-  test('a declared length over the maximum, before anything is read', async () => {
+  test('a declared length over the maximum, before the body is read', async () => {
     await isAnswered(await talk(head(`content-length: ${LIMITS.bodyBytesMost + 1}`)), 413);
   });
 
@@ -145,17 +145,17 @@ describe('refused with 413, the rest unread and the connection closed', () => {
   });
 });
 
-describe('two hundred bodies that are never finished', () => {
+describe('two hundred unfinished bodies', () => {
   const open = (how: string, text: string): Promise<Conversation[]> =>
     Promise.all(Array.from({ length: 200 }, () => talk(head(how), text)));
 
-  test('of strangers are all refused, and hold nothing', async () => {
+  test('without a known key are all refused, and reserve nothing', async () => {
     const conversations = await open(`content-length: ${5 << 20}`, 'x'.repeat(200_000));
     for (const conversation of conversations) await isAnswered(conversation, 413);
     expect(await bytesHeld()).toBe(0);
   });
 
-  test('of a merchant stay within the budget; the others get 503 and may come back, small ones are answered', async () => {
+  test('of a merchant stay within the budget; the others get 503 and may retry, small ones are answered', async () => {
     const conversations = await open('transfer-encoding: chunked', chunk(withFile(200_000)));
     const fit = LIMITS.largeBodiesBytes / LIMITS.bodyBytesMost;
     const refused = (): Conversation[] => conversations.filter(({ answer }) => answer() !== '');

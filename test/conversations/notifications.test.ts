@@ -1,4 +1,4 @@
-/** News from the provider: believed when the bytes are signed, kept once, applied once, and never lost. */
+/** Provider notifications: accepted when signed, stored once, applied once, and never lost. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
@@ -12,7 +12,7 @@ const shop = openShop({ simulator: true });
 let count = 0;
 const newEvent = (): string => `evt_by_hand_${++count}`;
 
-/** Standard Webhooks, written apart from the gateway’s own. */
+/** Standard Webhooks, implemented independently of the gateway. */
 function signed(event: string, body: string | Buffer, options: { ageSeconds?: number; secret?: string } = {}): Fields {
   const { ageSeconds = 0, secret = shop.provider?.notificationSecret ?? '' } = options;
   const seconds = String(Math.floor(Date.now() / 1000) - ageSeconds);
@@ -30,7 +30,7 @@ async function post(body: string | Buffer, headers: Fields, connector = 'upstrea
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
-/** Sends rightly signed news. */
+/** Sends a correctly signed notification. */
 function tell(notification: Record<string, unknown>, event = newEvent(), connector = 'upstream'): Promise<Answer> {
   const body = JSON.stringify(notification);
   return post(body, signed(event, body), connector);
@@ -56,7 +56,7 @@ const kept = (event: string) =>
   shop.rows(`select state, attempts, due_at from provider_notifications where event_id = '${event}'`);
 
 describe('the signature covers the bytes', () => {
-  test('right: 200, kept, applied', async () => {
+  test('a valid one: 200, stored, applied', async () => {
     const id = await waiting();
     const event = newEvent();
     const { status, body } = await tell(about(id, 'settled'), event);
@@ -64,12 +64,12 @@ describe('the signature covers the bytes', () => {
     expect(await shop.inspect(id)).toMatchObject({
       status: 'SETTLED',
       captured: '10.00',
-      notification: [{ connector: 'upstream', event_id: event, type: 'payment', state: 'applied', tries: 1 }],
+      notifications: [{ connector: 'upstream', event_id: event, type: 'payment', state: 'applied', tries: 1 }],
     });
     expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({ verb: 'notification', outcome: 'settled' });
   });
 
-  test('also when the bytes are not how anybody would write them', async () => {
+  test('accepts unusual but valid JSON formatting', async () => {
     const id = await waiting();
     const body = `\n{ "currency":"USD",\t"reference":"${id}","type":"payment","status":"settled", "amount":"1000" }\n`;
     expect((await post(body, signed(newEvent(), body), 'upstream')).status).toBe(200);
@@ -90,7 +90,7 @@ describe('the signature covers the bytes', () => {
     ['no signature', (body, event) => [body, { ...signed(event, body), 'webhook-signature': '' }]],
     ['no headers at all', (body) => [body, {}]],
     ['our own bearer token', (body) => [body, { authorization: `Bearer ${shop.provider?.key}` }]],
-  ])('%s: 401, and nothing is kept', async (_, make) => {
+  ])('answers %s with 401 and stores nothing', async (_, make) => {
     const id = await waiting();
     const event = newEvent();
     const { status, body } = await post(...make(JSON.stringify(about(id, 'settled')), event));
@@ -102,17 +102,17 @@ describe('the signature covers the bytes', () => {
       errors: [],
     });
     expect(await kept(event)).toEqual([]);
-    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', notification: [] });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', notifications: [] });
   });
 
-  test('four minutes old is young enough: the clock of the provider need not be ours', async () => {
+  test('accepts a timestamp four minutes old, to allow for clock skew', async () => {
     const id = await waiting();
     const body = JSON.stringify(about(id, 'settled'));
     expect((await post(body, signed(newEvent(), body, { ageSeconds: 240 }))).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('a clock that was moved in the sandbox does not make fresh news old', async () => {
+  test('does not measure age by a clock that was moved in the sandbox', async () => {
     const merchant = await shop.newMerchant();
     const id = await waiting(merchant);
     await shop.advanceClock(80_000, merchant.mid);
@@ -122,16 +122,16 @@ describe('the signature covers the bytes', () => {
 });
 
 describe('the same event', () => {
-  test('twenty times at once is applied once', async () => {
+  test('twenty times concurrently is applied once', async () => {
     const id = await waiting();
     const event = newEvent();
     const answers = await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'), event)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
-    expect((await shop.inspect(id)).notification).toHaveLength(1);
+    expect((await shop.inspect(id)).notifications).toHaveLength(1);
   });
 
-  test('through two processes at once is applied once', async () => {
+  test('over two processes concurrently is applied once', async () => {
     const id = await waiting();
     const other = await shop.anotherGateway();
     const notification = { eventId: newEvent(), reference: id, body: about(id, 'settled') };
@@ -142,7 +142,7 @@ describe('the same event', () => {
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 
-  test('told again with another content counts as it was told first', async () => {
+  test('with other content counts as it was received first', async () => {
     const id = await waiting();
     const event = newEvent();
     await tell(about(id, 'pending'), event);
@@ -150,7 +150,7 @@ describe('the same event', () => {
     expect((await shop.inspect(id)).status).toBe('PENDING');
   });
 
-  test('twenty different events that say the same settle it once; the others are noted', async () => {
+  test('twenty different events with the same content settle it once; the others are recorded', async () => {
     const id = await waiting();
     await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'))));
     const rows = (await shop.events(id)).toSorted();
@@ -167,7 +167,7 @@ describe('the same event', () => {
   });
 });
 
-describe('in whatever order they come', () => {
+describe('in any order', () => {
   const DECLINED = { reason: 'Not today.' };
   test.each<[string[], string, string[], string | null]>([
     [['pending', 'settled'], 'SETTLED', ['noted accepted', 'settled'], null],
@@ -191,7 +191,7 @@ describe('in whatever order they come', () => {
   });
 
   test.each([{ type: 'holiday' }, { type: 'operation', operation: newId(), status: 'done' }, { type: undefined }])(
-    '%j brings nothing that we act on: kept, and nothing changes',
+    '%j means nothing to the gateway: stored, and nothing changes',
     async (more) => {
       const id = await waiting();
       const event = newEvent();
@@ -211,7 +211,7 @@ describe('a wrong amount', () => {
     ['a number, and not ours', { amount: 1 }],
     ['a decimal, and not ours', { amount: '0.01' }],
     ['a negative one', { amount: '-1000' }],
-  ])('%s: not believed, and the operator can see it', async (_, wrong) => {
+  ])('%s: ignored, and visible to the operator', async (_, wrong) => {
     const id = await waiting();
     expect((await tell(about(id, 'settled', wrong))).status).toBe(200);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount', captured: '0.00' });
@@ -220,13 +220,13 @@ describe('a wrong amount', () => {
     expect(items.map((item: { payment_id: string }) => item.payment_id)).toContain(id);
   });
 
-  test('a decline of a wrong amount is not believed either', async () => {
+  test('ignores a decline with a wrong amount too', async () => {
     const id = await waiting();
     await tell(about(id, 'declined', { amount: '1001' }));
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
   });
 
-  test('the provider is asked again, and when it answers rightly that counts', async () => {
+  test('queries the provider again, and accepts a correct answer', async () => {
     const merchant = await shop.newMerchant();
     const id = await waiting(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
@@ -236,7 +236,7 @@ describe('a wrong amount', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
   });
 
-  test('as long as it answers wrongly, it is asked with growing pauses', async () => {
+  test('queries with growing intervals while the answer is wrong', async () => {
     const merchant = await shop.newMerchant();
     const id = await waiting(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount', count: 4 });
@@ -250,7 +250,7 @@ describe('a wrong amount', () => {
     expect((await shop.events(id)).slice(2)).toEqual(['doubted', 'doubted', 'doubted', 'doubted', 'settled']);
   });
 
-  test('told of a payment that is settled already, it is noted, and that is all there is to do', async () => {
+  test('of a settled payment is only recorded', async () => {
     const merchant = await shop.newMerchant();
     const id = await waiting(merchant);
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
@@ -263,7 +263,7 @@ describe('a wrong amount', () => {
   });
 });
 
-test('a success of a wrong amount, told of a payment that the provider had declined, is asked about too', async () => {
+test('in a success of a payment that the provider had declined is queried too', async () => {
   const merchant = await shop.newMerchant();
   await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'late_success' });
   const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344' };
@@ -275,14 +275,14 @@ test('a success of a wrong amount, told of a payment that the provider had decli
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
 });
 
-test('a text that only looks like what cannot be kept is kept', async () => {
+test('stores a text that only resembles an invalid character', async () => {
   const id = await waiting();
   const reason = 'See C:\\u0000 and \\ud83d.';
   expect((await tell(about(id, 'declined', { reason }))).status).toBe(200);
   expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
 });
 
-test('a wrong amount told of an authorised payment does not end the authorisation', async () => {
+test('of an authorised payment does not end the authorisation', async () => {
   const merchant = await shop.newMerchant();
   const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344', auth: 'Y' };
   const { body } = await shop.post(saleFields(merchant, fields));
@@ -305,14 +305,14 @@ describe('a chargeback', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', captured: '10.00' });
   });
 
-  test.each(['upi-b', 'vcard'])('as the sandbox orders it, of a %s payment', async (brand) => {
+  test.each(['upi-b', 'vcard'])('as the sandbox triggers it, of a %s payment', async (brand) => {
     const id = brand === 'vcard' ? (await shop.sale()).body.trans_id : await waiting();
     if (brand === 'upi-b') await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     expect((await shop.sandbox('POST', `/payments/${id}`, { chargeback: true })).status).toBe(200);
     expect((await shop.status(id)).body).toMatchObject({ status: 'CHARGEBACK' });
   });
 
-  test.each(['pending', 'declined'])('after %s only it is noted', async (word) => {
+  test.each(['pending', 'declined'])('after %s is only recorded', async (word) => {
     const id = await waiting();
     await tell(about(id, word));
     const { status } = await shop.inspect(id);
@@ -321,7 +321,7 @@ describe('a chargeback', () => {
     expect((await shop.events(id)).at(-1)).toBe('noted chargedBack');
   });
 
-  test('is final: nothing that comes afterwards counts', async () => {
+  test('is final: later notifications have no effect', async () => {
     const id = await waiting();
     await tell(about(id, 'settled'));
     await chargeback(id);
@@ -330,9 +330,9 @@ describe('a chargeback', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each(['nobody', 'UPSTREAM', 'constructor', '__proto__', 'toString', '%2e%2e', 'upstream%2f..'])(
-    'the connector %s: 404',
+    'answers 404 for the connector %s',
     async (connector) => {
       const id = await waiting();
       const { status, body } = await tell(about(id, 'settled'), newEvent(), connector);
@@ -342,7 +342,7 @@ describe('what is refused', () => {
     },
   );
 
-  test('a body of a megabyte: 413, however right its signature is', async () => {
+  test('answers 413 for a body of a megabyte, even with a valid signature', async () => {
     const id = await waiting();
     const event = newEvent();
     const { status, body } = await tell(about(id, 'settled', { more: 'x'.repeat(1024 * 1024) }), event);
@@ -351,7 +351,7 @@ describe('what is refused', () => {
     expect(await kept(event)).toEqual([]);
   });
 
-  test('a body of sixty kilobytes is not too large', async () => {
+  test('accepts a body of sixty kilobytes', async () => {
     const id = await waiting();
     expect((await tell(about(id, 'settled', { more: 'x'.repeat(60 * 1024) }))).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
@@ -373,7 +373,7 @@ describe('what is refused', () => {
     ['half of a character', '{"reference":"r-2","type":"payment","reason":"\\ud83d"}'],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
     ['JSON as deep as a well', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`],
-  ])('signed, but %s: refused, and no failure of ours', async (_, body) => {
+  ])('signed, but %s: refused without an internal error', async (_, body) => {
     const event = newEvent();
     const { status } = await post(body, signed(event, body));
     expect(status).toBeGreaterThanOrEqual(400);
@@ -381,20 +381,20 @@ describe('what is refused', () => {
     expect(await kept(event)).toEqual([]);
   });
 
-  test('signed, but the name of the event has no end: refused, and no failure of ours', async () => {
+  test('signed, but with an overlong event name: refused without an internal error', async () => {
     const event = randomBytes(5000).toString('hex');
     const { status } = await tell(about(newId(), 'settled'), event);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   });
 
-  test('another method: 404', async () => {
+  test('answers 404 for another method', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       expect((await fetch(`${shop.url}/inbound/upstream`, { method })).status).toBe(404);
     }
   });
 
-  test('news of one connector do not move the payments of another', async () => {
+  test('a notification of one connector does not change the payments of another', async () => {
     const id = await waiting();
     const event = newEvent();
     expect((await tell(about(id, 'settled'), event, 'vcard')).status).toBe(200);
@@ -403,8 +403,8 @@ describe('what is refused', () => {
   });
 });
 
-// These move the clock of everybody, so they come last.
-describe('a payment that is not known yet', () => {
+// These move the clock of all accounts, so they come last.
+describe('a payment that does not exist yet', () => {
   const later = async (seconds: number): Promise<void> => shop.advanceClock(seconds);
   const appearing = (paymentId: string) =>
     preparedPayment(shop, {
@@ -414,16 +414,16 @@ describe('a payment that is not known yet', () => {
       details: { description: 'A', payer: {} },
     });
 
-  test('the news are kept, and applied when it appears', async () => {
+  test('the notification is stored, and applied when the payment appears', async () => {
     const id = newId();
     const event = newEvent();
     expect((await tell(about(id, 'settled'), event)).status).toBe(200);
-    expect(await kept(event)).toMatchObject([{ state: 'new', tries: 1 }]);
+    expect(await kept(event)).toMatchObject([{ state: 'new', attempts: 1 }]);
     expect(await shop.gateway.payments.open(appearing(id))).toBe(true);
     await later(1);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
     expect(await shop.events(id)).toEqual(['opened', 'settled']);
-    expect(await kept(event)).toMatchObject([{ state: 'applied', tries: 2, due_at: null }]);
+    expect(await kept(event)).toMatchObject([{ state: 'applied', attempts: 2, due_at: null }]);
   });
 
   test('also when it appears hours later, and through another process', async () => {
@@ -431,7 +431,7 @@ describe('a payment that is not known yet', () => {
     const event = newEvent();
     await tell(about(id, 'settled'), event);
     for (const seconds of [1, 5, 15, 60, 300]) await later(seconds);
-    expect(await kept(event)).toMatchObject([{ state: 'new', tries: 6 }]);
+    expect(await kept(event)).toMatchObject([{ state: 'new', attempts: 6 }]);
     const other = await shop.anotherGateway();
     await readClock(other);
     expect(await other.payments.open(appearing(id))).toBe(true);
@@ -439,7 +439,7 @@ describe('a payment that is not known yet', () => {
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('a sent event again, while it waits, is not another one', async () => {
+  test('a repeated event is not stored again while it waits', async () => {
     const id = newId();
     const event = newEvent();
     for (let times = 0; times < 3; times++) await tell(about(id, 'settled'), event);
@@ -449,8 +449,8 @@ describe('a payment that is not known yet', () => {
     expect(await shop.events(id)).toEqual(['opened', 'settled']);
   });
 
-  test('when it never appears, the news are given up after a day, and stay visible to the operator', async () => {
-    const references = [newId(), 'no-id-of-ours', '', "'; drop table news; --"];
+  test('when the payment never appears, the notification is unmatched after a day, and stays visible to the operator', async () => {
+    const references = [newId(), 'no-id-of-ours', '', "'; drop table provider_notifications; --"];
     const all = references.map((reference) => ({ reference, event: newEvent() }));
     for (const { reference, event } of all) expect((await tell(about(reference, 'settled'), event)).status).toBe(200);
     const pauses = [1, 5, 15, 60, 300, 3600, 21_600, 57_600];
@@ -459,9 +459,9 @@ describe('a payment that is not known yet', () => {
       await later(seconds);
     }
     for (const { event } of all) {
-      expect(await kept(event)).toMatchObject([{ state: 'unmatched', tries: 9, due_at: null }]);
+      expect(await kept(event)).toMatchObject([{ state: 'unmatched', attempts: 9, due_at: null }]);
     }
-    const { items } = (await shop.admin('GET', '/news?state=unmatched')).body;
+    const { items } = (await shop.admin('GET', '/notifications?state=unmatched')).body;
     for (const { reference, event } of all) {
       expect(items).toContainEqual(expect.objectContaining({ event_id: event, reference, state: 'unmatched' }));
     }
@@ -470,15 +470,15 @@ describe('a payment that is not known yet', () => {
   });
 });
 
-describe('the list of news', () => {
-  test('newest first, page by page, each event once, also of those that came at the same moment', async () => {
+describe('the list of notifications', () => {
+  test('newest first, page by page, each event once, also those received at the same time', async () => {
     await shop.rows(`insert into provider_notifications (connector, event_id, reference, body, state, received_at)
       select 'upstream', 'listed "' || n || '", ü', 'none', '{}', 'unmatched',
         timestamptz '2020-01-01 00:00Z' - n / 3 * interval '1 ms'
       from generate_series(1, 10) n`);
     const pages: Answer['body'][][] = [];
     for (let cursor = ''; pages.length < 50; ) {
-      const { status, body } = await shop.admin('GET', `/news?limit=3&cursor=${cursor}`);
+      const { status, body } = await shop.admin('GET', `/notifications?limit=3&cursor=${cursor}`);
       expect(status).toBe(200);
       pages.push(body.items);
       if (body.next_cursor === null) break;
@@ -487,12 +487,14 @@ describe('the list of news', () => {
     expect(pages.slice(0, -1).every((page) => page.length === 3)).toBe(true);
     const events = pages.flat().map(({ event_id }) => event_id);
     expect(events).toEqual(
-      (await shop.admin('GET', '/news?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
+      (await shop.admin('GET', '/notifications?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
     );
     const numbers = events.flatMap((event) => /^listed "(\d+)"/.exec(event)?.[1] ?? []).map(Number);
     expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(numbers.map((n) => Math.floor(n / 3))).toEqual([0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
-    expect((await shop.admin('GET', '/news?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
+    expect((await shop.admin('GET', '/notifications?state=applied&limit=1')).body.items).toMatchObject([
+      { state: 'applied' },
+    ]);
   });
 
   test.each([
@@ -503,7 +505,7 @@ describe('the list of news', () => {
     btoa('[1,"a","b",2]'),
     btoa('[-1,"a","b"]'),
     btoa('[9e99,"a","b"]'),
-  ])('a cursor that is none is refused: %s', async (cursor) => {
-    expect((await shop.admin('GET', `/news?cursor=${encodeURIComponent(cursor)}`)).status).toBe(400);
+  ])('refuses an invalid cursor: %s', async (cursor) => {
+    expect((await shop.admin('GET', `/notifications?cursor=${encodeURIComponent(cursor)}`)).status).toBe(400);
   });
 });

@@ -1,4 +1,4 @@
-/** What operators see: health, counts, one log line per request, and never a secret in any of it. */
+/** Health, metrics and one log line per request, none of which ever contains a secret. */
 import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -17,7 +17,7 @@ interface Line {
 const lines = (shop: TestGateway): Line[] => shop.logs.map((line) => JSON.parse(line));
 const requestLines = (shop: TestGateway): Line[] => lines(shop).filter((line) => line.msg === 'request');
 
-/** The log line of an answer, which is written right after it. */
+/** The log line of a response, which is written right after it. */
 async function connectionFaultOf(shop: TestGateway, headers: Headers): Promise<Line> {
   const id = headers.get('x-request-id');
   const find = () => requestLines(shop).filter((line) => line.request_id === id);
@@ -42,7 +42,7 @@ describe('health', () => {
     expect(await get('/health/ready')).toEqual({ status: 200, body: { status: 'ready' } });
   });
 
-  test('a database that takes no writes: live, but not ready until it does again', async () => {
+  test('a read-only database: live, but not ready until it accepts writes again', async () => {
     const { database } = shop.connection;
     const server = inject('database');
     const reconnect = () =>
@@ -69,21 +69,21 @@ describe('health', () => {
   });
 });
 
-describe('the counts', () => {
+describe('metrics', () => {
   let shop: TestGateway;
   beforeAll(async () => {
     shop = await startTestGateway();
   });
   afterAll(() => shop.close());
 
-  /** The value of the one sample that begins so. */
+  /** The value of the only sample with this prefix. */
   const sample = (text: string, name: string): number => {
     const found = text.split('\n').filter((line) => line.startsWith(`${name} `));
     return found.length === 1 ? Number(found[0]?.slice(name.length)) : Number.NaN;
   };
   const metrics = async (): Promise<string> => (await fetch(`${shop.url}/metrics`)).text();
 
-  test('requests by action and outcome, their time, batches, payments by state', async () => {
+  test('requests by action and outcome, their duration, batches, payments by state', async () => {
     await shop.sale();
     const { body: sale } = await shop.sale();
     await shop.sale({ identifier: 'decline@example.com' });
@@ -126,11 +126,11 @@ describe('the counts', () => {
     expect(sample(text, 'turnpike_payments_total{state="SETTLED"}')).toBe(2);
     expect(sample(text, 'turnpike_payments_total{state="DECLINED"}')).toBe(1);
     expect(sample(text, 'turnpike_payments_total{state="PENDING"}')).toBe(1);
-    // Four payments, each opened and moved.
+    // Four payments, each opened and then changed.
     expect(sample(text, 'turnpike_batch_items_sum{statement="write"}')).toBe(8);
   });
 
-  test('requests of one moment travel together', async () => {
+  test('concurrent requests share batches', async () => {
     const before = await metrics();
     await Promise.all(Array.from({ length: 60 }, () => shop.sale()));
     const after = await metrics();
@@ -139,7 +139,7 @@ describe('the counts', () => {
     expect(grown('turnpike_batch_items_count{statement="write"}')).toBeLessThan(100);
   });
 
-  test('are told as Prometheus reads them, with the lag of the event loop', async () => {
+  test('are in the Prometheus format, with the event loop lag', async () => {
     const response = await fetch(`${shop.url}/metrics`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
@@ -157,7 +157,7 @@ describe('the log', () => {
   });
   afterAll(() => shop.close());
 
-  test('a request leaves one line: who, what, what came of it, how long it took', async () => {
+  test('a request writes one line: account, action, outcome, duration', async () => {
     const { body, headers } = await shop.sale();
     const line = await connectionFaultOf(shop, headers);
     expect(line).toEqual({
@@ -196,7 +196,7 @@ describe('the log', () => {
     });
   });
 
-  test('an address that is not allowed is logged with the account', async () => {
+  test('a refused address is logged with the account', async () => {
     const merchant = await shop.newMerchant({ ip_allowlist: ['203.0.113.7'] });
     const { headers } = await shop.sale({}, merchant);
     expect(await connectionFaultOf(shop, headers)).toMatchObject({ outcome: 'error 100000', mid: merchant.mid });
@@ -218,7 +218,7 @@ describe('the log', () => {
     expect(line).not.toHaveProperty('payment_id');
   });
 
-  test('a hundred requests leave a hundred lines with a hundred ids', async () => {
+  test('a hundred requests write a hundred lines with a hundred ids', async () => {
     const before = requestLines(shop).length;
     const answers = await Promise.all(Array.from({ length: 100 }, () => shop.sale()));
     await expect.poll(() => requestLines(shop).length).toBe(before + 100);
@@ -243,13 +243,13 @@ describe('the log', () => {
     ['GET', '/admin/api/nowhere'],
     ['GET', '/%zz'],
     ['GET', `/admin/api/accounts/${'x'.repeat(201)}`],
-  ])('%s %s is answered with an id', async (method, path) => {
+  ])('%s %s is answered with a request id', async (method, path) => {
     const response = await fetch(shop.url + path, { method });
     expect(response.headers.get('x-request-id')).toMatch(/^[a-p]{10}-[0-9a-z]+$/);
   });
 
   test.each(['/%zz', '/post/%zz', `/admin/api/accounts/${'x'.repeat(201)}`])(
-    'the unreadable path %s is unknown like any other',
+    'the malformed path %s is unknown like any other',
     async (path) => {
       const response = await fetch(shop.url + path);
       expect([response.status, await response.json()]).toEqual([
@@ -259,7 +259,7 @@ describe('the log', () => {
     },
   );
 
-  test('the id is ours: one that the sender made up is not taken over', async () => {
+  test('ignores a request id that the client sends', async () => {
     const { headers } = await shop.post(saleFields(shop.merchant), {
       'x-request-id': 'made-up',
       'request-id': 'made-up',
@@ -283,7 +283,7 @@ describe('no secret is ever logged', () => {
   });
   afterAll(() => shop.close());
 
-  /** What must not be found, by the name under which a failure is told. */
+  /** The values that must not be found, by the name that a failure reports. */
   const secrets = (): Record<string, string> => ({
     pan: PAN,
     'pan with spaces': '4111 1111 1111 1111',
@@ -294,7 +294,7 @@ describe('no secret is ever logged', () => {
     'callback secret': callbackSecret,
   });
 
-  /** The log without the parts that are ours and may contain any digits. */
+  /** The log without our own ids, which may contain any digits. */
   const logged = (): string =>
     lines(shop)
       .map(({ time, request_id, ms, mid, payment_id, ...rest }) => JSON.stringify(rest))
@@ -436,7 +436,7 @@ describe('no secret is ever logged', () => {
     isClean();
   });
 
-  test('in a fault that the database describes with the values themselves', async () => {
+  test('in an error that the database describes with the values themselves', async () => {
     const before = shop.logs.length;
     const bad: Partial<WholePayment>[] = [
       { amount: 0n },
@@ -456,7 +456,7 @@ describe('no secret is ever logged', () => {
   });
 });
 
-test('the database holds no password, callback secret or admin token in clear', async () => {
+test('the database stores no password, callback secret or admin token in clear', async () => {
   const shop = await startTestGateway();
   const { body: account } = await shop.admin('POST', '/accounts', { name: 'Sealed' });
   const merchant = { ...account, callbackSecret: account.callback_secret };
@@ -484,7 +484,7 @@ test('the database holds no password, callback secret or admin token in clear', 
     ]) {
       expect(dump.includes(form)).toBe(false);
     }
-    // A hex secret could also be kept as the bytes that it stands for.
+    // A hex secret could also be stored as its bytes.
     expect(dump.includes(Buffer.from(secret, 'hex').toString('latin1') || 'none')).toBe(false);
   }
   await shop.close();

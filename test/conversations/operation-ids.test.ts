@@ -1,4 +1,4 @@
-/** An operation_id that the merchant chooses makes a capture, void, refund or credit safe to repeat, in every protocol. */
+/** An operation_id of the merchant makes a capture, void, refund or credit safe to repeat, in every protocol. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
@@ -61,7 +61,7 @@ const send = async (
   return said(shop.admin('POST', `/payments/${id}/${kind}`, fields));
 };
 
-/** The id of the operation in an answer. */
+/** The operation id in a response. */
 const idIn = ({ body }: Said): string => body.operation_id ?? body.operation?.operation_id;
 const payFor = (kind: Kind, brand: string, merchant?: Merchant) =>
   kind === 'refund' ? at.settled(brand, {}, merchant) : at.authorised(brand, {}, merchant);
@@ -82,7 +82,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     const ask = (id: string, fields: Record<string, string>, merchant?: Merchant) =>
       send(protocol, kind, id, { ...amount, ...fields }, merchant);
 
-    test('the same request again, soon or late, is the same operation', async () => {
+    test('an identical request at any time is the same operation', async () => {
       const merchant = await shop.newMerchant();
       const id = await payFor(kind, 'pin-a', merchant);
       const operation_id = randomUUID();
@@ -95,7 +95,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       expect(await at.movements(id)).toEqual(MOVED[kind]);
     });
 
-    test('with another amount, payment or kind of call: a duplicate, and nothing happens', async () => {
+    test('with another amount, payment or action: a duplicate that changes nothing', async () => {
       const [id, second] = [await payFor(kind, 'vcard'), await payFor(kind, 'vcard')];
       const operation_id = randomUUID();
       await ask(id, { operation_id });
@@ -112,7 +112,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       expect(await operationsAt(second)).toEqual([]);
     });
 
-    test('an id that is no UUID is refused, also for a payment that does not exist', async () => {
+    test('refuses an id that is not a UUID, also for an unknown payment', async () => {
       const id = await payFor(kind, 'vcard');
       const entry = 'operation_id: This is not a valid UUID.';
       for (const operation_id of ['x', '0199-0000', `${randomUUID()}0`]) {
@@ -121,11 +121,11 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
         }
       }
       expect(await operationsAt(id)).toEqual([]);
-      // An empty id is none.
+      // An empty id counts as absent.
       expect((await ask(id, { operation_id: '' })).status).toBe(200);
     });
 
-    test('a declined operation is the outcome: a repeat is answered with the decline', async () => {
+    test('a repeat of a declined operation is answered with the decline', async () => {
       const id = await payFor(kind, 'vcard');
       scripts.set(id, async () => ({ kind: 'declined', reason: 'No.' }));
       const operation_id = randomUUID();
@@ -152,7 +152,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       });
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(isAnswered).toBe(false);
-      // What was asked is on disk with the intent, for whichever process finds it.
+      // The request is stored with the intent, for any process that finds it.
       const [row] = await shop.rows(`select state, content from operations where operation_id = '${operation_id}'`);
       expect(row).toEqual({ state: 'sent', content: JSON.stringify([kind, id, ...Object.values(amount)]) });
       provider.resolve({ kind: 'done' });
@@ -161,7 +161,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       expect(await operationsAt(id)).toMatchObject([[kind, expect.any(String), 'done']]);
     });
 
-    test('an outcome that is not known yet: the repeat says so at once, and later what came of it', async () => {
+    test('an unknown outcome: the repeat says so at once, and later returns the outcome', async () => {
       const merchant = await shop.newMerchant();
       const id = await payFor(kind, 'vcard', merchant);
       scripts.set(id, async () => {
@@ -200,7 +200,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
   });
 });
 
-describe('what was refused has used no id', () => {
+describe('a refused request does not use its id', () => {
   test.each(PROTOCOLS)('over %s', async (protocol) => {
     const operation_id = randomUUID();
     const reserved = await at.authorised();
@@ -218,7 +218,7 @@ describe('what was refused has used no id', () => {
   });
 });
 
-describe('the place of the duplicate among the refusals', () => {
+describe('precedence of the duplicate among the refusals', () => {
   test.each(PROTOCOLS)('over %s: after existence and a malformed amount, before the state', async (protocol) => {
     const operation_id = randomUUID();
     await send(protocol, 'refund', await at.settled(), { operation_id, amount: '1.00' });
@@ -234,7 +234,7 @@ describe('the place of the duplicate among the refusals', () => {
       const malformed = { operation_id, amount: '1' };
       expect(await send(protocol, kind, id, malformed)).toEqual(refused('invalidData', `amount: ${INVALID}`));
     }
-    // Each of these is refused for its state or its amount without the id.
+    // Without the id, each of these is refused for its state or its amount.
     expect(await send(protocol, 'capture', id, { operation_id })).toEqual(DUPLICATE);
     expect(await send(protocol, 'void', id, { operation_id })).toEqual(DUPLICATE);
     expect(await send(protocol, 'refund', id, { operation_id, amount: '10.01' })).toEqual(DUPLICATE);
@@ -248,7 +248,7 @@ describe('the place of the duplicate among the refusals', () => {
     expect(await send('/post', 'capture', id, { operation_id: randomUUID() })).toMatchObject({ status: 200 });
   });
 
-  test('an account that may not refund: a repeat finds its refund all the same', async () => {
+  test('an account that may not refund: a repeat still finds its refund', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.settled('vcard', {}, merchant);
     const operation_id = randomUUID();
@@ -259,7 +259,7 @@ describe('the place of the duplicate among the refusals', () => {
   });
 });
 
-test('the protocol does not matter: the same operation is found over all of them', async () => {
+test('finds the same operation over every protocol', async () => {
   for (const kind of KINDS) {
     const id = await payFor(kind, 'vcard');
     const operation_id = randomUUID();
@@ -270,7 +270,7 @@ test('the protocol does not matter: the same operation is found over all of them
   }
 });
 
-test('an id that the gateway chose is taken, too', async () => {
+test('refuses to reuse an id that the gateway generated', async () => {
   const id = await at.authorised();
   const { body } = await send('/post', 'capture', id, {});
   const { operation_id } = body;
@@ -286,7 +286,7 @@ test('a reversal is found by its id', async () => {
   expect(await operationsAt(id)).toEqual([['reversal', '10.00', 'done']]);
 });
 
-test('operations are listed in the order in which they were asked for, whatever their ids', async () => {
+test('lists operations in the order of their requests, whatever their ids', async () => {
   const merchant = await shop.newMerchant();
   const id = await at.settled('vcard', {}, merchant);
   const amounts = { f: '1.00', '8': '2.00', '0': '3.00' };
@@ -302,7 +302,7 @@ test('a process that died after the intent: the repeat finds the operation, and 
   const merchant = await shop.newMerchant();
   const id = await at.settled('vcard', {}, merchant);
   const operation_id = randomUUID();
-  // The provider never answers the process that asked.
+  // The provider never answers the process that sent the operation.
   const silence = Promise.withResolvers<OperationOutcome>();
   scripts.set(id, () => silence.promise);
   const lost = send('/post', 'refund', id, { operation_id, amount: '2.00' }, merchant);
@@ -319,8 +319,8 @@ test('a process that died after the intent: the repeat finds the operation, and 
   expect(await at.inspect(id)).toMatchObject({ refunded: '2.00' });
 });
 
-describe('many at the same moment, over two processes', () => {
-  /** In the core of the other process, as an adapter of it would. */
+describe('concurrent requests over two processes', () => {
+  /** Calls the core of the other process, as its adapter would. */
   async function inCore(kind: Kind, id: string, amount: string, operationId: string): Promise<string> {
     const account = (await findAccount(other, shop.merchant.mid)) as Account;
     const payment = (await other.payments.find({ mid: account.mid, paymentId: id })) as WholePayment;
@@ -348,7 +348,7 @@ describe('many at the same moment, over two processes', () => {
     Array.from({ length: count }, (_, index) => make(index));
 
   test.each(KINDS.flatMap((kind) => ['vcard', 'pin-a'].map((brand) => [kind, brand] as const)))(
-    '%s of %s: twenty of the same are one operation, and all get its outcome',
+    '%s of %s: twenty identical requests are one operation, and all get its outcome',
     async (kind, brand) => {
       for (let round = 0; round < 5; round++) {
         const id = await payFor(kind, brand);
@@ -362,7 +362,7 @@ describe('many at the same moment, over two processes', () => {
     },
   );
 
-  test('one id for ten payments: one of them is refunded, nothing is reserved of the others', async () => {
+  test('one id for ten payments: one is refunded, and nothing is reserved on the others', async () => {
     for (let round = 0; round < 10; round++) {
       const ids = await Promise.all(times(10, () => at.settled()));
       const operationId = randomUUID();
@@ -374,7 +374,7 @@ describe('many at the same moment, over two processes', () => {
     }
   });
 
-  test('one id for ten amounts of one payment: one of them is refunded', async () => {
+  test('one id for ten amounts of one payment: one is refunded', async () => {
     for (let round = 0; round < 5; round++) {
       const id = await at.settled();
       const operationId = randomUUID();
@@ -386,6 +386,6 @@ describe('many at the same moment, over two processes', () => {
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

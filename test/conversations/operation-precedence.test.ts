@@ -1,4 +1,4 @@
-/** Which refusal of an operation wins: every request here is wrong in two ways, and is refused for the first of them. */
+/** The precedence of refusals: every request here has two errors and is refused for the first. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -18,7 +18,7 @@ import { brandSale, refused } from '../support/operations.ts';
 const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
 const ALLOWED = '203.0.113.7';
 const vcard = createVcard();
-/** Stands for the provider of the other brands: payouts are paid at once, the rest is waited for. */
+/** Stands in for the provider of the other brands: payouts are paid at once, the rest stays pending. */
 const upstream: Connector = {
   ...vcard,
   submit: ({ isPayout }) => ({ kind: isPayout ? 'settled' : 'accepted' }),
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** A request while it is being made wrong; it is signed at the end. */
+/** A request under construction; it is signed at the end. */
 interface Draft {
   fields: Fields;
   address: string;
@@ -72,12 +72,12 @@ const schedule = async (unit: string): Promise<string> => {
 
 interface Row {
   action: string;
-  /** A request that passes every gate and is refused only by what it finds. */
+  /** A request that passes every check except those of the payment itself. */
   request(): Promise<Fields>;
   state: Refused;
-  /** A field that is malformed, and what is said of it; with `password`, the account's own is sent in it. */
+  /** A malformed field and the sentence for it; with `password`, the account’s password is sent in it. */
   malformed: { field: string; value: string; sentence: string };
-  /** What makes it ask for something that does not exist. */
+  /** Makes the request refer to something that does not exist. */
   unknown?: { fields: Fields; refusal: Refused };
 }
 
@@ -149,7 +149,7 @@ const ROWS: Row[] = [
       await send(draftOf({ action: 'DELETE_SCHEDULE', schedule_id }));
       return { schedule_id };
     },
-    // What was deleted is gone.
+    // A deleted schedule no longer exists.
     state: refused('unknownSchedule'),
     malformed: revealed,
     unknown: { fields: { schedule_id: NO_CONNECTOR }, refusal: refused('unknownSchedule') },
@@ -164,7 +164,7 @@ interface Flaw {
 
 const withFields = (draft: Draft, fields: Fields): Draft => ({ ...draft, fields: { ...draft.fields, ...fields } });
 
-/** Every way in which a request can be wrong before its state is looked at, in the order of the checks. */
+/** Every error that a request can have before the state is checked, in the order of the checks. */
 const flawsOf = ({ malformed: { field, value, sentence }, unknown }: Row): Flaw[] => [
   {
     name: 'unknown key',
@@ -196,7 +196,7 @@ const flawsOf = ({ malformed: { field, value, sentence }, unknown }: Row): Flaw[
     : []),
 ];
 
-/** Both are about the same field, so that a request has only one of them. */
+/** Both concern the same field, so a request can have only one of them. */
 const isOneField = (first: Flaw, second: Flaw): boolean => first.name.includes('key') && second.name.includes('key');
 
 describe.each(ROWS)('$action', (row) => {
@@ -209,7 +209,7 @@ describe.each(ROWS)('$action', (row) => {
   );
   const request = async (): Promise<Draft> => draftOf({ action: row.action, ...(await row.request()) });
 
-  test('refused by its state when nothing else is wrong', async () => {
+  test('is refused for its state when nothing else is wrong', async () => {
     expect(await send(await request())).toEqual(row.state);
   });
   test.each(flaws)('$name before the state', async ({ make, refusal }) => {
@@ -238,7 +238,7 @@ describe('fields', () => {
       expect(await send(draft)).toEqual(refused('notUuid', 'schedule_id: This is not a valid UUID.'));
     }
   });
-  test('everything that is missing is listed, in the order of the fields', async () => {
+  test('lists all missing fields in the order of the fields', async () => {
     expect(await send(draftOf({ action: 'RECURRING_SALE' }))).toEqual(
       refused(
         'invalidData',
@@ -249,7 +249,7 @@ describe('fields', () => {
     );
   });
   test.each(['CAPTURE', 'CREDITVOID'])(
-    '%s: an amount that this currency does not have is malformed, whatever the state is',
+    '%s: an amount with too many decimals for its currency is malformed, in every state',
     async (action) => {
       const draft = draftOf({ action, trans_id: (await sell()).trans_id, amount: '1' });
       expect(await send(draft)).toEqual(refused('invalidData', `amount: ${INVALID}`));
@@ -264,7 +264,7 @@ describe('state', () => {
     const draft = draftOf({ action: 'CAPTURE', trans_id: (await sell()).trans_id, amount: '10.01' });
     expect(await send(draft)).toEqual(refused('captureNotPending'));
   });
-  test('CAPTURE: too much of what is pending', async () => {
+  test('CAPTURE: more than the pending amount', async () => {
     const draft = draftOf({ action: 'CAPTURE', trans_id: (await sell({ auth: 'Y' })).trans_id, amount: '10.01' });
     expect(await send(draft)).toEqual(refused('captureTooMuch'));
   });
@@ -277,7 +277,7 @@ describe('state', () => {
       refused('incorrectTransaction'),
     );
   });
-  test('RECURRING_SALE: another account’s first payment is no first payment', async () => {
+  test('RECURRING_SALE: another account’s first payment does not exist', async () => {
     const stranger = await shop.newMerchant();
     const theirs = (await shop.sale({ recurring_init: 'Y' }, stranger)).body;
     const fields = { order_id: newOrderId(), order_amount: '1.00', order_description: 'Again' };
@@ -289,7 +289,7 @@ describe('state', () => {
 });
 
 describe('refunds', () => {
-  /** The reasons to refuse a refund, in the order in which they win. */
+  /** The reasons to refuse a refund, in order of precedence. */
   const REASONS = {
     'the account may not': refused('refundNotAllowed'),
     'only in the portal': refused('onlyInPortal'),
@@ -300,12 +300,12 @@ describe('refunds', () => {
   type Reason = keyof typeof REASONS;
   const order = Object.keys(REASONS) as Reason[];
 
-  /** Asks for a refund that is wrong in these ways. */
+  /** Requests a refund that has these errors. */
   async function refundThatIs(...reasons: Reason[]): Promise<Pick<Answer, 'status' | 'body'>> {
     const has = (reason: Reason): boolean => reasons.includes(reason);
     const isPortal = has('only in the portal');
     const owner = await shop.newMerchant({ refunds_allowed: !has('the account may not') });
-    // What has no refund although its provider has some is money that went out.
+    // A payout has no refund, although its provider supports refunds.
     const isPayout = isPortal && has('no refund on this way');
     const isWaiting = has('not settled');
     const brand = isPayout ? 'p2p-b' : isWaiting ? 'upi-b' : 'vcard';
@@ -339,7 +339,7 @@ describe('refunds', () => {
     expect(await refundThatIs(first, second)).toEqual(REASONS[first]);
   });
   test.each(order.map((first, index) => [first, order.slice(index)] as const))(
-    '%s, and everything after it as well',
+    '%s, together with everything after it',
     async (first, reasons) => {
       expect(await refundThatIs(...reasons)).toEqual(REASONS[first]);
     },

@@ -1,4 +1,4 @@
-/** Capture, void and refund in plain words: what is answered, what the payment becomes, what moved at the provider. */
+/** Capture, void and refund: the responses, the resulting payment, and what moved at the provider. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -11,7 +11,7 @@ import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type OperationAction, operationsOf, type RefusalName, refused, said } from '../support/operations.ts';
 
-/** A shop with the provider simulator, and one whose provider does what the test says. */
+/** A shop with the provider simulator, and one with a scripted provider. */
 let shop: TestGateway;
 let scripted: TestGateway;
 let at: ReturnType<typeof operationsOf>;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Do = (operation: ProviderOperation) => OperationOutcome | Promise<OperationOutcome>;
 
-/** What the provider of the scripted shop does with the operations of each payment; the rest is done at once. */
+/** The scripted outcomes per payment; other operations succeed at once. */
 const scripts = new Map<string, { operate?: Do; query?: Do }>();
 const DONE: OperationOutcome = { kind: 'done' };
 const NO_MONEY: OperationOutcome = { kind: 'declined', reason: 'Not enough money.' };
@@ -47,7 +47,7 @@ const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 const DAY = 86_400;
 
-/** The answers of the three actions, all fields and no others. */
+/** The responses of the three actions, with all fields and no others. */
 const captured = (id: string, amount: string, more: Answer['body'] = {}) => ({
   status: 200,
   body: {
@@ -90,7 +90,7 @@ describe.each([
   { brand: 'upi-b', hasProvider: true },
   { brand: 'doc-a', hasProvider: true },
 ])('$brand', ({ brand, hasProvider }) => {
-  /** What moved at the provider, if there is one. */
+  /** The movements at the provider, if there is one. */
   const written = async (id: string, ...movements: string[]): Promise<void> =>
     expect(await at.movements(id)).toEqual(hasProvider ? movements : []);
 
@@ -104,7 +104,7 @@ describe.each([
     await written(id, 'capture in 1000');
   });
 
-  test('CAPTURE of a part: SETTLED with that part, and the rest is gone', async () => {
+  test('CAPTURE of a part: SETTLED with that part, and the rest is released', async () => {
     const id = await at.authorised(brand);
     expect(await said(at.send('CAPTURE', id, { amount: '4.00' }))).toEqual(captured(id, '4.00'));
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '4.00' });
@@ -115,7 +115,7 @@ describe.each([
     await written(id, 'capture in 400', 'refund out 400');
   });
 
-  test('CAPTURE of more than is reserved: refused, and nothing has happened', async () => {
+  test('CAPTURE of more than is authorised: refused, and nothing changes', async () => {
     const id = await at.authorised(brand);
     expect(await said(at.send('CAPTURE', id, { amount: '10.01' }))).toEqual(refused('captureTooMuch'));
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', captured: '0.00', operations: [] });
@@ -123,7 +123,7 @@ describe.each([
     await written(id, 'capture in 1000');
   });
 
-  test('VOID of a reserved amount: VOID, and nothing more can be done', async () => {
+  test('VOID of an authorisation: VOID, and no further operation is possible', async () => {
     const id = await at.authorised(brand);
     expect(await said(at.send('VOID', id))).toEqual(voided(id));
     expect((await shop.status(id)).body).toMatchObject({ status: 'VOID' });
@@ -134,7 +134,7 @@ describe.each([
     await written(id);
   });
 
-  test('CREDITVOID of a reserved amount: REVERSAL', async () => {
+  test('CREDITVOID of an authorisation: REVERSAL', async () => {
     const id = await at.authorised(brand);
     expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
     expect((await shop.status(id)).body).toMatchObject({ status: 'REVERSAL' });
@@ -173,7 +173,7 @@ describe.each([
     await written(id, 'sale in 1000', 'refund out 300', 'refund out 300', 'refund out 400');
   });
 
-  test('CREDITVOID without an amount pays back what is left', async () => {
+  test('CREDITVOID without an amount refunds the rest', async () => {
     const id = await at.settled(brand);
     await at.send('CREDITVOID', id, { amount: '7.50' });
     expect(await said(at.send('CREDITVOID', id, { amount: '2.51' }))).toEqual(refused('refundTooMuch'));
@@ -184,7 +184,7 @@ describe.each([
 });
 
 describe('a payment that waits for its payer', () => {
-  test('upi-b, VOID: over on both sides, and the payer comes too late', async () => {
+  test('upi-b, VOID: ends on both sides, and the payer comes too late', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
     expect(await said(at.send('VOID', id))).toEqual(voided(id));
     expect(await at.atProvider(`/control/payments/${id}`)).toMatchObject({ status: 'voided' });
@@ -193,11 +193,11 @@ describe('a payment that waits for its payer', () => {
     expect(await at.inspect(id)).toMatchObject({ status: 'VOID', attention: null });
     expect(await at.movements(id)).toEqual([]);
   });
-  test('upi-b, CREDITVOID: refused, because nothing is reserved', async () => {
+  test('upi-b, CREDITVOID: refused, because nothing is authorised', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
     expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
   });
-  test('upi-b, over at the provider already: the VOID is refused, and the payment is free again', async () => {
+  test('upi-b, already ended at the provider: the VOID is declined, and the payment accepts operations again', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
     await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
     const decline_reason = 'The payment can no longer be voided.';
@@ -206,7 +206,7 @@ describe('a payment that waits for its payer', () => {
     );
     expect(await at.held(id)).toEqual(FREE);
   });
-  test('upi-b, a VOID that got lost and a payer who approves meanwhile: SETTLED, and the VOID is refused', async () => {
+  test('upi-b, a VOID whose response is lost and a payer who approves meanwhile: SETTLED, and the VOID is declined', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.sale('upi-b', merchant, {}, 'PENDING');
     await at.fault('timeout_before', { mid: merchant.mid });
@@ -214,7 +214,7 @@ describe('a payment that waits for its payer', () => {
       voided(id, { result: 'UNDEFINED', status: 'PENDING' }),
     );
     await at.approve(id);
-    // Which of the two happened is not known before the VOID has its outcome.
+    // Which of the two happened is unknown until the VOID has its outcome.
     await expect.poll(async () => (await at.inspect(id)).attention).toBe('conflict');
     await shop.advanceClock(60, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({
@@ -226,7 +226,7 @@ describe('a payment that waits for its payer', () => {
     expect(await at.held(id)).toEqual(FREE);
     expect(await at.movements(id)).toEqual(['sale in 1000']);
   });
-  test('doc-a on the provider’s page is not PENDING yet: no action is possible', async () => {
+  test('doc-a on the provider’s page is not PENDING yet: no operation is possible', async () => {
     const id = await at.sale('doc-a', shop.merchant, {}, 'REDIRECT');
     expect(await said(at.send('VOID', id))).toEqual(refused('notSupported'));
     expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
@@ -234,7 +234,7 @@ describe('a payment that waits for its payer', () => {
   });
 });
 
-describe('what is possible in which state', () => {
+describe('which operations each state allows', () => {
   const WAYS: Record<string, (merchant: Merchant) => Promise<string>> = {
     SETTLED: (merchant) => at.settled('vcard', {}, merchant),
     DECLINED: (merchant) => at.sale('vcard', merchant, { identifier: 'decline@example.com' }, 'DECLINED'),
@@ -332,7 +332,7 @@ describe('amounts', () => {
     ['KWD', '1', INVALID],
     ['KWD', '1.2345', INVALID],
     ['KWD', '0.000', ZERO],
-  ])('%s %j is refused, and nothing has happened', async (currency, amount, sentence) => {
+  ])('%s refuses %j and changes nothing', async (currency, amount, sentence) => {
     const sold = { order_currency: currency, order_amount: '10.00' };
     const id = await at.authorised('vcard', sold);
     const paid = await at.settled('vcard', sold);
@@ -344,20 +344,20 @@ describe('amounts', () => {
     expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', operations: [] });
   });
 
-  test.each(['CAPTURE', 'CREDITVOID'] as const)('%s: a list is no amount', async (action) => {
+  test.each(['CAPTURE', 'CREDITVOID'] as const)('%s: refuses a list as the amount', async (action) => {
     const id = await at.authorised();
     expect(await said(at.send(action, id, { 'amount[]': '1.00' }))).toEqual(
       refused('invalidData', `amount: ${NOT_SINGLE}`),
     );
   });
 
-  test('VOID is always of everything: an amount is as unknown to it as any other field', async () => {
+  test('VOID always applies to everything and ignores an amount like any unknown field', async () => {
     const id = await at.authorised();
     expect(await said(at.send('VOID', id, { amount: '1.00' }))).toEqual(voided(id));
   });
 });
 
-describe('whose payment it is', () => {
+describe('ownership of the payment', () => {
   const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
   test.each([
     ['CAPTURE', 'unknownTransaction'],
@@ -375,7 +375,7 @@ describe('whose payment it is', () => {
 });
 
 describe('who may refund', () => {
-  /** Lets the providers of the scripted shop take refunds in another way for a while. */
+  /** Temporarily changes how the providers of the scripted shop support refunds. */
   async function withRefunds<Result>(refunds: Connector['can']['refunds'], work: () => Promise<Result>) {
     const { connectors } = scripted.gateway;
     const changed = Object.entries(connectors).map(([name, one]) => [name, { ...one, can: { ...one.can, refunds } }]);
@@ -387,7 +387,7 @@ describe('who may refund', () => {
     }
   }
 
-  test('an account that may not: Refund is not allowed, also to a part', async () => {
+  test('an account without permission: Refund is not allowed, also of a part', async () => {
     const merchant = await shop.newMerchant({ refunds_allowed: false });
     for (const brand of ['vcard', 'pin-a']) {
       const id = await at.settled(brand, {}, merchant);
@@ -415,7 +415,7 @@ describe('who may refund', () => {
     expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
   });
 
-  test.each(['payout-a', 'p2p-b'])('%s: what was paid out is not refunded', async (brand) => {
+  test.each(['payout-a', 'p2p-b'])('%s: a payout is not refunded', async (brand) => {
     const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
     const id = await at.sale(brand, merchant, {}, 'PENDING');
     await at.becomes(id, 'SETTLED');
@@ -425,8 +425,8 @@ describe('who may refund', () => {
   });
 });
 
-describe('a provider that refuses', () => {
-  /** A payment of the scripted shop, whose provider does this with its operations from now on. */
+describe('a provider that declines', () => {
+  /** A payment of the scripted shop whose operations get this outcome from now on. */
   async function refusing(kind: 'authorised' | 'settled'): Promise<string> {
     const id = await atScripted[kind]();
     scripts.set(id, { operate: () => NO_MONEY });
@@ -453,14 +453,14 @@ describe('a provider that refuses', () => {
     expect(await said(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
   });
 
-  test('CREDITVOID of a reserved amount: accepted, and the payment stays PENDING', async () => {
+  test('CREDITVOID of an authorisation: accepted, and the payment stays PENDING', async () => {
     const id = await refusing('authorised');
     expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
     expect((await scripted.status(id)).body).toMatchObject({ status: 'PENDING' });
     expect(await atScripted.held(id)).toEqual(FREE);
   });
 
-  test('CREDITVOID: accepted, the payment stays SETTLED, and the amount is free for the next one', async () => {
+  test('CREDITVOID: accepted, the payment stays SETTLED, and the amount is available for the next one', async () => {
     const id = await refusing('settled');
     expect(await said(atScripted.send('CREDITVOID', id, { amount: '6.00' }))).toEqual(accepted(id));
     expect((await scripted.status(id)).body).toMatchObject({ status: 'SETTLED' });
@@ -471,7 +471,7 @@ describe('a provider that refuses', () => {
     expect(await atScripted.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
   });
 
-  test('pin-a: a reservation that is gone at the provider is not captured', async () => {
+  test('pin-a: an authorisation that no longer exists at the provider is not captured', async () => {
     const id = await at.authorised('pin-a');
     await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
     const decline_reason = 'Only an authorised payment can be captured.';
@@ -482,7 +482,7 @@ describe('a provider that refuses', () => {
   });
 });
 
-describe('a line that goes dead', () => {
+describe('a connection that breaks', () => {
   const UNDEFINED = { result: 'UNDEFINED', status: 'PENDING' };
   const CASES = [
     {
@@ -547,7 +547,7 @@ describe('a line that goes dead', () => {
       operations: [{ state: 'sent', finished_at: null, reason: null }],
     });
 
-    // Nobody gets in between.
+    // No other operation can intervene.
     if (!row.isPaid) {
       expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
       expect(await said(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
@@ -565,7 +565,7 @@ describe('a line that goes dead', () => {
     expect((await at.atProvider(`/control/payments/${id}`)).operations).toHaveLength(1);
   });
 
-  test('for longer: asked with growing pauses, and never given up by guess', async () => {
+  test('for longer: queried with growing intervals, and never resolved by a guess', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.settled('pin-a', {}, merchant);
     await at.fault('error_500', { mid: merchant.mid, count: 1000 });
@@ -582,7 +582,7 @@ describe('a line that goes dead', () => {
     expect(await at.movements(id)).toEqual(['sale in 1000', 'refund out 400']);
   });
 
-  test('what is reserved for a refund under way is not there for another', async () => {
+  test('the amount reserved for a pending refund is not available to another', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.settled('pin-a', {}, merchant);
     await at.fault('timeout_after', { mid: merchant.mid });
@@ -598,8 +598,8 @@ describe('a line that goes dead', () => {
   });
 });
 
-describe('an outcome that is told twice counts once', () => {
-  /** An operation whose answer comes only when the test says so, while the work loop asks about it. */
+describe('an outcome that is reported twice counts once', () => {
+  /** An operation whose response the test holds back while the work loop queries its outcome. */
   async function slow(kind: 'authorised' | 'settled', query: OperationOutcome) {
     const merchant = await scripted.newMerchant();
     const id = await atScripted[kind]('vcard', {}, merchant);
@@ -621,7 +621,7 @@ describe('an outcome that is told twice counts once', () => {
     ['CREDITVOID', 'authorised', {}, { status: 'REVERSAL', captured: '0.00' }],
     ['CREDITVOID', 'settled', { amount: '4.00' }, { status: 'SETTLED', refunded: '4.00' }],
     ['CREDITVOID', 'settled', {}, { status: 'REFUND', refunded: '10.00' }],
-  ] as const)('%s of what is %s %o: found out by the clock, then answered', async (action, kind, fields, ends) => {
+  ] as const)('%s of what is %s %o: resolved by a query, then answered', async (action, kind, fields, ends) => {
     const { id, merchant, answer, called } = await slow(kind, DONE);
     const request = atScripted.send(action, id, fields, merchant);
     await called;
@@ -636,13 +636,13 @@ describe('an outcome that is told twice counts once', () => {
   test.each([
     ['done', DONE, { status: 'SETTLED', refunded: '3.00' }],
     ['declined', NO_MONEY, { status: 'SETTLED', refunded: '0.00' }],
-  ] as const)('a refund that is %s twice takes nothing from another that is under way', async (_, outcome, ends) => {
+  ] as const)('a refund that is %s twice does not affect another pending refund', async (_, outcome, ends) => {
     const { id, merchant, answer, called } = await slow('settled', outcome);
     const first = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     await called;
     await scripted.advanceClock(31, merchant.mid);
     expect(await atScripted.inspect(id)).toMatchObject(ends);
-    // Another refund of the same amount is reserved when the answer of the first one comes late.
+    // Another refund of the same amount is reserved when the response of the first one arrives late.
     scripts.set(id, { operate: deadLine, query: deadLine });
     await atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     answer(outcome);
@@ -651,7 +651,7 @@ describe('an outcome that is told twice counts once', () => {
     expect(await atScripted.held(id)).toEqual({ reserved: 300, busy: null });
   });
 
-  test('found out to be done, then answered as unknown: it stays done', async () => {
+  test('resolved as done, then answered as unknown: stays done', async () => {
     const { id, merchant, answer, called } = await slow('settled', DONE);
     const request = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     await called;
@@ -664,7 +664,7 @@ describe('an outcome that is told twice counts once', () => {
   });
 });
 
-test('our own database took the outcome of a refund, but its answer was lost: the refund counts once', async () => {
+test('the database committed the outcome of a refund, but its response was lost: the refund counts once', async () => {
   const merchant = await scripted.newMerchant();
   const id = await atScripted.settled('vcard', {}, merchant);
   const { gateway } = scripted;
@@ -685,8 +685,8 @@ test('our own database took the outcome of a refund, but its answer was lost: th
   expect(await atScripted.held(id)).toEqual(FREE);
 });
 
-describe('other news while an operation is under way', () => {
-  test('pin-a: a part was captured and the answer lost; news that it is settled do not make it the whole', async () => {
+describe('provider notifications while an operation is pending', () => {
+  test('pin-a: a partial capture whose response was lost; a settled notification does not make it a full capture', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.authorised('pin-a', {}, merchant);
     await at.fault('timeout_after', { mid: merchant.mid });
@@ -703,7 +703,7 @@ describe('other news while an operation is under way', () => {
     expect(await at.movements(id)).toEqual(['capture in 400']);
   });
 
-  test('pin-a: the provider settles it by itself and refuses the capture: SETTLED once, with the whole', async () => {
+  test('pin-a: the provider settles by itself and declines the capture: SETTLED once, in full', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.authorised('pin-a', {}, merchant);
     await at.fault('timeout_before', { mid: merchant.mid });
@@ -719,7 +719,7 @@ describe('other news while an operation is under way', () => {
     expect(await at.movements(id)).toEqual(['sale in 1000']);
   });
 
-  test('declined by news, and the capture was done all the same: an operator has to look', async () => {
+  test('declined by a notification, although the capture succeeded: needs an operator', async () => {
     const merchant = await scripted.newMerchant();
     const id = await atScripted.authorised('vcard', {}, merchant);
     scripts.set(id, { operate: deadLine });
@@ -754,7 +754,7 @@ describe('other news while an operation is under way', () => {
       operation: 'done',
       movements: ['sale in 1000', 'refund out 400', 'chargeback out 600'],
     },
-  ])('a chargeback while a refund is under way, and $words: both books agree', async (row) => {
+  ])('a chargeback while a refund is pending, and $words: both ledgers agree', async (row) => {
     const merchant = await shop.newMerchant();
     const id = await at.settled('pin-a', {}, merchant);
     await at.fault(row.mode, { mid: merchant.mid });
@@ -774,7 +774,7 @@ describe('other news while an operation is under way', () => {
   });
 });
 
-describe('an authorisation that nobody captures', () => {
+describe('an authorisation that is not captured', () => {
   test.each([
     ['seven days', {}, 7],
     ['as many days as the account has set', { authorisation_days: 2 }, 2],
@@ -788,12 +788,12 @@ describe('an authorisation that nobody captures', () => {
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'EXPIRED' });
       expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
       expect(await at.movements(id)).toEqual([]);
-      // The provider lets go of it, too.
+      // The provider releases it too.
       if (brand === 'pin-a') expect(await at.atProvider(`/v1/payments/${id}`)).toMatchObject({ status: 'voided' });
     }
   });
 
-  test('does not expire once it was captured, voided or given back', async () => {
+  test('does not expire once it was captured, voided or reversed', async () => {
     const merchant = await shop.newMerchant();
     const ends = { CAPTURE: 'SETTLED', VOID: 'VOID', CREDITVOID: 'REVERSAL' };
     const ids = new Map<string, string>();
@@ -809,7 +809,7 @@ describe('an authorisation that nobody captures', () => {
     }
   });
 
-  /** A capture whose outcome is still unknown when the authorisation runs out. */
+  /** A capture whose outcome is still unknown when the authorisation expires. */
   async function capturedAtTheLastMoment(mode: string) {
     const merchant = await shop.newMerchant({ authorisation_days: 1 });
     const id = await at.authorised('pin-a', {}, merchant);
@@ -822,7 +822,7 @@ describe('an authorisation that nobody captures', () => {
     return { id, merchant };
   }
 
-  test.each(['timeout_before', 'timeout_after'])('does not expire while a capture is under way: %s', async (mode) => {
+  test.each(['timeout_before', 'timeout_after'])('does not expire while a capture is pending: %s', async (mode) => {
     const { id, merchant } = await capturedAtTheLastMoment(mode);
     await at.fault('none', { mid: merchant.mid });
     await shop.advanceClock(60, merchant.mid);
@@ -832,7 +832,7 @@ describe('an authorisation that nobody captures', () => {
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED' });
   });
 
-  test('expires when the capture that was under way is refused', async () => {
+  test('expires when the pending capture is declined', async () => {
     const { id, merchant } = await capturedAtTheLastMoment('timeout_before');
     await at.fault('none', { mid: merchant.mid });
     await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
@@ -849,7 +849,7 @@ describe('an authorisation that nobody captures', () => {
   });
 });
 
-test('the operator sees every operation with its outcome, and every step in the history', async () => {
+test('shows the operator every operation with its outcome, and every step in the history', async () => {
   const merchant = await shop.newMerchant();
   const id = await at.authorised('pin-a', {}, merchant);
   expect(await at.inspect(id)).toMatchObject({ operations: [] });
@@ -891,7 +891,7 @@ test('the operator sees every operation with its outcome, and every step in the 
   ]);
 });
 
-test('after all of this every invariant holds in both shops', async () => {
+test('every invariant holds in both shops', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
   expect((await verifyAt(scripted.connection)).violations).toEqual([]);
 });

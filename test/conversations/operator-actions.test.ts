@@ -1,4 +1,7 @@
-/** An operator captures, voids and refunds: the same core and refusals as the merchant’s, and the history says who. */
+/**
+ * Captures, voids and refunds by an operator: the same core and refusals as for the merchant, and the history names the
+ * actor.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';
@@ -31,7 +34,7 @@ async function raw(id: string, action: Action, body: string): Promise<Pick<Answe
   return { status: response.status, body: await response.json() };
 }
 
-/** The answer: the payment as the list shows it, and the operation. */
+/** The response: the payment as in the list, and the operation. */
 const done = (id: string, payment: Record<string, string>, operation: Record<string, string>) => ({
   status: 200,
   body: {
@@ -68,7 +71,7 @@ describe.each(['vcard', 'pin-a'])('%s', (brand) => {
   const moved = async (id: string, ...movements: string[]): Promise<void> =>
     expect(await at.movements(id)).toEqual(brand === 'vcard' ? [] : movements);
 
-  test('capture of everything, of a part, and never twice', async () => {
+  test('captures everything, a part, and never twice', async () => {
     const whole = await at.authorised(brand);
     expect(await order(whole, 'capture')).toEqual(
       done(whole, { status: 'SETTLED', captured: '10.00' }, { operation: 'capture' }),
@@ -84,7 +87,7 @@ describe.each(['vcard', 'pin-a'])('%s', (brand) => {
     await moved(part, 'capture in 400');
   });
 
-  test('void, and never twice', async () => {
+  test('voids, and never twice', async () => {
     const id = await at.authorised(brand);
     expect(await order(id, 'void', {})).toEqual(done(id, { status: 'VOID' }, { operation: 'void' }));
     expect(await order(id, 'void')).toEqual(refused('notSupported'));
@@ -92,7 +95,7 @@ describe.each(['vcard', 'pin-a'])('%s', (brand) => {
     await moved(id);
   });
 
-  test('refund in parts until nothing is left', async () => {
+  test('refunds in parts until nothing is left', async () => {
     const id = await at.settled(brand);
     const paid = { captured: '10.00' };
     expect(await order(id, 'refund', { amount: '3.00' })).toEqual(
@@ -106,14 +109,14 @@ describe.each(['vcard', 'pin-a'])('%s', (brand) => {
     await moved(id, 'sale in 1000', 'refund out 300', 'refund out 700');
   });
 
-  test('refund of a reserved amount gives it back', async () => {
+  test('refunds an authorisation by reversing it', async () => {
     const id = await at.authorised(brand);
     expect(await order(id, 'refund')).toEqual(done(id, { status: 'REVERSAL' }, { operation: 'reversal' }));
     await moved(id);
   });
 });
 
-test('the history says who asked: the operator, or the merchant', async () => {
+test('the history names the actor: the operator or the merchant', async () => {
   const id = await at.authorised('pin-a');
   await order(id, 'capture');
   await at.send('CREDITVOID', id, { amount: '1.00' });
@@ -131,7 +134,7 @@ test('the history says who asked: the operator, or the merchant', async () => {
   ]);
 });
 
-test('an outcome that is not known yet: the operation is sent, and found out later', async () => {
+test('an unknown outcome: the operation is sent, and resolved later', async () => {
   const merchant = await shop.newMerchant();
   const id = await at.settled('pin-a', {}, merchant);
   await at.fault('timeout_after', { mid: merchant.mid });
@@ -143,7 +146,7 @@ test('an outcome that is not known yet: the operation is sent, and found out lat
   expect(await at.movements(id)).toEqual(['sale in 1000', 'refund out 400']);
 });
 
-test('a provider that refuses: the operation says why', async () => {
+test('a provider that declines: the operation carries the reason', async () => {
   const id = await at.authorised('pin-a');
   await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
   expect(await order(id, 'capture')).toEqual(
@@ -155,26 +158,26 @@ test('a provider that refuses: the operation says why', async () => {
   );
 });
 
-describe('the refusals are those of the merchant', () => {
-  test('an account that may not refund: neither may its operator', async () => {
+describe('the refusals are the same as for the merchant', () => {
+  test('an account that may not refund: nor may its operator', async () => {
     const merchant = await shop.newMerchant({ refunds_allowed: false });
     const id = await at.settled('vcard', {}, merchant);
     expect(await order(id, 'refund')).toEqual(refused('refundNotAllowed'));
     expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotAllowed'));
   });
-  test('what was paid out is not refunded', async () => {
+  test('a payout is not refunded', async () => {
     const id = await at.sale('p2p-b', shop.merchant, {}, 'PENDING');
     await at.becomes(id, 'SETTLED');
     expect(await order(id, 'refund')).toEqual(refused('notSupported'));
   });
-  test('a declined payment: nothing can be done', async () => {
+  test('a declined payment: no operation is possible', async () => {
     const id = await at.sale('vcard', shop.merchant, { identifier: 'decline@example.com' }, 'DECLINED');
     expect(await order(id, 'capture')).toEqual(refused('captureNotPending'));
     expect(await order(id, 'void')).toEqual(refused('notSupported'));
     expect(await order(id, 'refund')).toEqual(refused('refundNotSettled'));
     expect(await at.inspect(id)).toMatchObject({ status: 'DECLINED', operations: [] });
   });
-  test('the merchant’s list of addresses does not stop the operator', async () => {
+  test('the merchant’s ip_allowlist does not apply to the operator', async () => {
     const merchant = await shop.newMerchant();
     const id = await at.authorised('vcard', {}, merchant);
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { ip_allowlist: ['203.0.113.1'] });
@@ -190,7 +193,7 @@ describe.each(ACTIONS)('%s', (action) => {
       body: { result: 'ERROR', error_code: 101000, error_message: 'Payment does not exist.', errors: [] },
     });
   });
-  test('401 without the token, and nothing happens', async () => {
+  test('answers 401 without the token and changes nothing', async () => {
     const id = await (action === 'refund' ? at.settled() : at.authorised());
     for (const token of ['', 'wrong']) expect(await order(id, action, undefined, token)).toMatchObject({ status: 401 });
     expect(await at.inspect(id)).toMatchObject({ operations: [] });
@@ -205,7 +208,7 @@ describe.each(ACTIONS)('%s', (action) => {
     ['an amount that is null', '{"amount": null}', `amount: ${INVALID}`],
     ['an amount that is a list', '{"amount": ["4.00"]}', `amount: ${INVALID}`],
     ['an amount that is true', '{"amount": true}', `amount: ${INVALID}`],
-  ])('%s is no body, and nothing happens', async (_, body, entry) => {
+  ])('refuses %s as a body and changes nothing', async (_, body, entry) => {
     const id = await (action === 'refund' ? at.settled() : at.authorised());
     expect(await raw(id, action, body)).toEqual(refused('invalidData', entry));
     expect(await at.inspect(id)).toMatchObject({ operations: [] });
@@ -255,6 +258,6 @@ test.each([
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The page as a payer reads and fills it in: in their language, with labels, and with problems in plain words. */
+/** The payment page in the payer’s language: labels, input and error messages. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES, type Language } from '../../src/pages/locales/index.ts';
 import {
@@ -40,7 +40,7 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       expect(text).toContain(`<html lang="${tag}" dir="${direction}">`);
     };
 
-    test('the choice, the form of a card, its problems, a decline and the end', async () => {
+    test('the choice of a method, the card form, its errors, a decline and the outcome', async () => {
       const { url } = await checkout.open({ methods: ['card', 'vcard'] });
       const choice = await show(url, speaking(language));
       isHere(choice);
@@ -76,13 +76,13 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       expect(readable(paid.text)).toContain(`${messages.paid} ${messages.paidHow}`);
     });
 
-    test('a link that does not work', async () => {
+    test('an invalid link', async () => {
       const page = await show(`${shop.url}/pay/nothing`, speaking(language));
       isHere(page);
       expect(readable(page.text)).toContain(`${messages.unknown} ${messages.unknownHow}`);
     });
 
-    test('the fields of a brand, and what is wrong with them', async () => {
+    test('the fields of a brand and their errors', async () => {
       const { url } = await checkout.open({ methods: ['bank-a'] });
       const page = await fillSpeaking(url, { [p('bank_code')]: 'x', payer_first_name: 'Ada' }, language);
       expect(page.status).toBe(422);
@@ -102,15 +102,15 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
   },
 );
 
-describe('which language', () => {
-  test('the account’s own goes before the browser’s', async () => {
+describe('choice of the language', () => {
+  test('the account’s setting takes precedence over the browser’s', async () => {
     const { url } = await checkout.open({}, await shop.newMerchant({ locale: 'pt-BR' }));
     const { text } = await show(url, speaking('de'));
     expect(text).toContain('<html lang="pt-BR" dir="ltr">');
     expect(text).toContain('Como você quer pagar?');
   });
 
-  test('the amount is written as the payer’s region does', async () => {
+  test('formats the amount for the payer’s region', async () => {
     const { url } = await checkout.open({ order: { amount: '1234.50', currency: 'EUR' } });
     const shown = async (language: string) =>
       /<p class="amount[^>]*><bdi>(.*?)<\/bdi>/
@@ -121,7 +121,7 @@ describe('which language', () => {
     expect(await shown('es-MX')).toBe('EUR 1,234.50');
   });
 
-  test('a reason that a provider gave is shown as it came, and marked as English', async () => {
+  test('shows a provider’s reason unchanged, marked as English', async () => {
     const { url } = await checkout.open({ methods: ['pin-a'] });
     await fill(url, { [p('pin')]: '1234567812340000' });
     const { text } = await show(url, speaking('fr'));
@@ -130,8 +130,8 @@ describe('which language', () => {
   });
 });
 
-describe('the order', () => {
-  test('is on every page: merchant, amount, description, number and the time that is left', async () => {
+describe('the order summary', () => {
+  test('is on every page: merchant, amount, description, number and the remaining time', async () => {
     const order = { number: 'T-17', amount: '12.50', currency: 'EUR', description: 'Two teapots' };
     const { url } = await checkout.open({ order, session_expiry: 20 }, await shop.newMerchant({ name: 'Blue Teapot' }));
     for (const address of [url, `${url}?method=card`, `${url}?method=doc-a`]) {
@@ -144,7 +144,7 @@ describe('the order', () => {
     }
   });
 
-  test('is on the page of a code, which says how long it is good and what to do when it is over', async () => {
+  test('is on the page of a QR code, which shows how long the code is valid and what to do afterwards', async () => {
     const merchant = await shop.newMerchant();
     const order = { currency: 'RSD', amount: '1250.00', description: 'Two teapots' };
     const { url, orderId } = await checkout.open({ methods: ['ips'], order }, merchant);
@@ -159,7 +159,7 @@ describe('the order', () => {
     expect(over.text).toContain('data-waits');
   });
 
-  test('of a transfer: where to send it, in the payer’s words', async () => {
+  test('of a transfer: the receiving account, in the payer’s language', async () => {
     const { url } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
     await fill(url, { bank_cuil: '20-12345678-6' });
     const said = readable((await show(url, speaking('es-AR'))).text);
@@ -169,8 +169,8 @@ describe('the order', () => {
   });
 });
 
-describe('the form of a card', () => {
-  test('every input has a label, a place for its problem, and the name that browsers fill in by', async () => {
+describe('the card form', () => {
+  test('gives every input a label, a place for its error, and an autocomplete name', async () => {
     const { text } = await show((await checkout.open({ methods: ['card'] })).url);
     const autocomplete = {
       card_number: 'cc-number',
@@ -189,7 +189,7 @@ describe('the form of a card', () => {
     expect(text).toMatch(/<button>Pay USD.10\.00<\/button>/);
   });
 
-  test('what the payer typed comes back, but never the number or the code', async () => {
+  test('restores the payer’s input, but never the number or the security code', async () => {
     const { url } = await checkout.open({ methods: ['card'] });
     const { status, text } = await fill(url, { ...CARD, card_number: '4111111111111112', card_expiry: '13/38' });
     expect([status, marked(text)]).toEqual([422, ['card_number', 'card_expiry']]);
@@ -203,19 +203,19 @@ describe('the form of a card', () => {
     ['with Arabic digits', { card_number: '٤١١١ ١١١١ ١١١١ ١١١١', card_expiry: '٠١/٣٨', card_cvv: '١٢٣' }],
     ['with Thai digits', { card_number: '๔๑๑๑๑๑๑๑๑๑๑๑๑๑๑๑', card_cvv: '๑๒๓' }],
     ['with a year in full', { card_expiry: '1 / 2038' }],
-  ])('a card %s is understood', async (_, fields) => {
+  ])('accepts a card %s', async (_, fields) => {
     const { url } = await checkout.open({ methods: ['card'] });
     expect((await fill(url, { ...CARD, ...fields } as Fields)).location).toBe(SUCCESS_URL);
   });
 
-  test('a voucher’s secret number does not come back either', async () => {
+  test('does not restore a voucher’s secret number', async () => {
     const { url } = await checkout.open({ methods: ['pin-a'] });
     const { status, text } = await fill(url, { [p('pin')]: '123456781234567' });
     expect([status, text.includes('123456781234567')]).toEqual([422, false]);
     expect(readable(text)).toContain('This is too short. Minimum number of characters: 16');
   });
 
-  test('what can be chosen is a list', async () => {
+  test('renders choices as a list', async () => {
     const { url } = await checkout.open({ methods: ['crypto-a'] });
     const { text } = await show(url);
     expect([...text.matchAll(/<option[^>]*>([^<]*)/g)].map(([, name]) => name)).toEqual([
@@ -240,7 +240,7 @@ describe('saved cards', () => {
     return { url, id, cardId: card.id };
   }
 
-  test('are offered beside another card, the first one chosen', async () => {
+  test('are offered beside a new card, with the first one selected', async () => {
     const { url, cardId } = await withSaved();
     const { text } = await show(url);
     expect(readable(text)).toContain('Your saved cards Visa ending in 1111 Valid until 01/38 Another card');
@@ -252,7 +252,7 @@ describe('saved cards', () => {
     expect(text).not.toContain('411111');
   });
 
-  test('one pays with its code alone', async () => {
+  test('one pays with its security code alone', async () => {
     const { url, id, cardId } = await withSaved();
     expect((await fill(url, { method: 'card', saved_card: cardId, card_cvv: '123' })).location).toBe(SUCCESS_URL);
     expect(await checkout.stateOf(id)).toBe('settled');
@@ -264,7 +264,7 @@ describe('saved cards', () => {
     expect([status, marked(text)]).toEqual([422, ['card_cvv']]);
   });
 
-  test('one that is not offered is not taken', async () => {
+  test('refuses one that is not offered', async () => {
     const { url, id } = await withSaved();
     const foreign = '01990000-0000-7000-8000-0123456789ab';
     const { status, text } = await fill(url, { method: 'card', saved_card: foreign, card_cvv: '123' });
@@ -272,7 +272,7 @@ describe('saved cards', () => {
     expect(readable(text)).toContain('Please check the marked field.');
   });
 
-  test('another card can be typed all the same', async () => {
+  test('a new card can be entered instead', async () => {
     const { url } = await withSaved();
     expect((await fill(url, { ...CARD, saved_card: 'new' })).location).toBe(SUCCESS_URL);
   });

@@ -1,4 +1,4 @@
-/** Where the page leads: each end to its own address, in its own window, and nobody to a place where they should not be. */
+/** Where the payment page leads: each outcome to its own address, in its own window, and only to safe addresses. */
 import { describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -31,7 +31,7 @@ const waysOut = ({ text }: FetchedPage): string[] =>
 const asIn = ({ text }: FetchedPage, address: string): string =>
   new RegExp(`<(?:a|form)\\b[^>]*"${address}"[^>]*>`).exec(text)?.[0] ?? '';
 
-/** What a payer does at the page of the bank, and what the bank sends them back with. */
+/** Submits the payer’s decision on the bank’s page, and returns the form that the bank sends them back with. */
 async function passChallenge({ text }: FetchedPage): Promise<FetchedPage> {
   const inputIn = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
   const acs = `${shop.provider?.url}/3ds/acs`;
@@ -47,21 +47,21 @@ test.each([
   ['TH', ['agg-c', 'doc-a']],
   ['DE', ['doc-a']],
   [undefined, ['agg-a', 'agg-c', 'doc-a', 'upi-b']],
-])('a payer from %s is offered what there is in their country', async (country, offered) => {
+])('a payer from %s is offered the methods of their country', async (country, offered) => {
   const methods = ['agg-a', 'agg-c', 'doc-a', 'upi-b'];
   const { url } = await checkout.open({ methods, billing_address: country && { country } });
   const { text } = await show(url);
-  // The only one there is needs no choice.
+  // The only method is selected automatically.
   const only = /name="method" value="([^"]*)"/.exec(text)?.[1];
   expect(only === undefined ? choices(text).toSorted() : [only]).toEqual(offered);
 });
 
-describe('each end has its address', () => {
+describe('each outcome has its address', () => {
   test.each<[string, Body, string]>([
     ['with one for it', ALL, EXPIRY_URL],
     ['without one, as for a cancelled one', { error_url: ERROR_URL }, CANCEL_URL],
     ['with nothing else', { cancel_url: undefined }, SUCCESS_URL],
-  ])('a session that is over, %s', async (_, fields, expected) => {
+  ])('an expired session, %s', async (_, fields, expected) => {
     const merchant = await shop.newMerchant();
     const { url } = await checkout.open({ session_expiry: 1, ...fields }, merchant);
     await shop.advanceClock(60, merchant.mid);
@@ -70,7 +70,7 @@ describe('each end has its address', () => {
     expect(waysOut(page)).toEqual([expected]);
   });
 
-  test('a session that is over after a decline', async () => {
+  test('a session that expires after a decline', async () => {
     const merchant = await shop.newMerchant();
     const { url } = await checkout.open({ ...ALL, methods: ['vcard'], session_expiry: 1 }, merchant);
     await fill(url, VCARD.decline);
@@ -80,13 +80,13 @@ describe('each end has its address', () => {
     expect(waysOut(page)).toEqual([EXPIRY_URL]);
   });
 
-  test('a success: only the one for it', async () => {
+  test('a success: only success_url', async () => {
     const { url } = await checkout.open({ ...ALL, methods: ['vcard'] });
     expect((await fill(url, VCARD.success)).location).toBe(SUCCESS_URL);
     expect(waysOut(await show(url))).toEqual([SUCCESS_URL]);
   });
 
-  test('a payment that was given back', async () => {
+  test('a refunded payment', async () => {
     const merchant = await shop.newMerchant();
     const { url, id } = await checkout.paid({ ...ALL, auth: 'Y' }, merchant);
     await checkout.send('payment/void', { payment_id: id }, merchant);
@@ -95,7 +95,7 @@ describe('each end has its address', () => {
     expect(waysOut(page)).toEqual([CANCEL_URL]);
   });
 
-  test('an outcome that nobody knows: the page waits, and the way out is the one for trouble', async () => {
+  test('an unknown outcome: the page waits, and links to error_url', async () => {
     const merchant = await shop.newMerchant();
     const { url } = await checkout.open({ ...ALL, methods: ['doc-a'] }, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
@@ -122,15 +122,15 @@ describe('each end has its address', () => {
     ['vcard', ['vcard']],
     ['several', ['vcard', 'doc-a']],
     ['card', ['card']],
-  ])('Cancel is on the page of %s, too', async (_, methods) => {
+  ])('Cancel is on the page of %s too', async (_, methods) => {
     const page = await show((await checkout.open({ methods })).url);
     expect(waysOut(page)).toEqual([CANCEL_URL]);
     expect(page.text).toContain('>Cancel and go back</a>');
   });
 });
 
-describe('the payment in the query of the way back, where the account wants it', () => {
-  /** The only way out of a page that leads to the shop, and what is in its query. */
+describe('return parameters, where the account enables them', () => {
+  /** The only link of a page that leads to the shop, and its query. */
   function wayOf(page: FetchedPage): [string, Record<string, string>] {
     const [address = '', ...others] = waysOut(page).filter((way) => way.startsWith('https://shop.example/'));
     expect(others).toEqual([]);
@@ -150,7 +150,7 @@ describe('the payment in the query of the way back, where the account wants it',
   }
   const DOCUMENT = { 'parameters[document_number]': '45678912' };
 
-  test.each([{}, { auth: 'Y' }])('success_url of a payment that succeeded %j has the hash', async (fields) => {
+  test.each([{}, { auth: 'Y' }])('success_url of a successful payment %j has the hash', async (fields) => {
     const { url, named, hash } = await opened(fields);
     await fill(url, VCARD.success);
     expect(wayOf(await show(url))).toEqual([SUCCESS_URL, { ...named, hash }]);
@@ -167,7 +167,7 @@ describe('the payment in the query of the way back, where the account wants it',
     expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
   });
 
-  test('a payment that was voided has no hash', async () => {
+  test('a voided payment has no hash', async () => {
     const { url, id, merchant, named } = await opened({ auth: 'Y' });
     await fill(url, VCARD.success);
     await checkout.send('payment/void', { payment_id: id }, merchant);
@@ -178,14 +178,14 @@ describe('the payment in the query of the way back, where the account wants it',
     ['expiry_url', {}, EXPIRY_URL],
     ['cancel_url', { expiry_url: undefined }, CANCEL_URL],
     ['success_url, for want of another', { expiry_url: undefined, cancel_url: undefined }, SUCCESS_URL],
-  ])('a session that is over leads to %s without hash', async (_, fields, expected) => {
+  ])('an expired session leads to %s without hash', async (_, fields, expected) => {
     const { url, merchant, named } = await opened({ session_expiry: 1, ...fields });
     await fill(url, VCARD.decline);
     await shop.advanceClock(60, merchant.mid);
     expect(wayOf(await show(url))).toEqual([expected, named]);
   });
 
-  test('error_url of an outcome that is not known has no hash', async () => {
+  test('error_url of an unknown outcome has no hash', async () => {
     const { url, merchant, named } = await opened({ methods: ['doc-a'] });
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
     await fill(url, DOCUMENT);
@@ -200,20 +200,20 @@ describe('the payment in the query of the way back, where the account wants it',
   });
 });
 
-describe('only to safe addresses', () => {
+describe('only safe addresses', () => {
   const paidWith = async (success_url: string): Promise<{ location: string; page: FetchedPage }> => {
     const { url } = await checkout.open({ methods: ['vcard'], success_url });
     return { location: (await fill(url, VCARD.success)).location, page: await show(url) };
   };
 
   test.each(['http://localhost:3000/thanks', 'http://127.0.0.1:8080/', 'http://[::1]/x', 'http://shop.localhost/'])(
-    'in the sandbox %s is fine',
+    'accepts %s in the sandbox',
     async (address) => {
       expect((await paidWith(address)).location).toBe(address);
     },
   );
 
-  test('an address in other letters leads back all the same', async () => {
+  test('accepts an upper-case address', async () => {
     expect((await paidWith('https://shop.example/дом')).location).toBe('https://shop.example/%D0%B4%D0%BE%D0%BC');
   });
 
@@ -222,7 +222,7 @@ describe('only to safe addresses', () => {
     'http://10.0.0.1/',
     'http://localhost.shop.example/',
     'http://127.0.0.1.nip.example/',
-  ])('%s is not: the payer stays on our page', async (address) => {
+  ])('rejects %s: the payer stays on the payment page', async (address) => {
     const { location, page } = await paidWith(address);
     expect(location).toMatch(/^\/pay\//);
     expect(readable(page.text)).toContain('Payment complete');
@@ -230,7 +230,7 @@ describe('only to safe addresses', () => {
   });
 });
 
-describe('who comes back before anything is decided', () => {
+describe('a payer who returns before the outcome is known', () => {
   const walkAway = async (
     fields: Body = {},
     merchant: Merchant = shop.merchant,
@@ -241,7 +241,7 @@ describe('who comes back before anything is decided', () => {
     return { ...session, fetched: await show(new URL(back.location, session.url).href) };
   };
 
-  test('is not sent on as if paid: the page waits, leads to the provider again, or away', async () => {
+  test('is not redirected as if paid: the page waits, and links to the provider or back', async () => {
     const { id, page, fetched } = await walkAway();
     expect(fetched.status).toBe(200);
     expect(readable(fetched.text)).toContain('Your payment is not finished yet');
@@ -251,7 +251,7 @@ describe('who comes back before anything is decided', () => {
     expect(await checkout.stateOf(id)).toBe('redirect');
   });
 
-  test('and pays then: the page says so, and leads to the shop', async () => {
+  test('and pays then: the page says so, and links to the shop', async () => {
     const { page, fetched, id } = await walkAway();
     const { location } = await decide(page, 'approve');
     expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
@@ -261,19 +261,19 @@ describe('who comes back before anything is decided', () => {
     expect(await checkout.stateOf(id)).toBe('settled');
   });
 
-  test('and whose news come first: the return finds it paid', async () => {
+  test('and whose notification arrives first: the return finds it paid', async () => {
     const { page, id } = await checkout.atDocA();
     const { location } = await decide(page, 'approve');
     await expect.poll(() => checkout.stateOf(id), { timeout: 5000 }).toBe('settled');
     expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('the link itself leads to the provider all the same', async () => {
+  test('may follow the link to the provider again', async () => {
     const { url, page } = await walkAway();
     expect(await show(url)).toMatchObject({ status: 303, location: page });
   });
 
-  test('from the bank, whose result is late: no loop, the page waits and leads to the bank again', async () => {
+  test('from the bank, with a late result: no redirect loop, the page waits and links to the bank', async () => {
     const { url, id } = await checkout.open({ methods: ['card'] });
     await fill(url, { ...CARD, card_expiry: '07/39' });
     const challenge = await show(url);
@@ -290,7 +290,7 @@ describe('who comes back before anything is decided', () => {
   });
 });
 
-describe('another window than ours', () => {
+describe('url_target', () => {
   test.each<[string | undefined, string | undefined]>([
     [undefined, undefined],
     ['_self', undefined],
@@ -300,21 +300,21 @@ describe('another window than ours', () => {
     ['checkout-frame', 'checkout-frame'],
     ['"><script>', undefined],
     ['_unknown', undefined],
-  ])('url_target %j: back to the shop in %j', async (url_target, target) => {
+  ])('%j: returns to the shop in %j', async (url_target, target) => {
     const { url } = await checkout.open({ methods: ['vcard'], url_target });
     const cancel = asIn(await show(url), CANCEL_URL);
     const { status, location } = await fill(url, VCARD.success);
     const end = asIn(await show(url), SUCCESS_URL);
     for (const link of [cancel, end]) expect(/target="([^"]*)"/.exec(link)?.[1]).toBe(target);
     if (target === undefined) return expect([status, location]).toEqual([303, SUCCESS_URL]);
-    // A redirect cannot change the window, so a page of ours leads there, by itself where scripts run.
+    // A redirect cannot change the window, so a page of ours links there, automatically where scripts run.
     expect([status, location]).toEqual([303, `${new URL(url).pathname}?leaving=page`]);
     const link = asIn(await show(new URL(location, url).href), SUCCESS_URL);
     expect(link).toContain(`target="${target}"`);
     expect(link).toContain('data-go=');
   });
 
-  test('the account’s target is that of the bank’s page, and of the way back from there', async () => {
+  test('applies to the bank’s page and to the return from it', async () => {
     const merchant = await shop.newMerchant({ three_ds_link_target: '_top' });
     const { url } = await checkout.open({ methods: ['card'] }, merchant);
     await fill(url, { ...CARD, card_expiry: '05/38' });
@@ -326,7 +326,7 @@ describe('another window than ours', () => {
     expect(asIn(await show(url), SUCCESS_URL)).not.toContain('target=');
   });
 
-  test('without one the payer goes back from the bank as from everywhere else', async () => {
+  test('without one the payer returns from the bank as from any page', async () => {
     const { url } = await checkout.open({ methods: ['card'] });
     await fill(url, { ...CARD, card_expiry: '05/38' });
     const challenge = await show(url);
@@ -335,13 +335,13 @@ describe('another window than ours', () => {
   });
 });
 
-describe('a session that no way fits', () => {
+describe('a session without a matching method', () => {
   test.each<[string, Body, Body]>([
     ['a method that does not exist', { methods: ['nothing'] }, {}],
     ['a currency that the only brand does not take', { methods: ['ips'] }, {}],
     ['a brand that the account may not use', { methods: ['doc-a'] }, { brands: ['vcard'] }],
     ['a repetition, which the only brand cannot do', { methods: ['doc-a'], recurring_init: true }, {}],
-  ])('%s: the page says so, and does not pretend to wait', async (_, fields, settings) => {
+  ])('%s: the page says so, and does not wait', async (_, fields, settings) => {
     const { url, id } = await checkout.open(fields, await shop.newMerchant(settings));
     const page = await show(url);
     expect([page.status, inputs(page.text), choices(page.text)]).toEqual([200, [], []]);
@@ -353,7 +353,7 @@ describe('a session that no way fits', () => {
   });
 });
 
-test('what is to be repeated is offered only in ways that can be', async () => {
+test('recurring payments offer only methods that support them', async () => {
   const methods = ['card', 'vcard', 'doc-a', 'pin-a'];
   expect(choices((await show((await checkout.open({ methods })).url)).text)).toEqual([
     'card',
@@ -375,7 +375,7 @@ describe('the status of the page', () => {
   };
   const viewVersion = ({ text }: FetchedPage): string => /data-version="([^"]*)"/.exec(text)?.[1] ?? '';
 
-  test('is what the page was made with, until something happens', async () => {
+  test('stays the same until the payment changes', async () => {
     const { url, id } = await checkout.open({ methods: ['ips'], order: { currency: 'EUR' } });
     const first = await statusOf(url);
     expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -400,7 +400,7 @@ describe('the status of the page', () => {
     expect(new Set(versions).size).toBe(3);
   });
 
-  test('of an unknown link is unknown, and says nothing', async () => {
+  test('answers 404 for an unknown link, without details', async () => {
     const { status, text } = await show(`${shop.url}/pay/nothing/status`);
     expect([status, text]).toEqual([404, '{}']);
   });

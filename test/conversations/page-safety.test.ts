@@ -1,4 +1,4 @@
-/** The page in a hostile world: forms of strangers, frames of strangers, pictures of strangers, and how much it weighs. */
+/** The payment page against attacks: cross-site forms, frames, foreign images; and its size. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import { type Body, checkoutOf, DOC_A, type FetchedPage, fill, SUCCESS_URL, show, VCARD } from '../support/checkout.ts';
@@ -11,7 +11,7 @@ const checkout = checkoutOf(shop);
 const pageOf = async (settings: Body, fields: Body = {}): Promise<FetchedPage> =>
   show((await checkout.open({ methods: ['vcard', 'doc-a'], ...fields }, await shop.newMerchant(settings))).url);
 
-describe('a form of another site', () => {
+describe('a cross-site form', () => {
   const send = (url: string, headers: Fields): Promise<FetchedPage> =>
     show(url, { method: 'POST', body: new URLSearchParams(VCARD.success), headers });
 
@@ -36,12 +36,12 @@ describe('a form of another site', () => {
     ['as browsers send it that keep quiet', () => ({ origin: 'null', 'sec-fetch-site': 'same-origin' })],
     ['as old browsers send it', () => ({ origin: shop.url })],
     ['as nothing in particular', () => ({})],
-  ])('our own is taken, %s', async (_, headers) => {
+  ])('the page’s own form is accepted, %s', async (_, headers) => {
     const { url } = await checkout.open({ methods: ['vcard'] });
     expect(await send(url, headers())).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
-  test('the bank and the provider do send payers back across sites', async () => {
+  test('the bank and the provider may send payers back across sites', async () => {
     const { page, url } = await checkout.atDocA();
     const { location } = await fill(page, { decision: 'approve' });
     const crossSite = { 'sec-fetch-site': 'cross-site', origin: 'https://bank.example' };
@@ -52,7 +52,7 @@ describe('a form of another site', () => {
 });
 
 describe('frames', () => {
-  test('nobody may put the page into one, unless the account says who', async () => {
+  test('are forbidden, unless the account names the origins', async () => {
     for (const { headers } of [await pageOf({}), await show(`${shop.url}/pay/nothing`)]) {
       expect(policyOf(headers).get('frame-ancestors')).toBe("'none'");
       expect(headers.get('x-frame-options')).toBe('DENY');
@@ -67,20 +67,20 @@ describe('frames', () => {
 describe('branding', () => {
   const LOGO = 'https://cdn.example/logos/tea;v=1,2.png?x=1';
 
-  test('name and logo are shown, and the policy lets in this one picture', async () => {
+  test('shows the name and the logo, and the policy allows this one image', async () => {
     const { text, headers } = await pageOf({ branding: { name: 'Tea & Sons', logo: LOGO } });
     expect(text).toContain(`<img class="logo" src="${LOGO}" alt="Tea &amp; Sons">`);
     expect(readable(text)).toContain('Tea & Sons');
     expect(policyOf(headers).get('img-src')).toBe('https://cdn.example/logos/tea%3Bv=1%2C2.png');
   });
 
-  test.each(['', 'http://cdn.example/logo.png'])('with the logo %j there is no picture', async (logo) => {
+  test.each(['', 'http://cdn.example/logo.png'])('shows no image with the logo %j', async (logo) => {
     const { text, headers } = await pageOf({ branding: { logo } });
     expect(text).not.toContain('<img');
     expect(policyOf(headers).has('img-src')).toBe(false);
   });
 
-  test('the colour is a second style, known by its hash', async () => {
+  test('the colour is a second style, allowed by its hash', async () => {
     const page = await pageOf({ branding: { colour: '#FFD400' } });
     expect(page.text.match(/<style>/g)).toHaveLength(2);
     expect(page.text).toContain('--fill:#ffd400;--on-fill:#000000');
@@ -88,7 +88,7 @@ describe('branding', () => {
   });
 });
 
-test('over https the browser is told to stay there; plain http is no place to send a payer to in production', async () => {
+test('sends HSTS over https; in production the policy and the logo exclude plain http', async () => {
   const live = await startTestGateway({ environment: 'production' });
   try {
     const { url, gateway } = live;
@@ -110,7 +110,7 @@ test('over https the browser is told to stay there; plain http is no place to se
   expect((await show(`${shop.url}/pay/nothing`)).headers.has('strict-transport-security')).toBe(false);
 });
 
-test('no answer is kept by anybody on the way, not even that there is nothing', async () => {
+test('no response may be cached, not even a 404', async () => {
   const { url } = await checkout.open();
   const link = url.slice(url.lastIndexOf('/') + 1);
   for (const [path, method] of [
@@ -126,7 +126,7 @@ test('no answer is kept by anybody on the way, not even that there is nothing', 
   }
 });
 
-describe('weight', () => {
+describe('size', () => {
   const KILOBYTE = 1024;
   const LONG = 'A very long description '.repeat(40).slice(0, 1000);
 
@@ -149,7 +149,7 @@ describe('weight', () => {
     expect(Math.max(...Object.values(sizes))).toBeLessThan(60 * KILOBYTE);
   });
 
-  test('no page names an address of anybody but the shop, the provider and ourselves', async () => {
+  test('pages contain no address other than the shop’s, the provider’s and the gateway’s', async () => {
     const { url } = await checkout.open({ methods: ['card', 'vcard', 'doc-a'] });
     const pages = [await show(url), await show(`${url}?method=card`), await show(`${url}?method=doc-a`)];
     pages.push(await fill(url, { ...DOC_A, 'parameters[document_number]': '' }));

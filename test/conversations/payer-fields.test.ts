@@ -1,4 +1,4 @@
-/** What the merchant did not send, our page asks from the payer: that and nothing else, once, and safely. */
+/** The payment page asks the payer for fields that the merchant did not send: exactly those, once, and safely. */
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -50,13 +50,13 @@ const ASKINGS: Asking[] = [
 ];
 const BY_BRAND = new Map(ASKINGS.map((asking) => [asking.brand, asking]));
 
-/** Right values for the fields of a brand. */
+/** Valid values for the fields of a brand. */
 const rightFor = (brand: string, names: readonly string[]): Fields => {
   const complete = BRAND_EXPECTATIONS[brand]?.complete ?? {};
   return Object.fromEntries(names.map((name) => [name, complete[name] ?? '']));
 };
 
-/** A sale of the brand without any of the fields that can be asked for; what is given is sent all the same. */
+/** A sale of the brand without any of the fields that can be asked for, plus the given fields. */
 async function asking(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
   const { country = '', currency = 'USD' } = BY_BRAND.get(brand) ?? {};
   const bare = without(BRAND_EXPECTATIONS[brand]?.complete ?? {}, ...(BRAND_EXPECTATIONS[brand]?.asked ?? []));
@@ -97,7 +97,7 @@ const atProvider = async (id: string): Promise<{ status: number; body: Answer['b
 };
 
 describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
-  test('with nothing sent, the page asks for exactly what is missing, and the provider knows of nothing', async () => {
+  test('asks for exactly the missing fields, and the provider is not called yet', async () => {
     const { body, id, url } = await asking(brand);
     expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
     expect(url.startsWith(`${shop.url}/pay/${id}.`)).toBe(true);
@@ -107,7 +107,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
     expect((await atProvider(id)).status).toBe(404);
   });
 
-  test('each input has a label, and nothing is filled in', async () => {
+  test('gives each input a label and no value', async () => {
     const { text } = await show((await asking(brand)).url);
     for (const [input] of text.matchAll(/<input\b[^>]*>/g)) {
       const [, inputId = '?'] = /\bid="([^"]*)"/.exec(input) ?? [];
@@ -116,7 +116,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
     }
   });
 
-  test('nothing filled in: every input is marked, and nothing changes', async () => {
+  test('marks every input when nothing is filled in, and changes nothing', async () => {
     const { id, url } = await asking(brand);
     for (const form of [{}, Object.fromEntries(asks.map((name) => [name, ' ']))]) {
       const { status, text } = await fill(url, form);
@@ -128,7 +128,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
     expect((await atProvider(id)).status).toBe(404);
   });
 
-  test(`right values are kept, the payment is submitted, and the payer is ${goes}`, async () => {
+  test(`stores valid values, submits the payment, and the payer is ${goes}`, async () => {
     const { id, url } = await asking(brand);
     const { status, location } = await fill(url, rightFor(brand, asks));
     expect(status).toBe(303);
@@ -145,12 +145,12 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
     expect(location).toBe(goes === 'waiting' ? new URL(url).pathname : provider.body.payer_page);
   });
 
-  test('the checks are those of the interface', async () => {
+  test('applies the checks of the API', async () => {
     const { id, url } = await asking(brand);
     const right = rightFor(brand, asks);
     for (const name of asks) {
       for (const [wrong] of BRAND_EXPECTATIONS[brand]?.bad?.[name] ?? []) {
-        // What only blanks are too much of is forgiven a person who types.
+        // The page trims input, so a value that is wrong only by its blanks is accepted.
         if (wrong.trim() !== wrong) continue;
         const { status, text } = await fill(url, { ...right, [name]: wrong });
         expect([status, marked(text)], wrong.slice(0, 50)).toEqual([422, [name]]);
@@ -161,7 +161,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
   });
 });
 
-describe('a part of it was sent', () => {
+describe('a part of the fields was sent', () => {
   test.each<[string, Fields, string[]]>([
     ['local-b', { [p('document_number')]: '45678912' }, [p('document_type')]],
     ['local-b', { [p('document_type')]: 'DNI' }, [p('document_number')]],
@@ -189,29 +189,29 @@ describe('a part of it was sent', () => {
     ['agg-a', 'DE'],
     ['agg-e', 'DE'],
     ['local-b', 'GT'],
-  ])('%s from %s needs nothing: the payer goes straight to the provider', async (brand, country) => {
+  ])('%s from %s needs nothing: the payer is redirected straight to the provider', async (brand, country) => {
     const { body } = await asking(brand, { payer_country: country });
     expect(body).toMatchObject({ result: 'REDIRECT' });
     expect(body.redirect_url.startsWith(`${shop.provider?.url}/pay/`)).toBe(true);
   });
 });
 
-describe('the form takes what it asks for, and nothing else', () => {
-  test('a country that the payer adds does not spare them the question', async () => {
+describe('the form accepts only the fields that it asks for', () => {
+  test('a country that the payer adds does not remove the question', async () => {
     const { id, url } = await asking('local-b');
     const { status, text } = await fill(url, { payer_country: 'GT' });
     expect([status, marked(text)]).toEqual([422, [p('document_number'), p('document_type')]]);
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
-  test('what the merchant sent cannot be replaced by the payer', async () => {
+  test('the payer cannot replace the merchant’s data', async () => {
     const { id, url } = await asking('agg-a', { [p('accountName')]: 'Ayşe Yılmaz' });
     const form = { ...rightFor('agg-a', [p('orgCode'), p('accountNumber')]), [p('accountName')]: 'x'.repeat(500) };
     expect((await fill(url, form)).status).toBe(303);
     expect((await shop.inspect(id)).details.parameters.accountName).toBe('Ayşe Yılmaz');
   });
 
-  test('fields of the brand that nobody asked for are not taken unchecked', async () => {
+  test('ignores other fields of the brand', async () => {
     const { id, url } = await asking('hosted-a');
     const form = {
       ...rightFor('hosted-a', [p('product_name'), p('product_quantity')]),
@@ -221,7 +221,7 @@ describe('the form takes what it asks for, and nothing else', () => {
     expect((await shop.inspect(id)).details.parameters).toEqual({ product_name: 'A red mug', product_quantity: '2' });
   });
 
-  test('neither amount nor anything else of the payment can be changed', async () => {
+  test('the payer cannot change the amount or any other part of the payment', async () => {
     const { id, url } = await asking('upi-a');
     await fill(url, { ...rightFor('upi-a', IDENTITY), order_amount: '0.01', amount: '0.01', order_currency: 'JPY' });
     expect(await shop.inspect(id)).toMatchObject({ amount: '10.00', currency: 'USD' });
@@ -231,14 +231,14 @@ describe('the form takes what it asks for, and nothing else', () => {
   test.each([
     ['a character that the database cannot hold', '\0'],
     ['it in the middle of a text', 'KB\0ANK'],
-  ])('%s is a mistake of the payer, not ours', async (_, value) => {
+  ])('%s is an input error, not an internal one', async (_, value) => {
     const { id, url } = await asking('agg-c');
     const { status } = await fill(url, { ...rightFor('agg-c', ACCOUNT), [p('orgCode')]: value });
     expect(status).toBe(422);
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
-  test('a body that is far too large is refused, and is no failure of ours', async () => {
+  test('refuses a body that is far too large, without an internal error', async () => {
     const { id, url } = await asking('agg-c');
     const { status } = await fill(url, { [p('orgCode')]: 'x'.repeat(100_000) });
     expect(status).toBeGreaterThanOrEqual(400);
@@ -246,7 +246,7 @@ describe('the form takes what it asks for, and nothing else', () => {
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
-  test('a body that is no form says nothing', async () => {
+  test('a body that is not a form counts as empty', async () => {
     const { id, url } = await asking('agg-c');
     for (const [type, body] of [
       ['application/json', JSON.stringify(rightFor('agg-c', ACCOUNT))],
@@ -264,7 +264,7 @@ describe('hostile texts', () => {
   const SCRIPT = '<script>alert("1")</script>';
   const HOSTILE = `"><img src=x onerror=alert(1)> ' ${SCRIPT}`;
 
-  test('of the merchant are shown as they are, and do nothing', async () => {
+  test('of the merchant are escaped', async () => {
     const merchant = await shop.newMerchant({ name: SCRIPT });
     const fields = { order_description: HOSTILE, order_id: `<b>${Date.now()}</b>` };
     const { url } = await asking('agg-a', fields, merchant);
@@ -276,7 +276,7 @@ describe('hostile texts', () => {
     expect(text).toContain('&lt;b&gt;');
   });
 
-  test('of the payer come back into their inputs, and do nothing', async () => {
+  test('of the payer are escaped in their inputs', async () => {
     const { url } = await asking('agg-a');
     const { status, text } = await fill(url, { [p('orgCode')]: HOSTILE, [p('accountName')]: 'x'.repeat(65) });
     expect(status).toBe(422);
@@ -285,7 +285,7 @@ describe('hostile texts', () => {
     expect(text).toContain(`value="${'x'.repeat(65)}"`);
   });
 
-  test('in the address of the shop stay an address', async () => {
+  test('in the return address stay an address', async () => {
     const { url } = await asking('upi-a', { return_url: 'https://shop.example/?a="><script>alert(1)</script>' });
     await fill(url, rightFor('upi-a', IDENTITY));
     const { status, text } = await show(url);
@@ -296,7 +296,7 @@ describe('hostile texts', () => {
 });
 
 describe('headers', () => {
-  test('every page lets nothing else in, is kept nowhere, and tells nobody where it was', async () => {
+  test('every page restricts its content, forbids caching and sends no referrer', async () => {
     const { url } = await asking('upi-a');
     expectSafe(await show(url));
     expectSafe(await fill(url, {}));
@@ -309,7 +309,7 @@ describe('headers', () => {
     expectSafe(lost);
   });
 
-  test('nothing on a page comes from anybody else', async () => {
+  test('a page loads nothing from other hosts', async () => {
     const { url } = await asking('agg-a');
     const { text } = await show(url);
     const addresses = [...text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
@@ -317,8 +317,8 @@ describe('headers', () => {
   });
 });
 
-describe('the form sent twice', () => {
-  test.each(['upi-a', 'agg-a', 'transfer-a'])('%s: ten times at the same moment is one submission', async (brand) => {
+describe('the form submitted twice', () => {
+  test.each(['upi-a', 'agg-a', 'transfer-a'])('%s: ten concurrent submits are one submission', async (brand) => {
     const { asks = [], goes } = BY_BRAND.get(brand) ?? {};
     const { id, url } = await asking(brand);
     const presses = await Promise.all(Array.from({ length: 10 }, () => fill(url, rightFor(brand, asks))));
@@ -328,7 +328,7 @@ describe('the form sent twice', () => {
     expect((await shop.inspect(id)).status).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
   });
 
-  test('with two different answers, one of them counts, whole', async () => {
+  test('with two different inputs, one of them counts as a whole', async () => {
     const { id, url } = await asking('agg-a');
     const answers = [1, 2].map((one) => ({
       [p('orgCode')]: `bank ${one}`,
@@ -342,7 +342,7 @@ describe('the form sent twice', () => {
     expect(await submissions(id)).toBe(1);
   });
 
-  test('a press after the first one was dealt with changes nothing', async () => {
+  test('a submit after the first one was processed changes nothing', async () => {
     const { id, url } = await asking('upi-a');
     await fill(url, rightFor('upi-a', IDENTITY));
     const before = await shop.inspect(id);
@@ -359,7 +359,7 @@ describe('afterwards', () => {
     return pages;
   };
 
-  test('the page waits, then says that it is paid, and a reload changes nothing', async () => {
+  test('the page waits, then shows that it is paid, and a reload changes nothing', async () => {
     const { id, url } = await asking('upi-a');
     await fill(url, rightFor('upi-a', IDENTITY));
     for (const page of await reloaded(url)) expect(page).toContain('Waiting for your payment');
@@ -373,7 +373,7 @@ describe('afterwards', () => {
     expect(await shop.inspect(id)).toEqual(before);
   });
 
-  test('the page says that it was declined, and why', async () => {
+  test('the page shows the decline and its reason', async () => {
     const { url } = await asking('upi-a');
     const { status, location } = await fill(url, { [p('personal_id')]: 'fail@okhdfcbank' });
     expect([status, location]).toEqual([303, 'https://shop.example/return']);
@@ -407,8 +407,8 @@ describe('afterwards', () => {
   });
 });
 
-describe('a process that died right after it had kept what the payer filled in', () => {
-  /** The payer’s answers are in the database; nobody has told the provider, or nobody has heard its answer. */
+describe('a process that died right after it stored the payer’s input', () => {
+  /** The payer’s input is stored; the provider was not called, or its response was lost. */
   async function leftBehind() {
     const merchant = await shop.newMerchant();
     const { id, url } = await asking('agg-a', {}, merchant);
@@ -419,7 +419,7 @@ describe('a process that died right after it had kept what the payer filled in',
     return { id, url, merchant };
   }
 
-  test('the provider never heard of it: once nothing can be on its way any more the payment is declined', async () => {
+  test('the provider never received it: the payment is declined once no call can be in flight', async () => {
     const { id, url, merchant } = await leftBehind();
     expect((await show(url)).text).toContain('Waiting for your payment');
     await shop.advanceClock(30, merchant.mid);
@@ -434,7 +434,7 @@ describe('a process that died right after it had kept what the payer filled in',
     expect(await submissions(id)).toBe(0);
   });
 
-  test('the provider has it: the payer is led on to the provider, and can pay', async () => {
+  test('the provider has it: the payer is redirected to the provider, and can pay', async () => {
     const { id, url, merchant } = await leftBehind();
     const { url: provider = '', key = '' } = shop.provider ?? {};
     await fetch(`${provider}/v1/payments`, {
@@ -459,7 +459,7 @@ describe('a process that died right after it had kept what the payer filled in',
   });
 });
 
-test('a provider that wants the payer to come with a form gets the form', async () => {
+test('a provider that requires a form post from the payer gets one', async () => {
   const submit = async (): Promise<Outcome> => ({
     kind: 'redirected',
     url: 'https://provider.example/pay?a=1&b=2',
@@ -483,7 +483,7 @@ test('a provider that wants the payer to come with a form gets the form', async 
   }
 });
 
-test('the link of one payment does not open another one', async () => {
+test('the link of one payment does not open another', async () => {
   const [one, other] = [await asking('upi-a'), await asking('upi-a')];
   const mark = one.url.slice(-22);
   const stolen = other.url.slice(0, -22) + mark;

@@ -1,4 +1,4 @@
-/** Money that goes out: accepted first, sent later, and sent once whatever happens on the line. */
+/** Payouts: accepted first, sent later, and sent once whatever happens to the connection. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ const payoutFields = (brand: string, fields: Fields = {}, from: Merchant = merch
   saleFields(from, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields });
 const settled = (id: string) => expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe('SETTLED');
 
-/** Everything that the provider’s books say of a payment. */
+/** All movements of a payment in the provider’s ledger. */
 async function movements(id: string): Promise<string[]> {
   const found: string[] = [];
   for (let after = '0'; ; ) {
@@ -43,7 +43,7 @@ async function movements(id: string): Promise<string[]> {
 }
 
 describe.each(PAYOUTS)('%s', (brand) => {
-  test('is pending at once, settled by the provider’s news, and the money went out once', async () => {
+  test('is pending at once, settled by the provider’s notification, and the money is sent once', async () => {
     const { status, body } = await shop.post(payoutFields(brand));
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -63,18 +63,18 @@ describe.each(PAYOUTS)('%s', (brand) => {
     const { provider_calls, captured } = await shop.inspect(body.trans_id);
     expect(provider_calls.map((call: { verb: string; outcome: string }) => `${call.verb} ${call.outcome}`)).toEqual([
       'submit accepted',
-      'news settled',
+      'notification settled',
     ]);
     expect(captured).toBe('10.00');
   });
 
-  test('declined by the provider: nothing goes out', async () => {
+  test('declined by the provider: nothing is sent', async () => {
     const { body } = await shop.post(payoutFields(brand, { payer_email: 'decline@example.com' }));
     expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED' });
     expect(await movements(body.trans_id)).toEqual([]);
   });
 
-  test('the same request three times at once is one payout', async () => {
+  test('three identical concurrent requests are one payout', async () => {
     const fields = payoutFields(brand);
     const answers = await Promise.all([1, 2, 3].map(() => shop.post(fields)));
     const ids = new Set(answers.map(({ body }) => body.trans_id));
@@ -84,7 +84,7 @@ describe.each(PAYOUTS)('%s', (brand) => {
     expect(await movements(id)).toEqual(['payout out 1000 USD']);
   });
 
-  test('a line that goes dead after the provider took it: found out by asking, and sent once', async () => {
+  test('a connection that breaks after the provider received it: resolved by a query, and sent once', async () => {
     const own = await shop.newMerchant({ account_uuid: ACCOUNT_UUID });
     await shop.sandbox('POST', '/faults', { mid: own.mid, mode: 'timeout_after' });
     const { body } = await shop.post(payoutFields(brand, {}, own));
@@ -94,7 +94,7 @@ describe.each(PAYOUTS)('%s', (brand) => {
     expect(await movements(body.trans_id)).toEqual(['payout out 1000 USD']);
   });
 
-  test('a line that goes dead before: nothing went out, and it is declined once the provider said so twice', async () => {
+  test('a connection that breaks before: nothing was sent, and it is declined after two consecutive not-found answers', async () => {
     const own = await shop.newMerchant({ account_uuid: ACCOUNT_UUID });
     await shop.sandbox('POST', '/faults', { mid: own.mid, mode: 'timeout_before' });
     const { body } = await shop.post(payoutFields(brand, {}, own));
@@ -107,7 +107,7 @@ describe.each(PAYOUTS)('%s', (brand) => {
   });
 });
 
-test('a payout is not waited for by any payer: it has no hour, and is not declined by the clock', async () => {
+test('a payout waits for no payer: it has no time limit and is not declined by the clock', async () => {
   const own = await shop.newMerchant({ account_uuid: ACCOUNT_UUID });
   const { body } = await shop.post(payoutFields('p2p-a', {}, own));
   await shop.sandbox('POST', '/faults', { mid: own.mid, mode: 'error_500', count: 20 });
@@ -116,7 +116,7 @@ test('a payout is not waited for by any payer: it has no hour, and is not declin
   await settled(body.trans_id);
 });
 
-test('what went out cannot be charged back', async () => {
+test('a payout cannot be charged back', async () => {
   const { body } = await shop.post(payoutFields('p2p-b'));
   await settled(body.trans_id);
   const { status } = await shop.sandbox('POST', `/payments/${body.trans_id}`, { chargeback: true });
@@ -125,7 +125,7 @@ test('what went out cannot be charged back', async () => {
 });
 
 describe('payout-a', () => {
-  test('without account_uuid in the account is refused, whatever the request says', async () => {
+  test('without account_uuid in the account is refused, whatever the request contains', async () => {
     const bare = await shop.newMerchant();
     const { status, body } = await shop.post(payoutFields('payout-a', { account_uuid: ACCOUNT_UUID }, bare));
     expect(status).toBe(400);
@@ -134,7 +134,7 @@ describe('payout-a', () => {
     ]);
   });
 
-  test('the answer to the security question is readable nowhere', async () => {
+  test('the answer to the security question is not readable anywhere', async () => {
     const answer = 'Rex the Unheard-of';
     const { body } = await shop.post(payoutFields('payout-a', { 'parameters[SecurityQuestionAnswer]': answer }));
     const seen = await shop.inspect(body.trans_id);
@@ -149,7 +149,7 @@ describe('payout-a', () => {
   });
 });
 
-describe('what arrives at the provider', () => {
+describe('the request to the provider', () => {
   const received: Answer['body'][] = [];
   const provider = createServer(async (request, response) => {
     const parts: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** A payment made again without its payer: the pair that names the first one, what is taken over, what is refused. */
+/** Recurring sales: the pair that names the first payment, the data that is copied from it, and the refusals. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -16,7 +16,7 @@ import {
   UUID_7,
 } from '../support/gateway.ts';
 
-/** Everything that the provider of the wallets and of the other brands was sent. */
+/** Every request to the provider of the wallets and of the other brands. */
 const submissions: Submission[] = [];
 const upstream = {
   ...createVcard(),
@@ -58,7 +58,7 @@ async function first(fields: Fields = {}, merchant: Merchant = shop.merchant): P
   return body;
 }
 
-/** A signed RECURRING_SALE of it, with these fields in place of the usual ones; an empty one is not sent. */
+/** A signed RECURRING_SALE of it, with these fields in place of the defaults; an empty one is not sent. */
 function repeatFields(of: Partial<First>, fields: Fields = {}, merchant: Merchant = shop.merchant): Fields {
   const sale: Fields = {
     action: 'RECURRING_SALE',
@@ -80,7 +80,7 @@ const paymentsOf = async ({ mid }: Merchant): Promise<Answer['body'][]> =>
   (await shop.admin('GET', `/payments?mid=${mid}`)).body.items;
 
 describe('the first payment', () => {
-  test('recurring_init=Y: a success brings a token, in the answer and in every status', async () => {
+  test('recurring_init=Y: a success returns a token, in the response and in every status', async () => {
     const { body } = await shop.sale({ recurring_init: 'Y' });
     expect(body).toMatchObject({ status: 'SETTLED', recurring_token: expect.stringMatching(/^[0-9a-f]{32,}$/) });
     expect((await shop.status(body.trans_id)).body.recurring_token).toBe(body.recurring_token);
@@ -93,7 +93,7 @@ describe('the first payment', () => {
     expect(byOrder.body.recurring_token).toBe(body.recurring_token);
   });
 
-  test('an authorisation brings one too, and keeps it when it is captured', async () => {
+  test('an authorisation returns one too, and keeps it when it is captured', async () => {
     const { trans_id, recurring_token } = await first({ auth: 'Y' });
     const captured = await shop.post({
       action: 'CAPTURE',
@@ -105,7 +105,7 @@ describe('the first payment', () => {
     expect((await shop.status(trans_id)).body).toMatchObject({ status: 'SETTLED', recurring_token });
   });
 
-  test('each has a token of its own', async () => {
+  test('each has its own token', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, async () => (await first()).recurring_token));
     expect(new Set(tokens).size).toBe(20);
   });
@@ -120,12 +120,12 @@ describe('the first payment', () => {
     expect((await shop.status(body.trans_id)).body).not.toHaveProperty('recurring_token');
   });
 
-  test.each(['y', '1', 'true', 'Yes', ' Y'])('recurring_init=%j is no choice', async (recurring_init) => {
+  test.each(['y', '1', 'true', 'Yes', ' Y'])('refuses recurring_init=%j', async (recurring_init) => {
     expect(answered(await shop.sale({ recurring_init }))).toEqual(invalid(`recurring_init: ${NOT_A_CHOICE}`));
   });
 });
 
-describe('which brands recur', () => {
+describe('which brands support it', () => {
   const RECUR = ['vcard', 'wallet-a', 'wallet-b'];
   const others = Object.keys(BRAND_EXPECTATIONS).filter((brand) => !RECUR.includes(brand));
   let merchant: Merchant;
@@ -135,7 +135,7 @@ describe('which brands recur', () => {
   });
   const complete = (brand: string): Fields => ({ brand, ...BRAND_EXPECTATIONS[brand]?.complete });
 
-  test.each(others)('%s does not: recurring_init=Y is refused, and no order is claimed', async (brand) => {
+  test.each(others)('%s does not: refuses recurring_init=Y and claims no order', async (brand) => {
     const fields = { ...complete(brand), recurring_init: 'Y', order_id: newOrderId() };
     expect(answered(await shop.sale(fields, merchant))).toEqual(invalid(`recurring_init: ${NOT_A_CHOICE}`));
     const { status } = await shop.sale({ ...fields, recurring_init: 'N' }, merchant);
@@ -143,7 +143,7 @@ describe('which brands recur', () => {
   });
 
   test.each(['wallet-a', 'wallet-b'])(
-    '%s does: the provider is told what is repeated, without the token',
+    '%s does: the provider receives the reference of the first payment, without the token',
     async (brand) => {
       const paid = await first(complete(brand), merchant);
       const { body } = await repeat(paid, {}, merchant);
@@ -158,7 +158,7 @@ describe('which brands recur', () => {
 });
 
 describe('a recurring sale', () => {
-  test('answers as a sale does, with exactly these fields', async () => {
+  test('answers like a sale, with exactly these fields', async () => {
     const paid = await first();
     const fields = repeatFields(paid, { order_amount: '12.34' });
     const { status, body } = await shop.post(fields);
@@ -186,7 +186,7 @@ describe('a recurring sale', () => {
     });
   });
 
-  test('leaves the first payment as it was, and can be made again and again', async () => {
+  test('leaves the first payment unchanged, and can be repeated any number of times', async () => {
     const merchant = await shop.newMerchant();
     const paid = await first({}, merchant);
     const before = await shop.inspect(paid.trans_id);
@@ -200,7 +200,7 @@ describe('a recurring sale', () => {
     expect(await paymentsOf(merchant)).toHaveLength(4);
   });
 
-  test('takes over who pays, and has a description of its own', async () => {
+  test('copies the payer, and has its own description', async () => {
     const paid = await first({
       payer_first_name: 'Ada',
       payer_email: 'ada@shop.example',
@@ -217,7 +217,7 @@ describe('a recurring sale', () => {
     });
   });
 
-  test('may have an address of its own for 3DS', async () => {
+  test('may have its own return address for 3DS', async () => {
     const paid = await first({ term_url_3ds: 'https://shop.example/old' });
     const own = await repeat(paid, { term_url_3ds: 'https://shop.example/new' });
     expect((await shop.inspect(own.body.trans_id)).details.term_url_3ds).toBe('https://shop.example/new');
@@ -238,13 +238,13 @@ describe('a recurring sale', () => {
     expect(captured.body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', amount: '20.00' });
   });
 
-  test('auth is not taken over: of a first payment that was only authorised, the next is paid', async () => {
+  test('does not copy auth: after an authorised first payment, the next one is settled', async () => {
     const paid = await first({ auth: 'Y' });
     expect((await repeat(paid)).body.status).toBe('SETTLED');
     expect((await repeat(paid, { auth: 'N' })).body.status).toBe('SETTLED');
   });
 
-  test('is declined when the card is no longer good, and a new order is paid when it is again', async () => {
+  test('is declined while the card is invalid, and a new order is paid when it is valid again', async () => {
     const merchant = await shop.newMerchant();
     const paid = await first({}, merchant);
     const settings = (success: string[], decline: string[]) =>
@@ -264,7 +264,7 @@ describe('a recurring sale', () => {
 });
 
 describe('amount and currency', () => {
-  /** What a first payment in each currency amounts to. */
+  /** The amount of a first payment in each currency. */
   const AMOUNTS: Fields = { USD: '10.00', EUR: '10.00', JPY: '100', KWD: '1.234' };
   const firstIn = (order_currency: string): Promise<First> =>
     first({ order_currency, order_amount: AMOUNTS[order_currency] as string });
@@ -279,7 +279,7 @@ describe('amount and currency', () => {
     ['USD', '300', 'JPY', '300.00'],
     ['JPY', '3.50', 'USD', '3.50'],
     ['JPY', '0.005', 'KWD', '0.005'],
-  ])('after a first payment in %s: %s %s is charged', async (before, order_amount, order_currency, captured) => {
+  ])('after a first payment in %s: charges %s %s', async (before, order_amount, order_currency, captured) => {
     const { status, body } = await repeat(await firstIn(before), { order_amount, order_currency });
     expect(status).toBe(200);
     const charged = { amount: order_amount, currency: order_currency || before };
@@ -303,7 +303,7 @@ describe('amount and currency', () => {
     ['KWD', '0.000', '', NOT_POSITIVE],
     ['USD', '1.234', 'EUR', INVALID],
     ['USD', '10.50', 'JPY', INVALID],
-  ])('after a first payment in %s: %s %s is refused', async (before, order_amount, order_currency, sentence) => {
+  ])('after a first payment in %s: refuses %s %s', async (before, order_amount, order_currency, sentence) => {
     const paid = await firstIn(before);
     const order_id = newOrderId();
     expect(answered(await repeat(paid, { order_id, order_amount, order_currency }))).toEqual(
@@ -313,7 +313,7 @@ describe('amount and currency', () => {
     expect(right.body, 'the order was not claimed').toMatchObject({ status: 'SETTLED' });
   });
 
-  test.each(['usd', 'XXX', 'DOGE'])('order_currency=%s is no choice', async (order_currency) => {
+  test.each(['usd', 'XXX', 'DOGE'])('refuses order_currency=%s', async (order_currency) => {
     expect(answered(await repeat(await first(), { order_currency }))).toEqual(
       invalid(`order_currency: ${NOT_A_CHOICE}`),
     );
@@ -321,7 +321,7 @@ describe('amount and currency', () => {
 });
 
 describe('one order, one payment', () => {
-  test('the same request again within 15 seconds: the same payment, however often at once', async () => {
+  test('an identical request within 15 seconds: the same payment, at any concurrency', async () => {
     const merchant = await shop.newMerchant();
     const fields = repeatFields(await first({}, merchant), {}, merchant);
     const answers = await Promise.all(Array.from({ length: 30 }, () => shop.post(fields)));
@@ -353,7 +353,7 @@ describe('one order, one payment', () => {
     expect(await paymentsOf(merchant)).toHaveLength(2);
   });
 
-  test('the order of the first payment is taken', async () => {
+  test('refuses the order of the first payment', async () => {
     const paid = await first();
     expect(answered(await repeat(paid, { order_id: paid.order_id }))).toEqual(DUPLICATE);
   });
@@ -416,8 +416,8 @@ describe('a pair that names no first payment: Incorrect transaction', () => {
   });
 });
 
-describe('what is checked before', () => {
-  test('everything that is missing is listed', async () => {
+describe('earlier checks', () => {
+  test('lists all missing fields', async () => {
     const { client_key } = shop.merchant;
     expect(answered(await shop.post({ action: 'RECURRING_SALE', client_key }))).toEqual(
       invalid(
@@ -443,13 +443,13 @@ describe('what is checked before', () => {
     ['auth that is neither Y nor N', { auth: 'yes' }, `auth: ${NOT_A_CHOICE}`],
     ['a term_url_3ds that is no address', { term_url_3ds: 'shop.example' }, `term_url_3ds: ${NOT_URL}`],
     ['an amount that is none', { order_amount: 'ten' }, `order_amount: ${INVALID}`],
-  ])('%s is refused before the pair is looked for', async (_, fields, entry) => {
+  ])('refuses %s before the pair is looked up', async (_, fields, entry) => {
     const nobody = { trans_id: newId(), recurring_token: 'none' };
     expect(answered(await repeat(nobody, fields))).toEqual(invalid(entry));
     expect(answered(await repeat(nobody, { ...fields, hash: 'wrong' }))).toEqual(invalid(entry));
   });
 
-  test('a schedule_id that is no UUID is told before the pair is looked for', async () => {
+  test('refuses a schedule_id that is not a UUID before the pair is looked up', async () => {
     const nobody = { trans_id: newId(), recurring_token: 'none' };
     expect(answered(await repeat(nobody, { schedule_id: 'monthly', hash: 'wrong' }))).toEqual(
       refused('This is not a valid UUID.', 'schedule_id: This is not a valid UUID.'),
@@ -492,7 +492,7 @@ describe('with a schedule', () => {
     return body.schedule_id;
   }
 
-  test('the answer and the status carry it, and it charges the same again', async () => {
+  test('the response and the status carry it, and it repeats the charge', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await dailySchedule(merchant);
     const paid = await first({}, merchant);
@@ -508,7 +508,7 @@ describe('with a schedule', () => {
     ]);
   });
 
-  test('one that is unknown, or of another account: Schedule not found, and no order is claimed', async () => {
+  test('unknown, or of another account: Schedule not found, and no order is claimed', async () => {
     const paid = await first();
     const theirs = await dailySchedule(await shop.newMerchant());
     for (const schedule_id of [newId(), theirs]) {
@@ -519,21 +519,21 @@ describe('with a schedule', () => {
   });
 });
 
-test('a token is told to nobody but its merchant', async () => {
+test('a token is returned only to its merchant', async () => {
   const { trans_id, recurring_token } = await first();
   await repeat({ trans_id, recurring_token });
   expect(shop.logs.join('')).not.toContain(recurring_token);
   expect(JSON.stringify(await shop.inspect(trans_id))).not.toContain(recurring_token);
 });
 
-test('a repetition of a payment that was signed by a password since rotated still works', async () => {
+test('repeats a payment that was signed with a password since rotated', async () => {
   const merchant = await shop.newMerchant();
   const paid = await first({}, merchant);
   const { body } = await shop.admin('POST', `/accounts/${merchant.mid}/rotate-password`);
   expect((await repeat(paid, {}, { ...merchant, password: body.password })).body.status).toBe('SETTLED');
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   const { violations, payments } = await verifyAt(shop.connection);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(100n);

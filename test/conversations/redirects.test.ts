@@ -1,4 +1,6 @@
-/** The payer goes to the provider’s page, decides, and comes back to the shop; nobody else can take that way. */
+/**
+ * Redirects: the payer goes to the provider’s page, decides, and returns to the shop; nobody else can use that return.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
@@ -31,7 +33,7 @@ async function visit(url: string, init: RequestInit = {}): Promise<Visit> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   return { status: response.status, location: response.headers.get('location') ?? '', text: await response.text() };
 }
-/** What a press of a button on the provider’s page sends. */
+/** The form that a button on the provider’s page submits. */
 const decide = (page: string, decision: string, more: Fields = {}): Promise<Visit> =>
   visit(page, { method: 'POST', body: new URLSearchParams({ decision, ...more }) });
 
@@ -39,17 +41,17 @@ const atProvider = async (id: string): Promise<Answer['body']> => {
   const { url = '', key = '' } = shop.provider ?? {};
   return (await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } })).json();
 };
-/** The way back that the provider was told for a payment. */
+/** The return address that the provider received for a payment. */
 async function returnLink(page: string): Promise<string> {
   const { location } = await decide(page, 'leave');
   return location;
 }
 
 describe.each(BRANDS.split(' '))('%s', (brand) => {
-  // One way to pay has to be chosen where the page offers several.
+  // A method must be chosen where the page offers several.
   const chosen: Fields = brand === 'hosted-a' ? { method: 'S2' } : {};
 
-  test('the payer approves on the provider’s page and comes back: SETTLED', async () => {
+  test('the payer approves on the provider’s page and returns: SETTLED', async () => {
     const { body, request, id, page } = await sale(brand);
     expect(body).toEqual({
       action: 'SALE',
@@ -79,7 +81,7 @@ describe.each(BRANDS.split(' '))('%s', (brand) => {
     expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
-  test('the payer declines: DECLINED with the reason, and back to the shop all the same', async () => {
+  test('the payer declines: DECLINED with the reason, and returns to the shop', async () => {
     const { id, page } = await sale(brand);
     const { status, location } = await decide(page, 'decline');
     expect(status).toBe(303);
@@ -97,7 +99,7 @@ test('a repeat of the sale leads to the same page', async () => {
   expect((await shop.post(request)).body).toEqual(body);
 });
 
-describe('a payer who walks away', () => {
+describe('a payer who leaves', () => {
   test('stays REDIRECT for an hour, and is DECLINED then', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('hosted-b', {}, merchant);
@@ -114,7 +116,7 @@ describe('a payer who walks away', () => {
     });
   });
 
-  test('by the status query alone, and by the way back alone: after the hour it is over', async () => {
+  test('the status query alone, or the return alone, declines it after the hour', async () => {
     for (const look of ['status', 'return'] as const) {
       const merchant = await shop.newMerchant();
       const { id, page } = await sale('hosted-b', {}, merchant);
@@ -127,7 +129,7 @@ describe('a payer who walks away', () => {
     }
   });
 
-  test('and pays after that hour: DECLINED, and the operator has to look', async () => {
+  test('and pays after that hour: DECLINED, and needs an operator', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('bank-a', {}, merchant);
     await shop.advanceClock(3600, merchant.mid);
@@ -137,7 +139,7 @@ describe('a payer who walks away', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
   });
 
-  test('and pays within the hour, without coming back: SETTLED', async () => {
+  test('and pays within the hour, without returning: SETTLED', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('doc-a', {}, merchant);
     await shop.advanceClock(3500, merchant.mid);
@@ -148,8 +150,8 @@ describe('a payer who walks away', () => {
   });
 });
 
-describe('the return and the news', () => {
-  test('the return comes first: the payer is not held up, and the news settle it', async () => {
+describe('the return and the notification', () => {
+  test('the return comes first: the payer is not delayed, and the notification settles it', async () => {
     const { id, page } = await sale('hosted-b');
     const back = await returnLink(page);
     expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
@@ -158,7 +160,7 @@ describe('the return and the news', () => {
     await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
   });
 
-  test('the news come first: the return finds it settled, and changes nothing', async () => {
+  test('the notification comes first: the return finds it settled, and changes nothing', async () => {
     const { id, page } = await sale('hosted-b');
     const { location } = await decide(page, 'approve');
     await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
@@ -168,11 +170,11 @@ describe('the return and the news', () => {
     }
     expect((await shop.inspect(id)).status).toBe('SETTLED');
     expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
-    // A reload of the return need not leave a trace, and must never leave more than one each.
+    // A reload of the return may leave a trace, but never more than one each.
     expect((await shop.events(id)).length).toBeLessThanOrEqual(before.length + 3);
   });
 
-  test('news that say a wrong amount do not count; the return asks, and is told the right one', async () => {
+  test('a notification with a wrong amount has no effect; the return queries the provider and gets the right one', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('hosted-b', {}, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
@@ -183,7 +185,7 @@ describe('the return and the news', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
 
-  test('ten returns at the same moment settle it once', async () => {
+  test('ten concurrent returns settle it once', async () => {
     const { id, page } = await sale('hosted-b');
     const { location } = await decide(page, 'approve');
     const visits = await Promise.all(Array.from({ length: 10 }, () => visit(location)));
@@ -191,7 +193,7 @@ describe('the return and the news', () => {
     expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
-  test('a provider that is down when the payer returns does not hold the payer up, nor decide anything', async () => {
+  test('a provider that is down when the payer returns neither delays the payer nor decides anything', async () => {
     const merchant = await shop.newMerchant();
     const { id, page } = await sale('hosted-b', {}, merchant);
     const back = await returnLink(page);
@@ -200,7 +202,7 @@ describe('the return and the news', () => {
     expect(await stateOf(id)).toBe('REDIRECT');
   });
 
-  test('providers may send the payer back by a form as well', async () => {
+  test('providers may return the payer by a form post', async () => {
     const { page } = await sale('hosted-b');
     const back = await returnLink(page);
     const form = { method: 'POST', body: new URLSearchParams({ status: 'settled', anything: '<script>' }) };
@@ -208,14 +210,14 @@ describe('the return and the news', () => {
     expect(await visit(back, { method: 'POST' })).toMatchObject({ status: 303, location: RETURN_URL });
   });
 
-  test('what the way back says in its query is nobody’s word', async () => {
+  test('the query of the return is not trusted', async () => {
     const { id, page } = await sale('hosted-b');
     expect(await visit(`${await returnLink(page)}?status=settled&payment_id=1`)).toMatchObject({ status: 303 });
     expect(await stateOf(id)).toBe('REDIRECT');
   });
 });
 
-test('auth=Y: the payer approves, the amount is reserved, and the account’s days pass before it expires', async () => {
+test('auth=Y: the payer approves, the amount is authorised, and expires after the account’s days', async () => {
   const merchant = await shop.newMerchant();
   const { id, page } = await sale('hosted-b', { auth: 'Y' }, merchant);
   const { location } = await decide(page, 'approve');
@@ -232,7 +234,7 @@ describe('return parameters', () => {
     ['approve', 'SETTLED', RETURN_URL, `${RETURN_URL}?`],
     ['decline', 'DECLINED', RETURN_URL, `${RETURN_URL}?`],
     ['leave', 'REDIRECT', 'https://shop.example/back?lang=sr&cart=7', 'https://shop.example/back?lang=sr&cart=7&'],
-  ])('%s: the payer comes back with the payment, and without a hash', async (decision, state, url, start) => {
+  ])('%s: the payer returns with the payment, and without a hash', async (decision, state, url, start) => {
     const merchant = await shop.newMerchant({ return_parameters: true });
     const fields = { return_url: url, order_amount: '10.50', order_description: 'Two teapots & one cup' };
     const { id, request, page } = await sale('hosted-b', fields, merchant);
@@ -245,7 +247,7 @@ describe('return parameters', () => {
     );
   });
 
-  test('off, which is usual: the address is exactly the shop’s own', async () => {
+  test('off, the default: the address is exactly the merchant’s', async () => {
     const odd = 'https://shop.example/back?a=b%20c&d=%C5%A1#top';
     const { page } = await sale('hosted-b', { return_url: odd });
     expect(await visit((await decide(page, 'approve')).location)).toMatchObject({ status: 303, location: odd });
@@ -276,7 +278,7 @@ describe('links', () => {
     ['a random id', () => `01a1dd06-691f-7000-87fc-b0749d0543ed.${real.slice(37)}`],
     ['an attempt at the file system', () => '..%2f..%2fetc%2fpasswd'],
     ['a script', () => '%3Cscript%3Ealert(1)%3C%2Fscript%3E'],
-  ])('%s leads nowhere: a page that says so, and nothing of any payment', async (_, link) => {
+  ])('%s leads to an error page without any payment data', async (_, link) => {
     for (const path of ['/return/', '/pay/']) {
       for (const method of ['GET', 'POST']) {
         const response = await fetch(`${shop.url}${path}${link()}`, { method, redirect: 'manual' });
@@ -291,7 +293,7 @@ describe('links', () => {
     expect(await stateOf(id)).toBe('REDIRECT');
   });
 
-  test('the link of a payment at the provider leads on to the provider, and shows the end afterwards', async () => {
+  test('the link of a payment at the provider redirects there, and shows the outcome afterwards', async () => {
     const { page } = await sale('hosted-b', { order_description: 'A blue teapot' });
     const back = await returnLink(page);
     const ours = back.replace('/return/', '/pay/');
@@ -349,7 +351,7 @@ test('crypto-a is pending while the coins are confirmed, and ends SETTLED', asyn
   expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
 });
 
-test('coins that are sent in time are waited for, however long they need', async () => {
+test('waits for coins that were sent in time, however long the confirmation takes', async () => {
   const merchant = await shop.newMerchant();
   const { id, page } = await sale('crypto-a', {}, merchant);
   const { location } = await decide(page, 'approve');

@@ -1,4 +1,4 @@
-/** Every refusal of `/post`: its code, its words, its status; nothing is written and nothing leaks. */
+/** Every refusal of `/post`: its code, message and status; nothing is stored and nothing leaks. */
 import { describe, expect, test } from 'vitest';
 import { newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
 
@@ -70,7 +70,7 @@ describe('unknown actions: 404', () => {
     expect(status).toBe(404);
     expect(body).toEqual(UNKNOWN_ROUTE);
   });
-  test('no action, no body, other methods and other paths', async () => {
+  test('a missing action, an empty body, other methods and other paths', async () => {
     expect(await shop.post({ client_key: shop.merchant.client_key })).toMatchObject({
       status: 404,
       body: UNKNOWN_ROUTE,
@@ -88,20 +88,20 @@ describe('unknown actions: 404', () => {
       expect([response.status, await response.json()]).toEqual([404, UNKNOWN_ROUTE]);
     }
   });
-  test('parameters of the address are not part of the request', async () => {
+  test('ignores parameters in the query', async () => {
     const response = await fetch(`${shop.url}/post?action=SALE`, { method: 'POST' });
     expect(response.status).toBe(404);
   });
 });
 
-describe('bodies that cannot be read: 100000', () => {
+describe('unreadable bodies: 100000', () => {
   test.each(['application/json', 'text/plain', 'application/xml', 'x/y; z'])('content type %s', async (contentType) => {
     expect(await raw(JSON.stringify({ action: 'SALE' }), contentType)).toEqual({
       status: 400,
       body: invalid('content-type: This value should be application/x-www-form-urlencoded or multipart/form-data.'),
     });
   });
-  test('more than 64 KiB: 413 with the envelope', async () => {
+  test('more than 64 KiB: 413 with the error envelope', async () => {
     const error_message =
       'body: Only a sale with a long field may be larger than 64 KiB, and its action, client_key and brand should stand in the first 64 KiB.';
     expect(await raw(`action=SALE&order_description=${'x'.repeat(1024 * 1024)}`)).toEqual({
@@ -148,7 +148,7 @@ describe('bodies that cannot be read: 100000', () => {
       });
     }
   });
-  test('an unknown action wins over a broken body', async () => {
+  test('an unknown action takes precedence over a malformed body', async () => {
     expect(await raw('action=NOPE&order_id=%zz')).toEqual({ status: 404, body: UNKNOWN_ROUTE });
   });
   test('action as a list', async () => {
@@ -157,7 +157,7 @@ describe('bodies that cannot be read: 100000', () => {
       body: invalid('action: This value should be a single text, not a list or an object.'),
     });
   });
-  test('broken multipart', async () => {
+  test('malformed multipart', async () => {
     const { status, body } = await raw('--x\r\nnonsense', 'multipart/form-data; boundary=x');
     expect([status, body.error_code]).toEqual([400, 100000]);
     expect((await raw('anything', 'multipart/form-data')).status).toBe(400);
@@ -203,7 +203,7 @@ describe('keys', () => {
   });
 });
 
-describe('addresses', () => {
+describe('IP addresses', () => {
   const from = async (allowlist: string[], address: string) => {
     const merchant = await shop.newMerchant({ ip_allowlist: allowlist });
     return (await shop.post(saleFields(merchant), { 'x-forwarded-for': address })).body;
@@ -228,7 +228,7 @@ describe('addresses', () => {
   ])('allowlist %j, from %s: %s', async (allowlist, address, isAllowed) => {
     expect(await from(allowlist, address)).toMatchObject(isAllowed ? { result: 'SUCCESS' } : NOT_ALLOWED);
   });
-  test('a proxy that is not trusted is not believed', async () => {
+  test('ignores the header of an untrusted proxy', async () => {
     const direct = await startTestGateway();
     const merchant = await direct.newMerchant({ ip_allowlist: ['203.0.113.7'] });
     expect((await direct.post(saleFields(merchant), { 'x-forwarded-for': '203.0.113.7' })).body).toEqual(NOT_ALLOWED);
@@ -237,7 +237,7 @@ describe('addresses', () => {
 });
 
 describe('fields of SALE', () => {
-  test('everything that is missing is listed, in the order of the fields', async () => {
+  test('lists all missing fields in the order of the fields', async () => {
     expect((await shop.post({ action: 'SALE', client_key: shop.merchant.client_key })).body).toEqual(
       invalid(
         ...[
@@ -286,7 +286,7 @@ describe('fields of SALE', () => {
     expect(status).toBe(400);
     expect(body).toEqual(invalid(`${name}: ${sentence}`));
   });
-  test.each(['a/b#c', 'two words', 'ünïcödé', '注文', 'x'.repeat(255), '😀'])('order_id %j is fine', async (id) => {
+  test.each(['a/b#c', 'two words', 'ünïcödé', '注文', 'x'.repeat(255), '😀'])('accepts the order_id %j', async (id) => {
     const order_id = id.length === 255 ? id : `${id}-${newOrderId()}`;
     expect((await shop.sale({ order_id })).body).toMatchObject({ result: 'SUCCESS', order_id });
   });
@@ -295,7 +295,7 @@ describe('fields of SALE', () => {
     const { body } = await shop.post({ ...rest, 'order_id[]': order_id as string });
     expect(body).toEqual(invalid('order_id: This value should be a single text, not a list or an object.'));
   });
-  test('a schedule_id that is not a UUID, and one that nobody made', async () => {
+  test('a schedule_id that is not a UUID, and one that does not exist', async () => {
     expect((await shop.sale({ recurring_init: 'Y', schedule_id: 'x' })).body).toMatchObject({
       error_code: 100000,
       error_message: 'This is not a valid UUID.',
@@ -312,12 +312,12 @@ describe('fields of SALE', () => {
     );
     expect((await shop.sale({ identifier: 'ok@shop.example' }, merchant)).body).toMatchObject({ result: 'SUCCESS' });
   });
-  test('unknown fields are ignored', async () => {
+  test('ignores unknown fields', async () => {
     expect((await shop.sale({ nobody: 'asked', __proto__x: '1', 'unknown[a]': '2' })).body).toMatchObject({
       result: 'SUCCESS',
     });
   });
-  test('production takes https return addresses only, and no test brand', async () => {
+  test('production accepts only https return addresses, and no test brand', async () => {
     const production = await startTestGateway({ environment: 'production' });
     expect((await production.sale({ return_url: 'http://shop.example/' })).body).toEqual(
       invalid('return_url: This value is not a valid URL.', 'brand: The value you selected is not a valid choice.'),
@@ -365,13 +365,13 @@ describe('hash', () => {
     expect(status).toBe(400);
     expect(body).toEqual(WRONG_HASH);
   });
-  test('hex in capitals is right', async () => {
+  test('accepts upper-case hex', async () => {
     const fields = saleFields(shop.merchant);
     expect((await shop.post({ ...fields, hash: (fields.hash as string).toUpperCase() })).body).toMatchObject({
       result: 'SUCCESS',
     });
   });
-  test('both upper-casings of text beyond ASCII are right', async () => {
+  test('accepts both upper-casings of non-ASCII text', async () => {
     const { createHash } = await import('node:crypto');
     const unicode = (text: string) =>
       createHash('sha1').update(createHash('md5').update(text.toUpperCase()).digest('hex')).digest('hex');
@@ -383,7 +383,7 @@ describe('hash', () => {
       expect((await shop.sale({ order_id: other, hash })).body).toMatchObject({ result: 'SUCCESS' });
     }
   });
-  test('two passwords work during a rotation, one after it', async () => {
+  test('accepts two passwords during a rotation, one after it', async () => {
     const merchant = await shop.newMerchant();
     const { body: rotated } = await shop.admin('POST', `/accounts/${merchant.mid}/rotate-password`);
     const renewed = { ...merchant, password: rotated.password };
@@ -395,7 +395,7 @@ describe('hash', () => {
   });
 });
 
-describe('operations on what does not exist', () => {
+describe('operations on unknown payments', () => {
   const UNKNOWN = '01990000-0000-7000-8000-000000000000';
   const call = (action: string, fields: Record<string, string>, signed: string[]) =>
     shop.post({
@@ -427,7 +427,7 @@ describe('operations on what does not exist', () => {
       error_message: 'Incorrect transaction',
     });
   });
-  test.each(['DELETE_SCHEDULE', 'UPDATE_SCHEDULE'])('%s: not a UUID first, then not found', async (action) => {
+  test.each(['DELETE_SCHEDULE', 'UPDATE_SCHEDULE'])('%s: a malformed id before an unknown one', async (action) => {
     expect((await call(action, { schedule_id: 'x' }, ['x'])).body).toMatchObject({
       error_code: 100000,
       error_message: 'This is not a valid UUID.',
@@ -438,7 +438,7 @@ describe('operations on what does not exist', () => {
     });
     expect((await call(action, {}, [''])).body).toEqual(invalid('schedule_id: This value should not be blank.'));
   });
-  test('CREATE_SCHEDULE lists what is missing', async () => {
+  test('CREATE_SCHEDULE lists the missing fields', async () => {
     expect((await call('CREATE_SCHEDULE', {}, [])).body).toEqual(
       invalid(
         ...['name', 'interval_length', 'interval_unit', 'payments_count'].map(

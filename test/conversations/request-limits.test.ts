@@ -1,4 +1,4 @@
-/** Too many requests of one account or one address are refused with 429, and other senders do not notice. */
+/** Too many requests of one account or one address are refused with 429; other clients are not affected. */
 import { describe, expect, test } from 'vitest';
 import { checkoutOf } from '../support/checkout.ts';
 import { type Answer, type Merchant, openShop, saleFields, sign } from '../support/gateway.ts';
@@ -16,7 +16,9 @@ const statusOf = ({ client_key, password }: Merchant, from?: string): Promise<An
   const fields = { action: 'GET_TRANS_STATUS', client_key, trans_id, hash: sign(password, trans_id) };
   return shop.post(fields, from === undefined ? {} : { 'x-forwarded-for': from });
 };
-/** Sends requests at once until some are refused, and returns the answers; the sender needs less time than the burst. */
+/**
+ * Sends concurrent requests until some are refused, and returns the responses; sending takes less time than the burst.
+ */
 const flood = (send: () => Promise<Answer>, times = 40): Promise<Answer[]> =>
   Promise.all(Array.from({ length: times }, send));
 const refusedAmong = (answers: Answer[]): Answer[] => answers.filter(({ status }) => status === 429);
@@ -32,7 +34,7 @@ function expectRefusals(answers: Answer[]): void {
 }
 
 describe('an account', () => {
-  test('that sends more than its limit is refused, status reads included; others are not', async () => {
+  test('is refused above its limit, status queries included; others are not', async () => {
     const merchant = await shop.newMerchant({ requests_per_second: 2 });
     const before = await limited('account');
     const answers = await flood(() => statusOf(merchant));
@@ -41,7 +43,7 @@ describe('an account', () => {
     expect((await statusOf(shop.merchant)).status).toBe(400);
   });
 
-  test('has one limit for both protocols', async () => {
+  test('shares one limit between both protocols', async () => {
     const merchant = await shop.newMerchant({ requests_per_second: 1 });
     const started = performance.now();
     const [ofPost, ofCheckout] = await Promise.all([
@@ -54,14 +56,14 @@ describe('an account', () => {
     expect(passed).toBeLessThanOrEqual(3 + (performance.now() - started) / 1000);
   });
 
-  test('has no limit when it is 0, and the limit that is set counts at once', async () => {
+  test('has no limit when the setting is 0, and a changed limit applies at once', async () => {
     const merchant = await shop.newMerchant({ requests_per_second: 0 });
     expect(refusedAmong(await flood(() => statusOf(merchant), 100))).toEqual([]);
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { requests_per_second: 1 });
     expectRefusals(await flood(() => statusOf(merchant)));
   });
 
-  test('is refused behind the check of the key, and before every later check', async () => {
+  test('is refused after the check of the key, and before every later check', async () => {
     const merchant = await shop.newMerchant({ requests_per_second: 1, ip_allowlist: ['203.0.113.7'] });
     const good = saleFields(merchant);
     const answers = await flood(() => shop.post({ ...good, hash: 'wrong', brand: '' }));
@@ -73,7 +75,7 @@ describe('an account', () => {
     expect(new Set(earlier.map(({ status }) => status))).toEqual(new Set([404]));
   });
 
-  test('may go on after the time that it was told', async () => {
+  test('may continue after the time in retry-after', async () => {
     const merchant = await shop.newMerchant({ requests_per_second: 5 });
     const refused = refusedAmong(await flood(() => statusOf(merchant), 100));
     const seconds = Number(refused.at(-1)?.headers.get('retry-after'));
@@ -83,7 +85,7 @@ describe('an account', () => {
 });
 
 describe('an address', () => {
-  test('that sends more than its limit is refused, and other addresses are not', async () => {
+  test('is refused above its limit, and other addresses are not', async () => {
     const before = await limited('address');
     const answers = await flood(() => statusOf(shop.merchant, '198.51.100.1'));
     expectRefusals(answers);
@@ -97,14 +99,14 @@ describe('an address', () => {
     expect((await statusOf(shop.merchant, '2001:db8:1:2::1')).status).toBe(400);
   });
 
-  test('is refused before the body is looked at', async () => {
+  test('is refused before the body is read', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.3' };
     const answers = await flood(() => shop.post({ action: 'NOPE' }, headers));
     expectRefusals(answers);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404, 429]));
   });
 
-  test('is refused by Checkout, too', async () => {
+  test('is refused by Checkout too', async () => {
     const headers = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.5' };
     const answers = await flood(async () => {
       const response = await fetch(`${shop.url}/api/v1/session`, { method: 'POST', headers, body: '{}' });
@@ -113,11 +115,11 @@ describe('an address', () => {
     expectRefusals(answers);
   });
 
-  test('of the machine itself has no limit', async () => {
+  test('of the host itself has no limit', async () => {
     expect(refusedAmong(await flood(() => statusOf(shop.merchant), 100))).toEqual([]);
   });
 
-  test('may read pages, health and the admin API all the same', async () => {
+  test('may still read pages, health and the admin API', async () => {
     await flood(() => statusOf(shop.merchant, '198.51.100.4'));
     const headers = { 'x-forwarded-for': '198.51.100.4' };
     for (const path of ['/health/live', '/openapi.json', '/pay/none', '/admin/api/accounts']) {

@@ -1,4 +1,4 @@
-/** A merchant pays with the test brand and asks what became of it. */
+/** A sale with the test brand, and its status. */
 import { describe, expect, test } from 'vitest';
 import { DATE, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
 
@@ -27,7 +27,7 @@ describe('SALE brand=vcard', () => {
   });
 
   test.each(['decline@example.com', 'fail@gmail.com'])(
-    '%s declines, and that is a success of the API',
+    '%s declines, which is a successful API call',
     async (identifier) => {
       const { status, body } = await shop.sale({ identifier });
       expect(status).toBe(200);
@@ -36,12 +36,12 @@ describe('SALE brand=vcard', () => {
     },
   );
 
-  test('auth=Y authorises only: PENDING until it is captured', async () => {
+  test('auth=Y only authorises: PENDING until it is captured', async () => {
     const { body } = await shop.sale({ auth: 'Y' });
     expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
   });
 
-  test('recurring_init=Y answers a recurring_token, on a decline it does not', async () => {
+  test('recurring_init=Y returns a recurring_token, but not on a decline', async () => {
     const { body } = await shop.sale({ recurring_init: 'Y' });
     expect(body).toMatchObject({
       result: 'SUCCESS',
@@ -54,7 +54,7 @@ describe('SALE brand=vcard', () => {
     expect(declined.body).not.toHaveProperty('recurring_token');
   });
 
-  test('the amount comes back as it was sent', async () => {
+  test('returns the amount as it was sent', async () => {
     for (const [order_amount, order_currency] of [
       ['100', 'JPY'],
       ['100.00', 'JPY'],
@@ -70,7 +70,7 @@ describe('SALE brand=vcard', () => {
     }
   });
 
-  test('multipart/form-data is accepted like a url-encoded form', async () => {
+  test('accepts multipart/form-data like a URL-encoded form', async () => {
     const form = new FormData();
     const order_id = newOrderId();
     const fields = {
@@ -91,7 +91,7 @@ describe('SALE brand=vcard', () => {
     expect(await response.json()).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', order_id });
   });
 
-  test('custom data and the payer are kept with the payment', async () => {
+  test('stores custom data and the payer with the payment', async () => {
     const { body } = await shop.sale({
       'custom_data[color]': 'red',
       'custom_data[a][b]': '1',
@@ -101,7 +101,7 @@ describe('SALE brand=vcard', () => {
     expect(payment.details).toMatchObject({ custom_data: { color: 'red', 'a[b]': '1' }, payer: { first_name: 'Ana' } });
   });
 
-  test('an alias of the account names the brand', async () => {
+  test('accepts the account’s alias of the brand', async () => {
     const merchant = await shop.newMerchant({ brand_aliases: { 'visa-test': 'vcard' } });
     expect((await shop.sale({ brand: 'visa-test' }, merchant)).body).toMatchObject({ result: 'SUCCESS' });
     expect((await shop.sale({ brand: 'visa-test' })).body).toMatchObject({
@@ -112,7 +112,7 @@ describe('SALE brand=vcard', () => {
 });
 
 describe('GET_TRANS_STATUS', () => {
-  test('tells the state of a payment, again and again', async () => {
+  test('returns the state of a payment, any number of times', async () => {
     const { body: sale } = await shop.sale({ auth: 'Y', recurring_init: 'Y' });
     for (let times = 0; times < 3; times++) {
       expect((await shop.status(sale.trans_id)).body).toEqual({
@@ -128,7 +128,7 @@ describe('GET_TRANS_STATUS', () => {
     }
   });
 
-  test('a declined one comes with its reason', async () => {
+  test('returns the reason of a decline', async () => {
     const { body: sale } = await shop.sale({ identifier: 'decline@example.com' });
     expect((await shop.status(sale.trans_id)).body).toMatchObject({
       result: 'SUCCESS',
@@ -167,7 +167,7 @@ describe('GET_TRANS_STATUS_BY_ORDER', () => {
       hash: sign(shop.merchant.password, orderId),
     });
 
-  test('tells the state of the newest attempt', async () => {
+  test('returns the state of the newest attempt', async () => {
     const orderId = newOrderId();
     const { body: first } = await shop.sale({ order_id: orderId, identifier: 'decline@example.com' });
     expect((await byOrder(orderId)).body).toMatchObject({
@@ -188,8 +188,8 @@ describe('GET_TRANS_STATUS_BY_ORDER', () => {
   });
 });
 
-describe('what time brings', () => {
-  test('an authorisation that nobody captures expires after the account’s days', async () => {
+describe('changes over time', () => {
+  test('an authorisation that is not captured expires after the account’s days', async () => {
     const merchant = await shop.newMerchant({ authorisation_days: 3 });
     const { body: sale } = await shop.sale({ auth: 'Y' }, merchant);
     await shop.advanceClock(3 * 86400 - 60, merchant.mid);

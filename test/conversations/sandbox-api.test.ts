@@ -1,4 +1,4 @@
-/** The sandbox’s own calls: who may pull the strings, what each string does, and that production has none. */
+/** The sandbox API: who may control the provider simulator, what each command does, and that production has none. */
 import { describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
@@ -16,7 +16,7 @@ const order = (id: string, body: unknown) => shop.sandbox('POST', `/payments/${i
 const messages = (body: { errors: { error_message: string }[] }): string[] =>
   body.errors.map((error) => error.error_message);
 
-/** Every call there is. */
+/** Every call of the API. */
 const CALLS = (id: string): [string, string, unknown][] => [
   ['POST', `/payments/${id}`, { chargeback: true }],
   ['POST', '/faults', { mode: 'error_500' }],
@@ -24,12 +24,12 @@ const CALLS = (id: string): [string, string, unknown][] => [
   ['GET', '/ledger', undefined],
 ];
 
-describe('who may call', () => {
+describe('authorisation', () => {
   test.each([
     ['no token', ''],
     ['a wrong token', `${ADMIN_TOKEN.slice(0, -1)}x`],
     ['a part of the token', ADMIN_TOKEN.slice(0, 20)],
-  ])('%s: 401, and nothing happens', async (_, token) => {
+  ])('%s: 401, and nothing changes', async (_, token) => {
     const { trans_id } = await sale('ips');
     for (const [method, path, body] of CALLS(trans_id)) {
       const answer = await shop.sandbox(method, path, body, token);
@@ -41,7 +41,7 @@ describe('who may call', () => {
     expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [] });
   });
 
-  test('in production none of these paths exist, whoever asks', async () => {
+  test('none of these paths exist in production', async () => {
     const production = await startTestGateway({ environment: 'production' });
     try {
       for (const token of [ADMIN_TOKEN, '']) {
@@ -61,7 +61,7 @@ describe('who may call', () => {
     }
   });
 
-  test('without a provider simulator there is nobody to give orders to', async () => {
+  test('refuses every call when no provider simulator runs', async () => {
     const alone = await startTestGateway();
     try {
       const { body } = await alone.sale();
@@ -75,7 +75,7 @@ describe('who may call', () => {
   });
 });
 
-describe('an order to a payment', () => {
+describe('a command for a payment', () => {
   test.each([
     ['a random id', newId()],
     ['no id', 'nonsense'],
@@ -86,7 +86,7 @@ describe('an order to a payment', () => {
     expect(body).toMatchObject({ error_code: 101000, error_message: 'Payment does not exist.', errors: [] });
   });
 
-  test('a payment whose payer is still asked for fields is not at the provider: 404', async () => {
+  test('a payment whose payer still has to fill in fields is not at the provider: 404', async () => {
     const { trans_id } = await sale('upi-a', shop.merchant, { 'parameters[personal_id]': '' });
     expect((await order(trans_id, { provider_status: 'executed' })).status).toBe(404);
     expect((await shop.inspect(trans_id)).status).toBe('REDIRECT');
@@ -121,7 +121,7 @@ describe('an order to a payment', () => {
     expect((await shop.status(trans_id)).body).toMatchObject({ status: 'PENDING' });
   });
 
-  test('every wrong member is named at once', async () => {
+  test('names all invalid members', async () => {
     const { trans_id } = await sale('ips');
     const { body } = await order(trans_id, { provider_status: 'done', chargeback: 1, colour: 'red' });
     expect(messages(body)).toEqual([
@@ -146,7 +146,7 @@ describe('an order to a payment', () => {
     expect((await shop.status(trans_id)).body).toMatchObject({ status: expected });
   });
 
-  test('has arrived when the call is answered: nobody has to wait for the news', async () => {
+  test('takes effect before the call is answered, including the notification', async () => {
     const { trans_id } = await sale('upi-b');
     await order(trans_id, { provider_status: 'executed' });
     expect((await shop.inspect(trans_id)).status).toBe('SETTLED');
@@ -162,7 +162,7 @@ describe('an order to a payment', () => {
     ],
     ['money that never moved cannot be charged back', [{ chargeback: true }], 'chargeback'],
     ['nor a second time', [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }], 'chargeback'],
-  ])('what makes no sense is refused: %s', async (_, wishes, member) => {
+  ])('refuses what contradicts the state: %s', async (_, wishes, member) => {
     const { trans_id } = await sale('upi-b');
     for (const wish of wishes.slice(0, -1)) expect((await order(trans_id, wish)).status).toBe(200);
     const { status, body } = await order(trans_id, wishes.at(-1));
@@ -170,7 +170,7 @@ describe('an order to a payment', () => {
     expect(messages(body)).toEqual([expect.stringMatching(new RegExp(`^${member}: \\S`))]);
   });
 
-  test('the test brand, which has no provider, can be charged back, and nothing else', async () => {
+  test('the test brand, which has no provider, accepts a chargeback only', async () => {
     const { body } = await shop.sale();
     expect((await order(body.trans_id, { provider_status: 'rejected' })).status).toBe(400);
     expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
@@ -202,7 +202,7 @@ describe('faults', () => {
     expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [] });
   });
 
-  test('are listed, as often as they are left, and deleted by none', async () => {
+  test('are listed with their remaining count, and deleted by the mode none', async () => {
     const mid = shop.merchant.mid;
     const set = await shop.sandbox('POST', '/faults', { mode: 'error_500', mid, brand: 'ips', count: 3 });
     expect(set.status).toBe(200);
@@ -216,7 +216,7 @@ describe('faults', () => {
   });
 
   test.each(['pin-a', 'vcard'])(
-    'befall the account, the brand and the number of calls that were ordered: %s',
+    'apply to the account, the brand and the number of calls that were requested: %s',
     async (brand) => {
       const [meant, other] = [await shop.newMerchant(), await shop.newMerchant()];
       const isSpared = async (whose: Merchant, which = brand): Promise<boolean> =>
@@ -232,7 +232,7 @@ describe('faults', () => {
     },
   );
 
-  test.each(['pin-a', 'vcard'])('several orders are carried out one after the other: %s', async (brand) => {
+  test.each(['pin-a', 'vcard'])('several are applied in order: %s', async (brand) => {
     const merchant = await shop.newMerchant();
     await shop.sandbox('POST', '/faults', { mode: 'timeout_before', mid: merchant.mid });
     await shop.sandbox('POST', '/faults', { mode: 'error_500', mid: merchant.mid });
@@ -242,7 +242,7 @@ describe('faults', () => {
     await shop.sandbox('POST', '/faults', { mode: 'none' });
   });
 
-  test('befall the calls of every process of the installation', async () => {
+  test('apply to every process of the installation', async () => {
     const other = await shop.anotherGateway();
     const submission: Submission = {
       reference: newId(),
@@ -275,7 +275,7 @@ describe('faults', () => {
 });
 
 describe('the ledger', () => {
-  test('has every movement once, in the order of the moves, and can be read on from anywhere', async () => {
+  test('lists every movement once, in order, and can be continued from any position', async () => {
     const start = (await shop.sandbox('GET', '/ledger')).body.items.at(-1)?.id ?? 0;
     const { trans_id: first } = await sale('pin-a');
     const { trans_id: second } = await sale('upi-b');
@@ -303,7 +303,7 @@ describe('the ledger', () => {
     expect(messages(body)).toEqual([expect.stringMatching(/^after: \S/)]);
   });
 
-  test('a payment of the test brand is in nobody’s books', async () => {
+  test('contains no payment of the test brand', async () => {
     const { body } = await shop.sale();
     const { items } = (await shop.sandbox('GET', '/ledger')).body;
     expect(items.map((item: { reference: string }) => item.reference)).not.toContain(body.trans_id);

@@ -1,4 +1,4 @@
-/** Cards that a shop knows by a token: asked for, told, offered to the payer again, and paid with. */
+/** Saved cards: tokens are requested, returned, offered to the payer again, and paid with. */
 import { describe, expect, test } from 'vitest';
 import { openForPayer } from '../../src/core/payments/payer.ts';
 import {
@@ -18,7 +18,7 @@ const checkout = checkoutOf(shop);
 
 const MASTERCARD = { card_number: '5555 5555 5555 4444', card_expiry: '02/39' };
 
-/** The saved cards that the payer of a session is offered. */
+/** The saved cards that the page of a session offers. */
 const offered = async ({ url }: Session) =>
   (await openForPayer(shop.gateway, url.slice(url.lastIndexOf('/') + 1)))?.savedCards ?? [];
 const offeredTo = async (fields: Body, merchant: Merchant) => offered(await checkout.open(fields, merchant));
@@ -34,24 +34,24 @@ const payWith = (session: Session, saved_card: string, form: Fields = {}) =>
   fill(session.url, { method: 'card', saved_card, card_cvv: '123', ...form });
 
 describe('a token', () => {
-  test.each([true, 'Y', '1'])('is told to a shop that asks for one: req_token %j', async (req_token) => {
+  test.each([true, 'Y', '1'])('is returned to a merchant that requests one: req_token %j', async (req_token) => {
     const { token } = await checkout.paidByCard({ req_token });
     expect(token).toMatch(/^[0-9a-f]{48}$/);
   });
 
-  test.each([undefined, false, 'N', ''])('is not told to one that does not: req_token %j', async (req_token) => {
+  test.each([undefined, false, 'N', ''])('is not returned otherwise: req_token %j', async (req_token) => {
     const { id, token } = await checkout.paidByCard({ req_token });
     expect(token).toBeUndefined();
     const [row] = await shop.rows(`select details ->> 'card' as card from payments where payment_id = '${id}'`);
     expect(Object.keys(JSON.parse(String(row?.card))).sort()).toEqual(['expiry', 'id', 'masked', 'network']);
   });
 
-  test('is another one for every payment, and tells nothing of the number', async () => {
+  test('differs for every payment, and reveals nothing of the number', async () => {
     const tokens = await Promise.all([checkout.paidByCard(), checkout.paidByCard()]);
     expect(tokens[0].token).not.toBe(tokens[1].token);
   });
 
-  test('is told of a repetition, too', async () => {
+  test('is returned for a repetition too', async () => {
     const { id, token } = await checkout.paidByCard({ recurring_init: true });
     const { recurring_token } = (await checkout.status({ payment_id: id })).body;
     const order = { number: `${id} again`, amount: '3.00', description: 'Tea' };
@@ -67,7 +67,7 @@ describe('a token', () => {
 });
 
 describe('a session with tokens', () => {
-  test('offers their cards, newest first, and no more of them than may be shown', async () => {
+  test('offers their cards, newest first, up to the limit', async () => {
     const merchant = await shop.newMerchant();
     const first = await checkout.paidByCard({}, merchant);
     const second = await checkout.paidByCard({}, merchant, MASTERCARD);
@@ -83,7 +83,7 @@ describe('a session with tokens', () => {
     ]);
   });
 
-  test('offers the same card once: the newest of it', async () => {
+  test('offers the same card once: its newest token', async () => {
     const merchant = await shop.newMerchant();
     const old = await checkout.paidByCard({}, merchant, { card_expiry: '01/38' });
     const renewed = await checkout.paidByCard({}, merchant, { card_expiry: '07/38' });
@@ -91,7 +91,7 @@ describe('a session with tokens', () => {
     expect([card?.expiry, more]).toEqual(['07/38', []]);
   });
 
-  test('does not offer what is unknown, or another shop’s; a single token will do', async () => {
+  test('does not offer an unknown card or another account’s; accepts a single token', async () => {
     const merchant = await shop.newMerchant();
     const { token } = await checkout.paidByCard({}, merchant);
     const others = await checkout.paidByCard({}, await shop.newMerchant());
@@ -103,7 +103,7 @@ describe('a session with tokens', () => {
     }
   });
 
-  test('has twenty of them at most', async () => {
+  test('accepts at most twenty', async () => {
     const tokens = (count: number) => Array.from({ length: count }, (_, index) => `token-${index}`);
     expect((await checkout.open({ card_token: tokens(20) })).url).toBeTruthy();
     const order = { number: 'x', amount: '1.00', currency: 'USD', description: 'Tea' };
@@ -114,7 +114,7 @@ describe('a session with tokens', () => {
     expect({ status, body }).toEqual(expected);
   });
 
-  test('says of a card that has expired meanwhile that it has', async () => {
+  test('marks a card that has expired', async () => {
     const merchant = await shop.newMerchant();
     const now = new Date();
     const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
@@ -128,7 +128,7 @@ describe('a session with tokens', () => {
     expect(await checkout.stateOf(session.id, merchant)).toBe('prepare');
   });
 
-  test('offers none where one cannot pay by card', async () => {
+  test('offers none where card payments are not available', async () => {
     const merchant = await shop.newMerchant();
     const { token } = await checkout.paidByCard({}, merchant);
     expect(await offeredTo({ card_token: token, methods: ['vcard'] }, merchant)).toEqual([]);
@@ -145,7 +145,7 @@ describe('paying with a saved card', () => {
     return { merchant, token, cardId, session };
   };
 
-  test('needs its code and nothing else; the vault gets no second copy, and the token is told', async () => {
+  test('needs only its security code; the vault stores no second copy, and the token is returned', async () => {
     const { merchant, token, cardId, session } = await savedAt();
     expect((await payWith(session, cardId)).location).toBe(SUCCESS_URL);
     expect(await statusOf(session.id, merchant)).toMatchObject({ status: 'settled', card_token: token });
@@ -154,7 +154,7 @@ describe('paying with a saved card', () => {
     expect((await checkout.atProvider(session.id)).card).toEqual({ first6: '411111', last4: '1111', expiry: '01/38' });
   });
 
-  test.each(['', '12', '12345', 'abc'])('is refused with the code %j, and nothing was sent', async (card_cvv) => {
+  test.each(['', '12', '12345', 'abc'])('is refused with the code %j, and nothing is sent', async (card_cvv) => {
     const { merchant, cardId, session } = await savedAt();
     expect((await payWith(session, cardId, { card_cvv })).status).toBe(422);
     expect(await checkout.stateOf(session.id, merchant)).toBe('prepare');
@@ -172,7 +172,7 @@ describe('paying with a saved card', () => {
     expect(await checkout.stateOf(session.id, merchant)).toBe('prepare');
   });
 
-  test('after a decline: the same card may be tried again, or another one typed', async () => {
+  test('after a decline: the same card may be tried again, or a new one entered', async () => {
     const { merchant, token, cardId, session } = await savedAt({ card_expiry: '02/38' });
     await follow(await payWith(session, cardId));
     expect(await checkout.stateOf(session.id, merchant)).toBe('decline');
@@ -186,7 +186,7 @@ describe('paying with a saved card', () => {
     ]);
   });
 
-  test('pressed ten times at the same moment is one submission', async () => {
+  test('submitted ten times concurrently is one submission', async () => {
     const { cardId, session } = await savedAt();
     await Promise.all(Array.from({ length: 10 }, () => payWith(session, cardId)));
     expect(await checkout.submissions(session.id)).toBe(1);

@@ -1,4 +1,4 @@
-/** Schedules as a merchant makes, changes and deletes them, attaches them to a sale, and as the operator sees them. */
+/** Schedules: creating, changing and deleting them, attaching them to a sale, and the operator’s view. */
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -64,7 +64,7 @@ const shown = async (merchant: Merchant, id: string): Promise<Answer['body']> =>
 const paymentsOf = async (schedule_id: string): Promise<Answer['body'][]> =>
   (await shop.admin('GET', `/payments?schedule_id=${schedule_id}`)).body.items;
 
-/** An account whose clock shows about this time. */
+/** An account whose clock is set to about this time. */
 async function merchantAt(time: string): Promise<Merchant> {
   const merchant = await shop.newMerchant();
   await shop.advanceClock((Date.parse(`${time}Z`) - shop.gateway.clock.now(merchant.mid)) / 1000, merchant.mid);
@@ -74,7 +74,7 @@ const later = (date: string, seconds: number): string =>
   new Date(Date.parse(`${date}Z`) + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
 describe('CREATE_SCHEDULE', () => {
-  test('answers with a new id, and with nothing else', async () => {
+  test('answers with a new id and nothing else', async () => {
     expect(answered(await create())).toEqual({
       status: 200,
       body: { action: 'CREATE_SCHEDULE', result: 'SUCCESS', schedule_id: expect.stringMatching(UUID_7) },
@@ -82,7 +82,7 @@ describe('CREATE_SCHEDULE', () => {
     expect(await created()).not.toBe(await created());
   });
 
-  test('everything that is missing is listed', async () => {
+  test('lists all missing fields', async () => {
     const missing = ['name', 'interval_length', 'interval_unit', 'payments_count', 'hash'];
     const { client_key } = shop.merchant;
     expect(answered(await shop.post({ action: 'CREATE_SCHEDULE', client_key }))).toEqual(
@@ -100,7 +100,7 @@ describe('CREATE_SCHEDULE', () => {
     ['payments_count', ['1', '2', '1199', '1200']],
     ['day_of_month', ['1', '28', '29', '30', '31']],
     ['delays', ['0', '1', '12']],
-  ])('%s within its bounds is kept as it was sent', async (field, values) => {
+  ])('accepts %s within its bounds and stores it as it was sent', async (field, values) => {
     const merchant = await shop.newMerchant();
     for (const value of values) {
       const id = await created({ [field]: value }, merchant);
@@ -116,13 +116,13 @@ describe('CREATE_SCHEDULE', () => {
     ['day_of_month', ['0', '32', '-1', 'last', '1.5'], INVALID],
     ['delays', ['-1', 'two', '1.5', '1000000'], INVALID],
   ];
-  test.each(WRONG)('%s outside its bounds is refused', async (field, values, sentence) => {
+  test.each(WRONG)('refuses %s outside its bounds', async (field, values, sentence) => {
     for (const value of values) {
       expect(answered(await create({ [field]: value })), value).toEqual(invalid(`${field}: ${sentence}`));
     }
   });
   test.each(WRONG)(
-    'UPDATE_SCHEDULE refuses the same %s, before it looks for the schedule',
+    'UPDATE_SCHEDULE refuses the same %s before it looks up the schedule',
     async (field, values, sentence) => {
       for (const value of values) {
         expect(answered(await update(newId(), { [field]: value })), value).toEqual(invalid(`${field}: ${sentence}`));
@@ -130,23 +130,23 @@ describe('CREATE_SCHEDULE', () => {
     },
   );
 
-  test('several wrong fields are told together, in their order', async () => {
+  test('lists several invalid fields in their order', async () => {
     expect(answered(await create({ payments_count: '0', name: '', interval_unit: 'year' }))).toEqual(
       invalid(`name: ${BLANK}`, `interval_unit: ${NOT_A_CHOICE}`, `payments_count: ${INVALID}`),
     );
     expect(answered(await create({ name: '', 'name[0]': 'Gold' }))).toEqual(invalid(`name: ${NOT_SINGLE}`));
   });
 
-  test.each(['day', 'week'])('day_of_month with interval_unit=%s is refused', async (interval_unit) => {
+  test.each(['day', 'week'])('refuses day_of_month with interval_unit=%s', async (interval_unit) => {
     expect(answered(await create({ interval_unit, day_of_month: '15' }))).toEqual(MONTHS_ONLY);
   });
 
-  test('fields are checked before the hash, day_of_month too', async () => {
+  test('checks the fields before the hash, including day_of_month', async () => {
     const fields = { interval_unit: 'week', day_of_month: '15', hash: 'wrong' };
     expect(answered(await create(fields))).toEqual(MONTHS_ONLY);
   });
 
-  test('the hash is made of the password alone', async () => {
+  test('the hash covers the password alone', async () => {
     const { password } = shop.merchant;
     for (const hash of [sign(password, 'Gold plan'), sign('another password'), sign('')]) {
       expect(answered(await create({ hash }))).toEqual(refused('Hash is not valid', 'hash: Hash is not valid.'));
@@ -157,8 +157,8 @@ describe('CREATE_SCHEDULE', () => {
     expect((await create({ schedule_id, hash: sign(password).toUpperCase() })).body.schedule_id).toBe(schedule_id);
   });
 
-  describe('with a schedule_id of its own', () => {
-    test('keeps it, in small letters', async () => {
+  describe('with its own schedule_id', () => {
+    test('stores it in lower case', async () => {
       const merchant = await shop.newMerchant();
       const ids = [newId(), 'F47AC10B-58CC-4372-A567-0E02B2C3D479', '00000000-0000-0000-0000-000000000000'];
       for (const schedule_id of ids) {
@@ -169,7 +169,7 @@ describe('CREATE_SCHEDULE', () => {
       );
     });
 
-    test('one that exists is refused, in whichever letters, and stays as it was', async () => {
+    test('refuses one that exists, in any letter case, and leaves it unchanged', async () => {
       const merchant = await shop.newMerchant();
       const schedule_id = await created({}, merchant);
       for (const id of [schedule_id, schedule_id.toUpperCase()]) {
@@ -180,13 +180,13 @@ describe('CREATE_SCHEDULE', () => {
       expect(await listed(merchant)).toMatchObject([{ schedule_id, name: 'Gold plan' }]);
     });
 
-    test('one that was deleted is not used again', async () => {
+    test('refuses the id of a deleted schedule', async () => {
       const schedule_id = await created();
       await remove(schedule_id);
       expect(answered(await create({ schedule_id }))).toEqual(invalid('schedule_id: This value is already used.'));
     });
 
-    test('of twenty requests with the same id at once, one is made', async () => {
+    test('twenty concurrent requests with the same id create one', async () => {
       const merchant = await shop.newMerchant();
       const schedule_id = newId();
       const answers = await Promise.all(
@@ -207,7 +207,7 @@ describe('CREATE_SCHEDULE', () => {
   });
 });
 
-describe('a schedule_id that is no UUID is told before anything else is looked for', () => {
+describe('refuses a schedule_id that is not a UUID before any lookup', () => {
   const NOT_UUIDS = [
     'monthly',
     '1',
@@ -231,13 +231,13 @@ describe('a schedule_id that is no UUID is told before anything else is looked f
       expect(answered(await shop.sale(fields)), schedule_id).toEqual(NOT_UUID);
     }
   });
-  test('besides, everything else that is wrong is listed', async () => {
+  test('lists all other invalid fields too', async () => {
     expect(answered(await create({ schedule_id: 'monthly', name: '' }))).toEqual(
       refused('This is not a valid UUID.', `name: ${BLANK}`, 'schedule_id: This is not a valid UUID.'),
     );
   });
   test.each<Action>(['UPDATE_SCHEDULE', 'DELETE_SCHEDULE'])(
-    '%s without a schedule_id: it is missing',
+    '%s without a schedule_id: lists it as missing',
     async (action) => {
       expect(answered(await ask(action, {}))).toEqual(invalid(`schedule_id: ${BLANK}`));
     },
@@ -263,7 +263,7 @@ describe('UPDATE_SCHEDULE', () => {
     expect(await shown(merchant, schedule_id)).toEqual({ ...before, [field]: kept });
   });
 
-  test('changes everything at once, or nothing at all', async () => {
+  test('changes everything or nothing', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ day_of_month: '5' }, merchant);
     const before = await shown(merchant, schedule_id);
@@ -281,7 +281,7 @@ describe('UPDATE_SCHEDULE', () => {
     });
   });
 
-  test('two changes of different fields at the same moment both hold', async () => {
+  test('two concurrent changes of different fields both apply', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({}, merchant);
     for (let round = 1; round <= 10; round++) {
@@ -294,7 +294,7 @@ describe('UPDATE_SCHEDULE', () => {
     }
   });
 
-  test('a day of the month for a schedule in weeks is refused, and it stays as it was', async () => {
+  test('refuses a day of the month for a schedule in weeks, and leaves it unchanged', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'week' }, merchant);
     expect(answered(await update(schedule_id, { day_of_month: '3', name: 'Other' }, merchant))).toEqual(MONTHS_ONLY);
@@ -303,7 +303,7 @@ describe('UPDATE_SCHEDULE', () => {
     expect((await update(schedule_id, both, merchant)).status).toBe(200);
   });
 
-  test('the date of the next charge stays, the dates after it follow the new terms', async () => {
+  test('the date of the next charge stays, later dates follow the new terms', async () => {
     const merchant = await merchantAt('2027-03-01T09:00:00');
     const schedule_id = await created({ interval_unit: 'day' }, merchant);
     const { body } = await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
@@ -319,7 +319,7 @@ describe('UPDATE_SCHEDULE', () => {
 });
 
 describe('DELETE_SCHEDULE', () => {
-  test('answers with the id; a second time there is no such schedule', async () => {
+  test('answers with the id; a second time the schedule does not exist', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({}, merchant);
     expect(answered(await remove(schedule_id.toUpperCase(), merchant))).toEqual({
@@ -334,13 +334,13 @@ describe('DELETE_SCHEDULE', () => {
     ]);
   });
 
-  test('of ten requests at once, one deletes', async () => {
+  test('of ten concurrent requests, one deletes', async () => {
     const schedule_id = await created();
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(schedule_id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('charges nothing more, and what was charged stays', async () => {
+  test('stops further charges, and earlier ones stay', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day' }, merchant);
     await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
@@ -356,7 +356,7 @@ describe('DELETE_SCHEDULE', () => {
   });
 });
 
-describe('a schedule that is not there: Schedule not found', () => {
+describe('an unknown schedule: Schedule not found', () => {
   test.each<[string, () => Promise<string>]>([
     ['a random id', async () => newId()],
     ['one of another account', async () => created({}, await shop.newMerchant())],
@@ -370,7 +370,7 @@ describe('a schedule that is not there: Schedule not found', () => {
     expect((await shop.sale({ order_id })).body, 'the order was not claimed').toMatchObject({ status: 'SETTLED' });
   });
 
-  test('another account’s schedule is untouched by all that', async () => {
+  test('none of these changes another account’s schedule', async () => {
     const theirs = await shop.newMerchant();
     const schedule_id = await created({}, theirs);
     await update(schedule_id, { name: 'Mine' });
@@ -378,7 +378,7 @@ describe('a schedule that is not there: Schedule not found', () => {
     expect(await shown(theirs, schedule_id)).toMatchObject({ name: 'Gold plan', deleted_at: null });
   });
 
-  test('the hash comes before: without it nobody learns whether a schedule exists', async () => {
+  test('checks the hash first, so that no unsigned request learns whether a schedule exists', async () => {
     const wrong = refused('Hash is not valid', 'hash: Hash is not valid.');
     for (const schedule_id of [newId(), await created()]) {
       for (const hash of [sign(shop.merchant.password), sign('another password', schedule_id)]) {
@@ -390,7 +390,7 @@ describe('a schedule that is not there: Schedule not found', () => {
 });
 
 test.each(['GET_SCHEDULE', 'GET_SCHEDULE_STATUS', 'READ_SCHEDULE', 'SCHEDULE', 'CANCEL_SCHEDULE', 'create_schedule'])(
-  'there is no action %s',
+  'the action %s does not exist',
   async (action) => {
     const schedule_id = await created();
     const { client_key, password } = shop.merchant;
@@ -401,7 +401,7 @@ test.each(['GET_SCHEDULE', 'GET_SCHEDULE_STATUS', 'READ_SCHEDULE', 'SCHEDULE', '
 );
 
 describe('SALE with schedule_id', () => {
-  test('without recurring_init=Y is refused', async () => {
+  test('is refused without recurring_init=Y', async () => {
     const schedule_id = await created();
     for (const fields of [{}, { recurring_init: 'N' }] as Fields[]) {
       expect(answered(await shop.sale({ schedule_id, ...fields }))).toEqual(invalid(`recurring_init: ${BLANK}`));
@@ -409,7 +409,7 @@ describe('SALE with schedule_id', () => {
     expect(await paymentsOf(schedule_id)).toEqual([]);
   });
 
-  test('carries it in the answer, in every status and in the operator’s list, in small letters', async () => {
+  test('carries it in the response, in every status and in the operator’s list, in lower case', async () => {
     const schedule_id = await created();
     const { status, body } = await shop.sale({ schedule_id: schedule_id.toUpperCase(), recurring_init: 'Y' });
     expect(status).toBe(200);
@@ -437,7 +437,7 @@ describe('SALE with schedule_id', () => {
     expect((await shop.admin('GET', `/payments/${body.trans_id}`)).body.schedule_id).toBe(schedule_id);
   });
 
-  test('attached: the charges come by themselves, as payments of their own', async () => {
+  test('starts the charges, as separate payments', async () => {
     const merchant = await merchantAt('2027-05-03T10:00:00');
     const schedule_id = await created({ interval_unit: 'week', payments_count: '2' }, merchant);
     const fields = { schedule_id, recurring_init: 'Y', order_amount: '19.90', order_currency: 'EUR' };
@@ -461,7 +461,7 @@ describe('SALE with schedule_id', () => {
     }
   });
 
-  test('the same sale again within 15 seconds is the same sale, and is charged once', async () => {
+  test('an identical sale within 15 seconds is the same sale, and is charged once', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day', payments_count: '1' }, merchant);
     const fields = { schedule_id, recurring_init: 'Y', order_id: newOrderId() };
@@ -472,7 +472,7 @@ describe('SALE with schedule_id', () => {
     expect(await paymentsOf(schedule_id)).toHaveLength(2);
   });
 
-  test('two sales on one schedule are charged each for itself', async () => {
+  test('two sales on one schedule are charged separately', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day', payments_count: '2' }, merchant);
     await shop.sale({ schedule_id, recurring_init: 'Y', order_amount: '1.00' }, merchant);
@@ -482,7 +482,7 @@ describe('SALE with schedule_id', () => {
     expect(amounts).toEqual(['1.00', '1.00', '1.00', '2.00', '2.00', '2.00']);
   });
 
-  test('a sale that is declined is never charged', async () => {
+  test('a declined sale is never charged', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day' }, merchant);
     const declined = { schedule_id, recurring_init: 'Y', identifier: 'decline@example.com' };
@@ -496,7 +496,7 @@ describe('SALE with schedule_id', () => {
     ['month', '12'],
     ['week', '365'],
     ['month', '365'],
-  ])('365 times a %s with %s delays: refused when it is made, or charged one day', async (interval_unit, delays) => {
+  ])('365 times a %s with %s delays: refused at creation, or charged at some date', async (interval_unit, delays) => {
     const { status, body } = await create({ interval_unit, interval_length: '365', delays });
     if (status === 400) return expect(body).toMatchObject({ error_message: 'Request data is invalid.' });
     const sale = await shop.sale({ schedule_id: body.schedule_id, recurring_init: 'Y' });
@@ -534,7 +534,7 @@ describe('the first charge', () => {
 });
 
 describe('GET /admin/api/schedules', () => {
-  test('shows the terms, what is charged, and when the next charge comes', async () => {
+  test('shows the terms, the charges, and the date of the next one', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day', delays: '1' }, merchant);
     expect(await listed(merchant)).toEqual([
@@ -620,7 +620,7 @@ describe('GET /admin/api/schedules', () => {
     expect(all.map((item) => item.first_payment_id).sort()).toEqual(Object.values(ids).flat().sort());
   });
 
-  test('a schedule without subscriptions has an empty list; one that is not there is a 404', async () => {
+  test('a schedule without subscriptions has an empty list; an unknown one is a 404', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({}, merchant);
     const read = (id: string, query = ''): Promise<Answer> =>
@@ -635,7 +635,7 @@ describe('GET /admin/api/schedules', () => {
     }
   });
 
-  test('a schedule whose charges are all made has no next one', async () => {
+  test('a schedule whose charges are complete has no next one', async () => {
     const merchant = await shop.newMerchant();
     const schedule_id = await created({ interval_unit: 'day', payments_count: '1' }, merchant);
     await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
@@ -675,14 +675,14 @@ describe('GET /admin/api/schedules', () => {
     expect((await paged('', 20)).flat()).toHaveLength(everybody.length);
   });
 
-  test('schedules that were made at the same moment are all on some page', async () => {
+  test('lists schedules that were created at the same time, each on some page', async () => {
     const merchant = await shop.newMerchant();
     for (const name of NAMES) await created({ name }, merchant);
     await shop.rows(`update schedules set created_at = date_trunc('day', created_at) where mid = '${merchant.mid}'`);
     expect((await paged(`&mid=${merchant.mid}`, 2)).flat().sort()).toEqual(NAMES);
   });
 
-  test('a page goes on where it should although another account has a schedule of the same id', async () => {
+  test('a page continues correctly although another account has a schedule of the same id', async () => {
     const [early, late] = [await merchantAt('2027-06-01T00:00:00'), await merchantAt('2031-06-01T00:00:00')];
     for (const name of NAMES) {
       const schedule_id = newId();
@@ -698,13 +698,13 @@ describe('GET /admin/api/schedules', () => {
     ['limit=501', 'limit'],
     ['cursor=x', 'cursor'],
     ['name=Gold', 'name'],
-  ])('?%s is refused by its name', async (query, field) => {
+  ])('refuses ?%s by name', async (query, field) => {
     const { status, body } = await shop.admin('GET', `/schedules?${query}`);
     expect(status).toBe(400);
     expect(body.errors[0].error_message).toMatch(new RegExp(`^${field}: `));
   });
 
-  test('an account that nobody knows has no schedules, and nobody without the token sees any', async () => {
+  test('an unknown account has no schedules, and the list requires the token', async () => {
     expect((await shop.admin('GET', `/schedules?mid=${newId()}`)).body).toEqual({ items: [], next_cursor: null });
     expect((await shop.admin('GET', '/schedules', undefined, '')).status).toBe(401);
     expect((await shop.admin('GET', '/schedules', undefined, 'x'.repeat(40))).status).toBe(401);
@@ -728,6 +728,6 @@ test('payments are filtered by schedule_id: the first one and its charges, and n
   expect((await shop.admin('GET', '/payments?schedule_id=monthly')).status).toBe(400);
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

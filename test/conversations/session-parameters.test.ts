@@ -1,4 +1,4 @@
-/** What a merchant sends in the parameters of a session is used for the brand that the payer chooses, as in a sale. */
+/** Parameters of a session apply to the brand that the payer chooses, as in a sale. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
@@ -19,7 +19,7 @@ import { readable } from '../support/pages.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
-/** What the provider was told of the fields of the brand. */
+/** The fields of the brand that the provider received. */
 let submitted: { reference: string; parameters: unknown }[] = [];
 beforeAll(async () => {
   shop = await startTestGateway({ simulator: true });
@@ -47,12 +47,12 @@ const bankSession = (payee: Body = {}, fields: Body = {}): Promise<Session> =>
   checkout.open({ methods: ['open-banking-a'], parameters: { 'open-banking-a': { ...PAYEE, ...payee } }, ...fields });
 const pinSession = (pin: unknown, fields: Body = {}): Promise<Session> =>
   checkout.open({ methods: ['pin-a'], parameters: { 'pin-a': { pin } }, ...fields });
-/** The only way there is, chosen by a payer who has nothing to fill in. */
+/** Chooses the only method, with nothing to fill in. */
 const pay = ({ url }: Session, method: string) => fill(url, { method });
 const decide = (page: string, decision: string) => fill(page, { decision });
 
 describe('open-banking-a', () => {
-  test('alone, it is offered and asks for nothing; its provider gets what it would get of a sale', async () => {
+  test('as the only method, it is offered and asks for nothing; its provider gets the same fields as in a sale', async () => {
     const session = await bankSession();
     const page = await show(session.url);
     expect([page.status, inputs(page.text)]).toEqual([200, []]);
@@ -88,7 +88,7 @@ describe('open-banking-a', () => {
     expect(submitted).toEqual([first, second].map((reference) => ({ reference, parameters: PAYEE })));
   });
 
-  test('after another way was declined, too', async () => {
+  test('keeps its fields when another method was declined first', async () => {
     const session = await bankSession({}, { methods: ['open-banking-a', 'vcard'] });
     await fill(session.url, VCARD.decline);
     await pay(session, 'open-banking-a');
@@ -97,14 +97,14 @@ describe('open-banking-a', () => {
     ]);
   });
 
-  test('what is missing besides the list is query_count from the payer', async () => {
+  test('asks the payer for the missing fields besides the list', async () => {
     const session = await bankSession({ payee_name: undefined });
     expect(inputs((await show(session.url)).text)).toEqual(['parameters[payee_name]']);
     await fill(session.url, { method: 'open-banking-a', 'parameters[payee_name]': 'Tea House' });
     expect(submitted).toEqual([{ reference: session.id, parameters: PAYEE }]);
   });
 
-  test('the payer cannot replace or lengthen the list', async () => {
+  test('the payer cannot replace or extend the list', async () => {
     const session = await bankSession();
     const mine = { [`${LIST}[0][identification]`]: '99-99-99', [`${LIST}[2][type]`]: 'PAN', [LIST]: 'x' };
     await fill(session.url, { method: 'open-banking-a', ...mine } as Fields);
@@ -116,7 +116,7 @@ describe('open-banking-a', () => {
     ['with nothing in between', [SORT_CODE, null, ACCOUNT]],
     ['with members that nobody knows', [{ ...SORT_CODE, note: 'x' }, ACCOUNT]],
     ['with numbers', [SORT_CODE, { ...ACCOUNT, identification: 31926819 }]],
-  ])('a list %s is taken', async (_, payee_identifications) => {
+  ])('accepts a list %s', async (_, payee_identifications) => {
     const session = await bankSession({ payee_identifications });
     await pay(session, 'open-banking-a');
     expect(submitted).toEqual([{ reference: session.id, parameters: PAYEE }]);
@@ -134,7 +134,7 @@ describe('open-banking-a', () => {
     ['without a type', [{ identification: '20-00-00' }]],
     ['without an identification', [SORT_CODE, { type: 'BIC' }]],
     ['with an identification that does not fit', [SORT_CODE, { type: 'IBAN', identification: 'GB29' }]],
-  ])('a list that is %s: the way is not offered, and not taken', async (_, payee_identifications) => {
+  ])('a list that is %s: the method is neither offered nor accepted', async (_, payee_identifications) => {
     const session = await bankSession({ payee_identifications });
     const { text } = await show(session.url);
     expect(readable(text)).toContain('This payment cannot be made here');
@@ -144,7 +144,7 @@ describe('open-banking-a', () => {
 });
 
 describe('pin-a', () => {
-  test('a PIN that the merchant sent is not asked for, and is nowhere on the page', async () => {
+  test('does not ask for a PIN that the merchant sent, and does not show it on the page', async () => {
     const session = await pinSession(PIN);
     const { text } = await show(session.url);
     expect([inputs(text), text.includes(PIN)]).toEqual([[], false]);
@@ -152,20 +152,20 @@ describe('pin-a', () => {
     expect(submitted).toEqual([{ reference: session.id, parameters: { pin: PIN } }]);
   });
 
-  test('a PIN that is none: the way is not offered', async () => {
+  test('an invalid PIN: the method is not offered', async () => {
     const page = await show((await pinSession('123')).url);
     expect(readable(page.text)).toContain('This payment cannot be made here');
     const session = await pinSession('123', { methods: ['pin-a', 'vcard', 'doc-a'] });
     expect(choices((await show(session.url)).text)).toEqual(['vcard', 'doc-a']);
   });
 
-  test.each([[null], [''], [[]], [{}], [[PIN]]])('%j is no PIN: the payer is asked', async (pin) => {
+  test.each([[null], [''], [[]], [{}], [[PIN]]])('%j counts as no PIN: the payer is asked for it', async (pin) => {
     const session = await pinSession(pin);
     expect(inputs((await show(session.url)).text)).toEqual(['parameters[pin]']);
     expect((await checkout.inspect(session.id)).details.session.sealed).toBeUndefined();
   });
 
-  test('it counts for its own brand alone, under whatever name the account has for it', async () => {
+  test('applies to its own brand only, under any alias of the account', async () => {
     const merchant = await shop.newMerchant({ brand_aliases: { Voucher: 'pin-a' } });
     const parameters = { Voucher: { pin: PIN }, 'doc-a': { document_number: '17' } };
     const { url, id } = await checkout.open({ methods: ['Voucher', 'doc-a'], parameters }, merchant);
@@ -177,8 +177,8 @@ describe('pin-a', () => {
   });
 });
 
-describe('what nobody may read', () => {
-  test('is in no row, on no page, in no log and in no view, before and after a decline', async () => {
+describe('a secret field', () => {
+  test('is in no row, page, log or view, before and after a decline', async () => {
     const session = await pinSession(USED_UP, {
       ...{ methods: ['pin-a', 'open-banking-a'] },
       parameters: { 'pin-a': { pin: USED_UP }, 'open-banking-a': PAYEE },
@@ -205,7 +205,7 @@ describe('what nobody may read', () => {
     }
   });
 
-  test('is bound to its session: copied to another one it does not open', async () => {
+  test('is bound to its session: a copy in another session cannot be opened', async () => {
     const [mine, yours] = [await pinSession(PIN), await pinSession(USED_UP)];
     await shop.rows(`update payments t set details = jsonb_set(t.details, '{session,sealed}', m.details #> '{session,sealed}')
       from payments m where m.payment_id = '${mine.id}' and t.payment_id = '${yours.id}'`);
@@ -216,12 +216,12 @@ describe('what nobody may read', () => {
   test.each([
     ['payout-a', { SecurityQuestion: 'What was the name of the dog?', SecurityQuestionAnswer: 'Rex' }],
     ['wallet-a', { paymentToken: '{}' }],
-  ])('is not kept for %s, which no payer can choose', async (label, given) => {
+  ])('is not stored for %s, which no payer can choose', async (label, given) => {
     const { id } = await checkout.open({ parameters: { [label]: given } });
     expect((await checkout.inspect(id)).details.session.sealed).toBeUndefined();
   });
 
-  test('counts when a request is repeated: the same gets the same page, another PIN is another request', async () => {
+  test('counts when a request is repeated: an identical request gets the same page, another PIN is another request', async () => {
     const { request, url } = await pinSession(PIN);
     expect((await checkout.sendBody('session', request)).body.redirect_url).toBe(url);
     const other = { ...request, parameters: { 'pin-a': { pin: USED_UP } } };

@@ -1,4 +1,4 @@
-/** Results of challenges: which are believed, what comes too late, and which process goes on with the card. */
+/** Challenge results: which are accepted, which come too late, and which process submits the card. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
@@ -15,9 +15,9 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
 let upstream: Connector;
-/** The cards that were submitted, by whichever process, and the code that came with each. */
+/** The cards that any process submitted, each with its security code. */
 let submitted: { reference: string; code: string | undefined }[] = [];
-/** What happens while the provider is at work. */
+/** Runs while the provider processes the submission. */
 let meanwhile: () => Promise<unknown> = async () => undefined;
 
 function watch(gateway: Gateway): Gateway {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   checkout = checkoutOf(shop);
   upstream = shop.gateway.connectors.upstream as Connector;
   watch(shop.gateway);
-  // All payers come from one machine here, and most of them fail.
+  // All payers share one address here, and most of their payments fail.
   const unlimited = { card_failures_per_address: 0, card_failures_per_account: 0 };
   expect((await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, unlimited)).status).toBe(200);
 });
@@ -47,7 +47,7 @@ afterEach(() => {
 
 type AtBank = Session & { acsTransId: string; mid: string };
 
-/** A payer whom the bank of the card wants to see. */
+/** A payer whom the card’s bank challenges. */
 async function atBank(fields: Body = {}): Promise<AtBank> {
   const session = await checkout.open({ methods: ['card'], ...fields });
   expect((await fill(session.url, cardForm({ card_expiry: '05/38', card_cvv: '737' }))).status).toBe(303);
@@ -74,14 +74,14 @@ async function send(body: Body, url = shop.url, secret = shop.provider?.notifica
   return { status: response.status, body: await response.json() };
 }
 
-/** Lets time pass without anybody noticing yet. */
+/** Lets time pass without running due work. */
 async function timePasses(seconds: number): Promise<void> {
   await shop.gateway.installation.moveClock(undefined, seconds * 1000);
   await readClock(shop.gateway);
 }
 
-describe('a result of the directory', () => {
-  test('is answered with the ids that it came with, and the card is submitted with its code', async () => {
+describe('a result from the directory server', () => {
+  test('is answered with its own ids, and the card is submitted with its security code', async () => {
     const payer = await atBank();
     const { status, body } = await send(rreq(payer, { dsTransID: 'ds-1' }));
     expect([status, body]).toEqual([
@@ -96,7 +96,7 @@ describe('a result of the directory', () => {
     expect(submitted).toEqual([{ reference: payer.id, code: '737' }]);
   });
 
-  test('that somebody else signed is refused, and changes nothing', async () => {
+  test('with a foreign signature is refused, and changes nothing', async () => {
     const payer = await atBank();
     const forged = await send(rreq(payer), shop.url, Buffer.from('another secret').toString('base64'));
     expect(forged).toMatchObject({ status: 401, body: { result: 'ERROR' } });
@@ -120,7 +120,7 @@ describe('a result of the directory', () => {
     expect(submitted).toHaveLength(1);
   });
 
-  test('comes twice, or changes its mind: the first one counts', async () => {
+  test('received twice, or contradicting itself: the first one counts', async () => {
     const [yes, no] = [await atBank(), await atBank()];
     const both = (payer: AtBank, ...order: string[]) =>
       order.reduce((before, transStatus) => before.then(() => send(rreq(payer, { transStatus }))), Promise.resolve({}));
@@ -130,7 +130,7 @@ describe('a result of the directory', () => {
     expect(submitted).toEqual([{ reference: yes.id, code: '737' }]);
   });
 
-  test('that comes together with its contrary counts, or the contrary does: never both', async () => {
+  test('concurrent with its opposite: exactly one of them counts', async () => {
     meanwhile = () => pause(20);
     for (const order of ['YN', 'NY', 'YN', 'NY', 'YN', 'NY']) {
       const payer = await atBank();
@@ -144,7 +144,7 @@ describe('a result of the directory', () => {
     }
   });
 
-  test('twenty times at once submits the card once', async () => {
+  test('twenty times concurrently submits the card once', async () => {
     const payer = await atBank();
     await Promise.all(Array.from({ length: 20 }, () => send(rreq(payer))));
     expect(await checkout.stateOf(payer.id)).toBe('settled');
@@ -152,7 +152,7 @@ describe('a result of the directory', () => {
   });
 
   test.each(['N', 'U', 'R', 'I', 'C', 'D', '', 'y', 'YY'])(
-    'of %j submits no card, and forgets its code',
+    'of %j submits no card, and discards the security code',
     async (transStatus) => {
       const payer = await atBank();
       await send(rreq(payer, { transStatus }));
@@ -163,11 +163,11 @@ describe('a result of the directory', () => {
   );
 });
 
-describe('what the browser brings', () => {
+describe('the form that the browser brings', () => {
   const cres = (fields: Body): string =>
     Buffer.from(JSON.stringify({ messageType: 'CRes', ...fields })).toString('base64url');
 
-  test('is never believed, whosever it is', async () => {
+  test('is never trusted, whatever its origin', async () => {
     const [payer, other] = [await atBank(), await atBank()];
     await send(rreq(other));
     for (const { id, acsTransId } of [payer, other]) {
@@ -180,7 +180,7 @@ describe('what the browser brings', () => {
     expect(submitted.map(({ reference }) => reference)).toEqual([other.id]);
   });
 
-  test('does not open another way to pay: who is at the bank stays there, in every window', async () => {
+  test('does not start another method: a payer at the bank stays there, in every window', async () => {
     const payer = await atBank({ methods: ['card', 'vcard'] });
     for (const form of [cardForm({ card_expiry: '01/38' }), { method: 'vcard', identifier: 'success@example.com' }]) {
       expect(await fill(payer.url, form)).toMatchObject({ status: 303, location: new URL(payer.url).pathname });
@@ -191,8 +191,8 @@ describe('what the browser brings', () => {
   });
 });
 
-describe('a result at the end of the time', () => {
-  test('that comes after it is too late, even if nobody has looked since: no card is submitted', async () => {
+describe('a result at the end of the time limit', () => {
+  test('after it is too late, even if the payment was not read since: no card is submitted', async () => {
     for (const [fields, seconds] of [
       [{}, 601],
       [{ session_expiry: 1 }, 61],
@@ -205,14 +205,14 @@ describe('a result at the end of the time', () => {
     }
   });
 
-  test('that comes before it counts, though the session ends while the provider is at work', async () => {
+  test('before it counts, though the session ends while the provider processes the submission', async () => {
     const payer = await atBank({ session_expiry: 1 });
     meanwhile = () => timePasses(61);
     await send(rreq(payer));
     expect(await checkout.stateOf(payer.id)).toBe('settled');
   });
 
-  test('a payment is asked about meanwhile: it is not over', async () => {
+  test('a status query meanwhile does not end the payment', async () => {
     const payer = await atBank({ session_expiry: 1 });
     let state = '';
     meanwhile = async () => {
@@ -224,7 +224,7 @@ describe('a result at the end of the time', () => {
     expect(await checkout.stateOf(payer.id)).toBe('settled');
   });
 
-  test('who gives the payment up at that moment finds that it has gone on', async () => {
+  test('a concurrent abandonment finds that the payment has proceeded', async () => {
     const payer = await atBank();
     const before = await paymentOf(payer);
     meanwhile = () => abandon(shop.gateway, before);
@@ -234,7 +234,7 @@ describe('a result at the end of the time', () => {
   });
 });
 
-describe('a result that another process hears', () => {
+describe('a result that another process receives', () => {
   let url: string;
   let other: Gateway;
   beforeAll(async () => {
@@ -249,7 +249,7 @@ describe('a result that another process hears', () => {
     return () => app.close();
   });
 
-  test('is left to the one that keeps the code, which submits the card with it', async () => {
+  test('is handed to the process that has the security code, which submits the card with it', async () => {
     const payer = await atBank();
     expect((await send(rreq(payer), url)).body).toMatchObject({ messageType: 'RRes' });
     await expect.poll(() => checkout.stateOf(payer.id)).toBe('settled');
@@ -257,21 +257,21 @@ describe('a result that another process hears', () => {
     expect(await checkout.events(payer.id)).toEqual(['opened', 'collected', 'challenged', 'authenticated', 'settled']);
   });
 
-  test('is left to it when the payer failed, too: the code is forgotten at once', async () => {
+  test('is handed over when the challenge failed too: the security code is discarded at once', async () => {
     const payer = await atBank();
     await send(rreq(payer, { transStatus: 'N' }), url);
     expect(await checkout.stateOf(payer.id)).toBe('decline');
     expect(shop.gateway.securityCodes.take(payer.id)).toBeUndefined();
   });
 
-  test('both hear it at once, several times: the card is submitted once', async () => {
+  test('received by both concurrently, several times: the card is submitted once', async () => {
     const payer = await atBank();
     await Promise.all(Array.from({ length: 10 }, (_, index) => send(rreq(payer), index % 2 ? url : shop.url)));
     await expect.poll(() => checkout.stateOf(payer.id)).toBe('settled');
     expect(submitted).toEqual([{ reference: payer.id, code: '737' }]);
   });
 
-  test('goes on without the code when the one that keeps it has died', async () => {
+  test('proceeds without the code when the process that has it died', async () => {
     const payer = await atBank();
     await shop.rows(`update payments set next_step = jsonb_set(next_step, '{holder}', '"${newId()}"')
       where payment_id = '${payer.id}'`);
@@ -280,14 +280,14 @@ describe('a result that another process hears', () => {
     expect(submitted).toEqual([{ reference: payer.id, code: undefined }]);
   });
 
-  test('goes on without the code when the result is too long to be handed over', async () => {
+  test('proceeds without the code when the result is too long to be handed over', async () => {
     const payer = await atBank();
     const long = '€'.repeat(512);
     await send(rreq(payer, { dsTransID: long, eci: long, authenticationValue: long, messageVersion: long }), url);
     expect(submitted).toEqual([{ reference: payer.id, code: undefined }]);
   });
 
-  test('words that no gateway sent are not believed', async () => {
+  test('ignores messages that no gateway sent', async () => {
     const payer = await atBank();
     const { holder } = shop.gateway.securityCodes;
     for (const words of ['', 'x', Buffer.from(JSON.stringify({ transId: payer.id })).toString('base64')]) {

@@ -1,4 +1,6 @@
-/** Bank transfers: the payer has five minutes from the sale on, to the second, whoever looks and whenever. */
+/**
+ * Bank transfers: the payer has five minutes from the sale, exact to the second, whichever process or request notices.
+ */
 import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
@@ -21,7 +23,7 @@ interface Transfer {
   field: string;
   right: string;
   wrong: string;
-  /** What the payer reads above the input. */
+  /** The label above the input. */
   label: string;
   account: RegExp;
 }
@@ -48,7 +50,7 @@ const TRANSFERS: Transfer[] = [
 ];
 const [ARGENTINA] = TRANSFERS as [Transfer];
 
-/** A sale of an account whose clock nobody else moves. */
+/** A sale of an account whose clock no other test moves. */
 async function opened({ brand, currency, field, right }: Transfer, fields: Fields = {}) {
   const merchant = await shop.newMerchant();
   const request = saleFields(merchant, { brand, identifier: '', order_currency: currency, [field]: right, ...fields });
@@ -59,7 +61,7 @@ async function opened({ brand, currency, field, right }: Transfer, fields: Field
 const openedWithout = (transfer: Transfer, fields: Fields = {}) =>
   opened(transfer, { [transfer.field]: '', ...fields });
 
-/** Lets the account's clock show this many seconds after the sale, and nobody does anything about it. */
+/** Sets the account’s clock to this many seconds after the sale, without running due work. */
 async function timeIs(seconds: number, { mid }: Merchant, id: string): Promise<void> {
   const { createdAt } = await stored(id);
   await shop.gateway.installation.moveClock(mid, createdAt + seconds * 1000 - shop.gateway.clock.now(mid));
@@ -79,7 +81,7 @@ const atProvider = async (id: string) => {
   const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 };
-/** The payer pays, and what the provider tells of it tells a wrong amount, so that only a question brings the truth. */
+/** The payer pays, and the notification carries a wrong amount, so that only a query finds the outcome. */
 async function lostSuccess(id: string, { mid }: Merchant): Promise<void> {
   await shop.sandbox('POST', '/faults', { mid, mode: 'wrong_amount' });
   await provider(id, 'executed');
@@ -91,7 +93,7 @@ const lateSuccesses = async (): Promise<string[]> =>
   );
 
 describe.each(TRANSFERS)('$brand with $field', (transfer) => {
-  test('is pending, and tells the payer where to send the money', async () => {
+  test('is pending, and shows the payer the receiving account', async () => {
     const { body, request } = await opened(transfer);
     expect(body).toEqual({
       action: 'SALE',
@@ -111,12 +113,12 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     });
   });
 
-  test('a repeat of the sale brings the same account', async () => {
+  test('a repeat of the sale returns the same account', async () => {
     const { body, request } = await opened(transfer);
     expect((await shop.post(request)).body).toEqual(body);
   });
 
-  test('after 299 seconds it is pending, after 300 declined, by the status query alone', async () => {
+  test('is pending after 299 seconds and declined after 300, by the status query alone', async () => {
     const { id, merchant } = await opened(transfer);
     await timeIs(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
@@ -130,7 +132,7 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned']);
   });
 
-  test('by the work loop alone, and however late that comes, the decline is dated five minutes after the sale', async () => {
+  test('by the work loop alone, however late it runs, the decline is dated five minutes after the sale', async () => {
     const { id, merchant } = await opened(transfer);
     await timeIs(299, merchant, id);
     await work(merchant);
@@ -144,7 +146,7 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
   });
 
-  test('success in time settles it', async () => {
+  test('a success in time settles it', async () => {
     const { id, merchant } = await opened(transfer);
     await timeIs(299, merchant, id);
     expect((await provider(id, 'executed')).status).toBe(200);
@@ -156,7 +158,7 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
     expect(await lateSuccesses()).not.toContain(id);
   });
 
-  test('success after the end changes nothing, and is on the operator’s list until that is attended to', async () => {
+  test('a success after the end changes nothing, and is on the operator’s list until it is attended to', async () => {
     const { id, merchant } = await opened(transfer);
     await timeIs(300, merchant, id);
     await work(merchant);
@@ -173,7 +175,7 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
 });
 
 describe('the five minutes', () => {
-  test('are over for a second process too, which learns the time from the database', async () => {
+  test('apply in a second process too, which reads the time from the database', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     const other = await shop.anotherGateway();
     const account = await findAccount(other, merchant.mid);
@@ -187,7 +189,7 @@ describe('the five minutes', () => {
     expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 
-  test('end once, however many look at the same moment', async () => {
+  test('end once, at any number of concurrent reads', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(300, merchant, id);
     const looks = Array.from({ length: 10 }, () => statusOf(id, merchant));
@@ -204,7 +206,7 @@ describe('the five minutes', () => {
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 
-  test('a decline that is reported after them, but before time declined the payment, is the provider’s own', async () => {
+  test('a decline that is reported after them, but before the payment expired, is the provider’s own', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(301, merchant, id);
     await provider(id, 'rejected');
@@ -212,7 +214,7 @@ describe('the five minutes', () => {
     expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'Declined by the simulated provider.' });
   });
 
-  test('end with a last question: a success whose notification got lost is found', async () => {
+  test('end with a last query: finds a success whose notification got lost', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(299, merchant, id);
     await lostSuccess(id, merchant);
@@ -222,7 +224,7 @@ describe('the five minutes', () => {
     expect(await shop.events(id)).not.toContain('abandoned');
   });
 
-  test('end although the provider does not answer the last question, and what it tells later is late', async () => {
+  test('end although the provider does not answer the last query, and a later report is late', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'error_500', count: 1000 });
     await timeIs(300, merchant, id);
@@ -232,7 +234,7 @@ describe('the five minutes', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
-  test('a decline inside of them is the provider’s own', async () => {
+  test('a decline within them is the provider’s own', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await provider(id, 'rejected');
     expect(await statusOf(id, merchant)).toMatchObject({
@@ -241,7 +243,7 @@ describe('the five minutes', () => {
     });
   });
 
-  test('do not hold for a payer who finished and whose amount is only reserved', async () => {
+  test('do not apply to a payer who finished and whose amount is only authorised', async () => {
     const { id, merchant } = await opened(ARGENTINA, { auth: 'Y' });
     const { payer_page } = (await atProvider(id)).body;
     await timeIs(60, merchant, id);
@@ -256,7 +258,7 @@ describe('the five minutes', () => {
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
   });
 
-  test('after the end the provider is asked for a while, in case its news get lost, and then no more', async () => {
+  test('after the end the provider is queried for a while, in case its notification got lost, and then no more', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(300, merchant, id);
     await work(merchant);
@@ -267,7 +269,7 @@ describe('the five minutes', () => {
     expect(await stored(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
   });
 
-  test('a late success whose news say a wrong amount is found by asking', async () => {
+  test('a late success whose notification carries a wrong amount is found by a query', async () => {
     const { id, merchant } = await opened(ARGENTINA);
     await timeIs(300, merchant, id);
     await work(merchant);
@@ -302,7 +304,7 @@ const fill = async (url: string, form: Fields) => {
 describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   const { field, right, wrong, label, account } = transfer;
 
-  test('sends the payer to our page, which asks for exactly that', async () => {
+  test('sends the payer to the payment page, which asks for exactly that field', async () => {
     const { body, id } = await openedWithout(transfer);
     expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
     expect(body.redirect_url).toMatch(new RegExp(`^${shop.url}/pay/${id}\\.[\\w-]{22}$`));
@@ -317,7 +319,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     ['a wrong value', wrong],
     ['nothing', ''],
     ['blanks', '   '],
-  ])('%s: the page names the problem at its field, and nothing changes', async (_, value) => {
+  ])('%s: the page shows the error at its field, and nothing changes', async (_, value) => {
     const { body, id } = await openedWithout(transfer);
     const { status, page } = await fill(body.redirect_url, { [field]: value });
     expect(status).toBe(422);
@@ -329,7 +331,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect((await atProvider(id)).status).toBe(404);
   });
 
-  test('the right value is kept with the payment, which is submitted and pending', async () => {
+  test('stores a valid value with the payment, which is submitted and pending', async () => {
     const { body, id, merchant } = await openedWithout(transfer);
     const { status, location } = await fill(body.redirect_url, { [field]: right });
     expect([status, location]).toEqual([303, new URL(body.redirect_url).pathname]);
@@ -343,7 +345,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(shown).toMatch(account);
   });
 
-  test('five minutes count from the sale, not from the answer of the payer', async () => {
+  test('five minutes count from the sale, not from the payer’s input', async () => {
     const { body, id, merchant } = await openedWithout(transfer);
     await timeIs(200, merchant, id);
     expect((await fill(body.redirect_url, { [field]: right })).status).toBe(303);
@@ -355,14 +357,14 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
-  test('success after the payer’s answer settles it', async () => {
+  test('a success after the payer’s input settles it', async () => {
     const { body, id, merchant } = await openedWithout(transfer);
     await fill(body.redirect_url, { [field]: right });
     await provider(id, 'executed');
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
   });
 
-  test('nothing given for five minutes: declined, and no provider ever heard of it', async () => {
+  test('no input for five minutes: declined, and the provider is never called', async () => {
     const { body, id, merchant } = await openedWithout(transfer);
     await timeIs(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'REDIRECT' });
@@ -383,7 +385,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect((await atProvider(id)).status).toBe(404);
   });
 
-  test('by the page alone: whoever opens it after five minutes reads that it is over', async () => {
+  test('by the page alone: it shows the expiry to a payer who opens it after five minutes', async () => {
     const { body, id, merchant } = await openedWithout(transfer);
     await timeIs(300, merchant, id);
     const { status, page } = await open(body.redirect_url);
@@ -393,7 +395,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   });
 });
 
-test('a currency that is not the brand’s own is refused', async () => {
+test('refuses a currency that is not the brand’s own', async () => {
   for (const { brand, field, right } of TRANSFERS) {
     const { status, body } = await shop.sale({ brand, identifier: '', order_id: newOrderId(), [field]: right });
     expect(status).toBe(400);

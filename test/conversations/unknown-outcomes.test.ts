@@ -1,4 +1,7 @@
-/** The line is dead, the answer odd, the success late: what the merchant hears, what is found out, and what moved. */
+/**
+ * Broken connections, odd responses, late successes: the answer to the merchant, the resolved outcome, and the money
+ * that moved.
+ */
 import { describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
@@ -30,11 +33,11 @@ const DECLINED = { result: 'DECLINED', status: 'DECLINED' };
 interface Row {
   brand: string;
   mode: string;
-  /** What the sale answers. */
+  /** The response to the sale. */
   answers: Record<string, string>;
-  /** Whether the payer approves afterwards; one who never heard of the provider’s page cannot. */
+  /** Whether the payer approves afterwards; a payer without the address of the provider’s page cannot. */
   payer?: 'approves';
-  /** How it ends, without anybody having to guess. */
+  /** The final state, found without guessing. */
   ends: 'SETTLED' | 'DECLINED';
   attention?: 'late_success';
   /** How often money moved at the provider. */
@@ -70,7 +73,7 @@ const ROWS: Row[] = [
   { brand: 'payout-a', mode: 'late_success', answers: DECLINED, ends: 'DECLINED', attention: 'late_success', moves: 1 },
   { brand: 'payout-a', mode: 'wrong_amount', answers: UNDEFINED, ends: 'SETTLED', moves: 1 },
 
-  // Nobody is behind the test brand, so no money moves anywhere.
+  // The test brand has no provider, so no money moves.
   { brand: 'vcard', mode: 'timeout_before', answers: UNDEFINED, ends: 'SETTLED', moves: 0 },
   { brand: 'vcard', mode: 'timeout_after', answers: UNDEFINED, ends: 'SETTLED', moves: 0 },
   { brand: 'vcard', mode: 'error_500', answers: UNDEFINED, ends: 'SETTLED', moves: 0 },
@@ -117,7 +120,7 @@ describe('a provider that is down', () => {
   const PAUSES = [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400];
 
   test.each(['pin-a', 'hosted-b', 'upi-b', 'vcard'])(
-    '%s: asked with growing pauses, never declined by guess, and at last somebody has to look',
+    '%s: queried with growing intervals, never declined by a guess, and finally listed for an operator',
     async (brand) => {
       const merchant = await newMerchant();
       await fault('timeout_after', { mid: merchant.mid, brand });
@@ -142,7 +145,7 @@ describe('a provider that is down', () => {
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'PENDING' });
 
       await fault('none', { mid: merchant.mid });
-      // One that nobody could be sent to is over by now; the others are what the provider says.
+      // A payment whose payer could not be redirected has expired by now; the others have the provider’s state.
       if (brand === 'upi-b') await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
       await shop.advanceClock(86_400, merchant.mid);
       expect(await shop.inspect(id)).toMatchObject({
@@ -153,7 +156,7 @@ describe('a provider that is down', () => {
     },
   );
 
-  test('payout-a: the news come on a line of their own, and count although no question is answered', async () => {
+  test('payout-a: notifications arrive on another connection, and count although no query is answered', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     await fault('error_500', { mid: merchant.mid, count: 1000 });
@@ -166,7 +169,7 @@ describe('a provider that is down', () => {
     await fault('none', { mid: merchant.mid });
   });
 
-  test('what an operator attended to is asked about all the same', async () => {
+  test('queries continue after an operator attended to the payment', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     await fault('error_500', { mid: merchant.mid, count: 1000 });
@@ -183,7 +186,7 @@ describe('a provider that is down', () => {
 });
 
 describe('a provider that never received it', () => {
-  /** A payment whose submission was lost on the way there. */
+  /** A payment whose submission was lost on the way to the provider. */
   async function lost(brand = 'pin-a') {
     const merchant = await newMerchant();
     await fault('timeout_before', { mid: merchant.mid, brand });
@@ -196,7 +199,7 @@ describe('a provider that never received it', () => {
       pass: (seconds: number) => shop.advanceClock(seconds, merchant.mid),
     };
   }
-  /** The submission was only slow: it arrives between two questions, and its own answer and notification are lost. */
+  /** The submission was only slow: it arrives between two queries, and its response and notification are lost. */
   async function submitLate(id: string, merchant: Merchant): Promise<void> {
     const { url = '', key = '' } = shop.provider ?? {};
     await fetch(`${url}/v1/payments`, {
@@ -213,10 +216,13 @@ describe('a provider that never received it', () => {
       }),
     });
   }
-  /** Nothing tells a question about an unknown payment from any other, so these befall whoever calls next. */
+  /**
+   * The simulator cannot tell a query about an unknown payment from any other, so these faults apply to the next
+   * caller.
+   */
   const next = (mode: string, count = 1): Promise<void> => fault(mode, { count });
 
-  test('says so until nothing can be on its way any more: DECLINED, and the order is free again', async () => {
+  test('answers not found until no call can be in flight: DECLINED, and the order is free again', async () => {
     const { id, merchant, pass } = await lost();
     for (const seconds of [5, 5, 15, 30]) {
       await pass(seconds);
@@ -234,7 +240,7 @@ describe('a provider that never received it', () => {
     expect((await shop.post(saleOf('pin-a', merchant, { order_id }))).body).toMatchObject(SETTLED);
   });
 
-  test('did not answer first and says so once: that is once, and not enough', async () => {
+  test('first does not answer, then answers not found once: not enough', async () => {
     const { id, pass } = await lost();
     await next('error_500', 4);
     for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
@@ -244,7 +250,7 @@ describe('a provider that never received it', () => {
     expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 
-  test('is asked afterwards: what it received after all is a late success, on the operator’s list', async () => {
+  test('is queried afterwards: if it received the payment after all, the late success is on the operator’s list', async () => {
     const { id, merchant, pass } = await lost();
     for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
     expect((await shop.inspect(id)).status).toBe('DECLINED');
@@ -253,7 +259,7 @@ describe('a provider that never received it', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
-  test('was down for days and says so once: not enough either', async () => {
+  test('was down for days and answers not found once: not enough', async () => {
     const { id, pass } = await lost();
     await next('error_500', 10);
     for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400]) await pass(seconds);
@@ -264,7 +270,7 @@ describe('a provider that never received it', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
   });
 
-  test('said so once and has it after all: that counts', async () => {
+  test('answers not found once and has it after all: that counts', async () => {
     const { id, merchant, pass } = await lost();
     await pass(5);
     await submitLate(id, merchant);
@@ -273,8 +279,8 @@ describe('a provider that never received it', () => {
   });
 });
 
-describe('the answer was lost, and the provider has the payment', () => {
-  test('ips: once the provider was asked, a repeat of the sale brings the code that was lost', async () => {
+describe('the response was lost, and the provider has the payment', () => {
+  test('ips: after a query, a repeat of the sale returns the code that was lost', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     const fields = saleFields(merchant, { brand: 'ips', identifier: '', order_currency: 'RSD' });
@@ -290,7 +296,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     });
   });
 
-  test('upi-b: the provider says that it waits, and so the doubt is over', async () => {
+  test('upi-b: the provider answers that it waits, which ends the doubt', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('upi-b', merchant));
@@ -298,7 +304,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING', in_doubt: false, attention: null });
   });
 
-  test('hosted-b: nobody was sent to the page, and after the payer’s hour it is over', async () => {
+  test('hosted-b: the payer was never redirected, and after an hour it is over', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('hosted-b', merchant));
@@ -312,7 +318,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     });
   });
 
-  test('hosted-b: a payer who found the page all the same has paid', async () => {
+  test('hosted-b: a payer who found the page anyway has paid', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('hosted-b', merchant));
@@ -321,7 +327,7 @@ describe('the answer was lost, and the provider has the payment', () => {
     await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
   });
 
-  test('transfer-a: five minutes after the sale it is over, in doubt or not, and what comes then is late', async () => {
+  test('transfer-a: ends five minutes after the sale, in doubt or not, and a later outcome is late', async () => {
     const merchant = await newMerchant();
     await fault('timeout_after', { mid: merchant.mid });
     const { body } = await shop.post(saleOf('transfer-a', merchant));
@@ -333,6 +339,6 @@ describe('the answer was lost, and the provider has the payment', () => {
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

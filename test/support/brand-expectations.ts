@@ -1,4 +1,4 @@
-/** What every brand takes, written a second time by hand, so that a wrong row in the product fails. */
+/** The fields of every brand, written independently of the product, so that a wrong table entry fails. */
 import type { Fields } from './gateway.ts';
 
 export const BLANK = 'This value should not be blank.';
@@ -20,36 +20,36 @@ type Bad = readonly (readonly [value: string, sentence: string])[];
 
 export interface Case {
   words: string;
-  /** On top of the complete request; an empty one is not sent. */
+  /** Added to the complete request; an empty value is not sent. */
   fields: Fields;
-  /** What is refused, and why; nothing when left out. */
+  /** The expected refusals; none when left out. */
   problems?: Fields;
-  /** What the payer is asked for; nothing when left out. */
+  /** The fields that the payer is asked for; none when left out. */
   asks?: readonly string[];
-  /** What the values of the brand are then, where that is not simply what was sent. */
+  /** The resulting values of the brand, where they differ from the request. */
   kept?: Readonly<Record<string, unknown>>;
 }
 
 export interface BrandExpectation {
-  /** What a complete request has besides the usual fields of a sale. */
+  /** The fields of a complete request besides the default fields of a sale. */
   complete: Fields;
-  /** What the account has to have set. */
+  /** Required settings of the account. */
   settings?: Readonly<Record<string, string>>;
-  /** Fields whose absence is refused, and how. */
+  /** Fields whose absence is refused, and the refusal. */
   required?: Fields;
-  /** Fields whose absence sends the payer to our page. */
+  /** Fields whose absence sends the payer to the payment page. */
   asked?: readonly string[];
   optional?: readonly string[];
-  /** Names, without brackets, of what nobody may read. */
+  /** Names, without brackets, of secret fields. */
   secret?: readonly string[];
-  /** Values that are kept although they are no fields of the request, or were not sent. */
+  /** Values that are stored although they are not fields of the request, or were not sent. */
   added?: Fields;
-  /** Values just inside the bounds, each in place of the one in the complete request. */
+  /** Values just inside the bounds, each replacing one of the complete request. */
   good?: Readonly<Record<string, readonly string[]>>;
   /** Values just outside the bounds. */
   bad?: Readonly<Record<string, Bad>>;
   cases?: readonly Case[];
-  /** The ways to pay that are offered, each when all these fields came. */
+  /** The sub-methods on offer, each when all these fields are sent. */
   subMethods?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -60,7 +60,7 @@ const blank = (...fields: string[]): Fields => all(fields, BLANK);
 const each = (values: readonly string[], sentence: string): Bad => values.map((value) => [value, sentence]);
 const letters = (length: number): string => 'x'.repeat(length);
 
-/** The request without a field, a list with all that is in it. */
+/** The request without a field; a list is removed with all its items. */
 export const without = (fields: Fields, ...names: readonly string[]): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([field]) => !names.some((name) => field === name || field.startsWith(`${name}[`))),
@@ -72,7 +72,7 @@ export const changedBy = ({ complete }: Pick<BrandExpectation, 'complete'>, chan
 
 type Json = { [name: string]: Json | string | number | string[] };
 
-/** A copy of a token without the member at a path; members that are JSON in a text are opened on the way. */
+/** A copy of a token without the member at a path; members that hold JSON text are parsed on the way. */
 function lacking(token: Json, [name = '', ...inside]: readonly string[]): Json {
   const { [name]: member, ...others } = token;
   if (inside.length === 0 || member === undefined) return others;
@@ -159,7 +159,7 @@ const document = (number: string): BrandExpectation => ({
 const COINS = ['BTC', 'ETH', 'USDC', 'USDT'];
 const NO_COINS: Bad = each(['btc', 'XRP', 'TRX', 'BSC', 'BTC,ETH', ' BTC', 'USD', '__proto__'], NOT_A_CHOICE);
 
-/** Right addresses of each network, and ones with a mistake that their checksum or form shows. */
+/** Valid addresses of each network, and addresses that their checksum or form reveals as invalid. */
 const ADDRESSES: Readonly<Record<string, { right: string[]; wrong: string[] }>> = {
   BTC: {
     right: [
@@ -246,7 +246,7 @@ const LIST = p('payee_identifications');
 const typeAt = (position: number): string => `${LIST}[${position}][type]`;
 const identificationAt = (position: number): string => `${LIST}[${position}][identification]`;
 
-/** Every type of identification with right values, and with wrong ones where the type has a form. */
+/** Every identification type with valid values, and with invalid ones where the type has a format. */
 export const IDENTIFICATIONS: Readonly<Record<string, { right: string[]; wrong: string[] }>> = {
   SORT_CODE: { right: ['200000', '20-00-00'], wrong: ['20000', '2000000', '20-0000', '20000A'] },
   ACCOUNT_NUMBER: { right: ['31926819', '1', 'ES 12/34'], wrong: [] },
@@ -298,7 +298,7 @@ const NUMBERS = ['0', '0.01', '4.99', '1000', '123456.78'];
 const NO_URLS: Bad = each(['shop.example/mug', '/mug', 'javascript:alert(1)', 'ftp://shop.example/mug'], NOT_URL);
 const URLS = ['https://shop.example', 'http://shop.example/mug?colour=red#top', 'https://shop.example:8443/č'];
 
-/** The country matters as its code says, whichever way that is written; nothing sent is asked for too. */
+/** The country’s code decides, in any letter case; a missing one is asked for too. */
 const askedIn = (country: string, elsewhere: string, fields: readonly string[]): Case[] => {
   const nothing = all(fields, '');
   return [

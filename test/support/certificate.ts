@@ -1,4 +1,4 @@
-/** Certificates for tests, signed by their own key; made here, because not every machine has a tool for it. */
+/** Self-signed certificates for tests, generated in code because not every machine has a tool for it. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface Certificate {
@@ -6,7 +6,7 @@ export interface Certificate {
   cert: string;
 }
 
-/** One element of DER: a tag, a length, and what is inside. */
+/** One DER element: tag, length and content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const inside = Buffer.concat(parts);
   const size = inside.length;
@@ -27,7 +27,7 @@ const TRUE = Buffer.from('0101ff', 'hex');
 
 const DAY_MS = 86_400_000;
 
-/** A certificate for these names and IPv4 addresses, which ends so many days from now. */
+/** A certificate for these names and IPv4 addresses that expires after this many days. */
 export function selfSigned(names: readonly string[], days = 30): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(names[0] ?? 'nobody')))));

@@ -1,4 +1,4 @@
-/** Checkout as its people use it: the merchant’s signed JSON, the payer’s page, the page of the provider behind it. */
+/** Checkout from all sides: the merchant’s signed JSON, the payer’s page, and the provider’s page behind it. */
 import { expect } from 'vitest';
 import { type Answer, type Fields, type Merchant, newOrderId, sign, type TestGateway } from './gateway.ts';
 import { operationFields, REFUSALS, type RefusalName } from './operations.ts';
@@ -8,7 +8,7 @@ export type Body = Record<string, unknown>;
 export const SUCCESS_URL = 'https://shop.example/thanks';
 export const CANCEL_URL = 'https://shop.example/basket';
 
-/** The refusals that only Checkout gives, written a second time by hand. */
+/** The refusals that only Checkout gives, written independently of the product. */
 const OWN_REFUSALS = {
   noPayment: [101000, 'Payment does not exist.'],
   noOrder: [101000, 'Order does not exist.'],
@@ -17,14 +17,14 @@ const OWN_REFUSALS = {
   cardTokenForeign: [205007, 'Card token is not accessible to this account.'],
 } as const;
 
-/** The whole answer to a request that is refused for this reason. */
+/** The complete response to a request that is refused for this reason. */
 export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entries: string[]) {
   const [error_code, error_message] = { ...REFUSALS, ...OWN_REFUSALS }[name];
   const errors = entries.map((entry) => ({ error_code: 100000, error_message: entry }));
   return { status: 400, body: { result: 'ERROR', error_code, error_message, errors } };
 }
 
-/** What the hash of each request covers, written a second time by hand. */
+/** The fields that the hash of each request covers, written independently of the product. */
 export const SIGNED: Readonly<Record<string, readonly string[]>> = {
   session: ['order.number', 'order.amount', 'order.currency', 'order.description'],
   'payment/status': ['payment_id', 'trans_id', 'order_id'],
@@ -44,13 +44,13 @@ export const SIGNED: Readonly<Record<string, readonly string[]>> = {
 const at = (body: unknown, path: string): unknown =>
   path.split('.').reduce((place, name) => (place as Body | null | undefined)?.[name], body);
 
-/** A request with its key and its hash, unless the fields bring their own. */
+/** A request with its key and its hash, unless the fields contain their own. */
 export function signed(path: string, fields: Body, { merchant_key, password }: Merchant): Body {
   const values = (SIGNED[path] ?? []).map((name) => String(at(fields, name) ?? ''));
   return { merchant_key, hash: sign(password, ...values), ...fields };
 }
 
-/** A complete session; what is given replaces the usual fields, and `undefined` leaves one out. */
+/** A complete session; the given fields replace the defaults, and `undefined` omits one. */
 export function sessionFields(fields: Body = {}): Body {
   const order = { number: newOrderId(), amount: '10.00', currency: 'USD', description: 'A test order' };
   const isPart = typeof fields.order === 'object' && fields.order !== null && !Array.isArray(fields.order);
@@ -63,7 +63,7 @@ export function sessionFields(fields: Body = {}): Body {
   };
 }
 
-/** The sentences of the entries, written a second time by hand. */
+/** The sentences of the entries, written independently of the product. */
 export const SENTENCES = {
   blank: 'This value should not be blank.',
   invalid: 'This value is not valid.',
@@ -82,7 +82,7 @@ const rows = <Value>(values: readonly Value[], row: (value: Value) => [Body, str
 
 const NO_ORDER = ['number', 'amount', 'currency', 'description'].map((name) => `order.${name}: ${blank}`);
 
-/** Sessions that are refused, and the entries that say why. */
+/** Sessions that are refused, and the entries with the reasons. */
 export const REFUSED_SESSIONS: Row[] = [
   ...rows(['operation', 'success_url', 'hash'], (name) => [{ [name]: undefined }, `${name}: ${blank}`]),
   ...rows(['operation', 'success_url', 'hash'], (name) => [{ [name]: '' }, `${name}: ${blank}`]),
@@ -130,7 +130,7 @@ export const REFUSED_SESSIONS: Row[] = [
   ['two mistakes', { operation: '', order: { amount: '1' } }, `operation: ${blank}`, `order.amount: ${invalid}`],
 ];
 
-/** Sessions as real callers send them, which will all do. */
+/** Sessions as real clients send them, all valid. */
 export const TOLERATED_SESSIONS: [what: string, fields: Body][] = [
   ['100 yen', { order: { amount: '100', currency: 'JPY' } }],
   ['100.00 yen', { order: { amount: '100.00', currency: 'JPY' } }],
@@ -158,7 +158,7 @@ const named = (sentence: string, ...names: string[]): Parameters<typeof refusal>
 export const NOWHERE = '01a1dd06-691f-7000-87fc-b0749d0543ed';
 const NO_HASH: Parameters<typeof refusal> = ['wrongHash', 'hash: Hash is not valid.'];
 
-/** Questions about payments that are refused. */
+/** Status queries that are refused. */
 export const REFUSED_QUERIES: Refused<[what: string]>[] = [
   ['nothing', {}, ...named(blank, 'payment_id')],
   ['a random id', { payment_id: NOWHERE }, 'noPayment'],
@@ -183,7 +183,7 @@ export const creditFields = (fields: Body = {}) => ({
   ...fields,
 });
 
-/** Credits, which are all refused, since nobody knows the token. */
+/** Credits, all refused because the token is unknown. */
 export const REFUSED_CREDITS: Refused<[what: string]>[] = [
   ['a token that nobody knows', {}, 'noCardToken'],
   ['a name', { name: 'Ada Byron' }, 'noCardToken'],
@@ -206,7 +206,7 @@ export const newOrder = (fields: Body = {}) => ({
   ...fields,
 });
 
-/** Repetitions that are refused. */
+/** Recurring payments that are refused. */
 export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
   ['another token', { recurring_token: 'x' }, 'incorrectTransaction'],
   ['an unknown payment', { recurring_init_trans_id: NOWHERE }, 'incorrectTransaction'],
@@ -223,7 +223,7 @@ export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
   ['another hash', { hash: 'x' }, ...NO_HASH],
 ];
 
-/** What cannot be done to a payment in some state. */
+/** Operations that a state does not allow. */
 export const REFUSED_OPERATIONS: Refused<[path: string, state: CheckoutState]>[] = [
   ['refund', 'prepare', {}, 'notSupported'],
   ...(['pending', 'decline', 'void', 'refund'] as const).map(
@@ -243,7 +243,7 @@ export const REFUSED_OPERATIONS: Refused<[path: string, state: CheckoutState]>[]
   ['capture', 'pending', { amount: '10.0' }, ...named(invalid, 'amount')],
 ];
 
-/** Characters that no database holds. */
+/** Characters that PostgreSQL cannot store. */
 export const IMPOSSIBLE_SESSIONS: [where: string, fields: Body][] = [
   ['in the number', { order: { number: 'A\0B' } }],
   ['in the description', { order: { description: 'A\0B' } }],
@@ -259,11 +259,11 @@ export interface FetchedPage {
   text: string;
   location: string;
   headers: Headers;
-  /** Where the page was shown, from which its links lead on. */
+  /** The address of the page, against which its links are resolved. */
   url: string;
 }
 
-/** Opens an address as a browser does that is not led on by itself. */
+/** Fetches an address without following redirects. */
 export async function show(url: string, init: RequestInit = {}): Promise<FetchedPage> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const { status, headers } = response;
@@ -273,7 +273,7 @@ export async function show(url: string, init: RequestInit = {}): Promise<Fetched
 export const fill = (url: string, form: Fields): Promise<FetchedPage> =>
   show(url, { method: 'POST', body: new URLSearchParams(form) });
 
-/** Goes where an answer leads to, and further, until there is a page. */
+/** Follows the redirects of a response until there is a page. */
 export async function follow(fetched: FetchedPage): Promise<FetchedPage> {
   return fetched.location === '' ? fetched : follow(await show(new URL(fetched.location, fetched.url).href));
 }
@@ -287,17 +287,17 @@ export const marked = (page: string): string[] =>
   [...page.matchAll(/<input\b[^>]*>/g)]
     .filter(([input]) => input.includes('aria-invalid="true"'))
     .map(([input]) => /\bname="([^"]*)"/.exec(input)?.[1] ?? '');
-/** The ways to pay that a page offers. */
+/** The payment methods that a page offers. */
 export const choices = (page: string): string[] =>
   [...page.matchAll(/href="\?method=([^"]*)"/g)].map(([, label]) => decodeURIComponent(label ?? ''));
 
-/** What the test brand is told to come to. */
+/** The identifiers of the test brand for each outcome. */
 export const VCARD = {
   success: { method: 'vcard', identifier: 'success@example.com' },
   decline: { method: 'vcard', identifier: 'decline@example.com' },
 } as const;
 
-/** The form of a card, as its payer fills it in; in the sandbox this one succeeds. */
+/** The card form as its payer fills it in; in the sandbox this card succeeds. */
 export const cardForm = (form: Fields = {}): Fields => ({
   ...{ method: 'card', card_number: '4111111111111111', card_expiry: '01/38', card_cvv: '123' },
   ...{ card_holder: 'Ada Byron', ...form },
@@ -318,7 +318,7 @@ export interface Session {
   orderId: string;
 }
 
-/** The calls of one shop, each with the fields that everybody sends. */
+/** The calls of one shop, each with the default fields. */
 export function checkoutOf(shop: TestGateway) {
   const raw = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${shop.url}/api/v1/${path}`, init);
@@ -346,7 +346,7 @@ export function checkoutOf(shop: TestGateway) {
     return session;
   };
 
-  /** A session whose payer paid with a card, and the token of the card when the shop asked for one. */
+  /** A session whose payer paid with a card, and the token of the card when it was requested. */
   const paidByCard = async (fields: Body = {}, merchant = shop.merchant, form: Fields = {}) => {
     const session = await open({ methods: ['card'], req_token: true, ...fields }, merchant);
     const { status, text } = await fill(session.url, cardForm(form));
@@ -355,7 +355,7 @@ export function checkoutOf(shop: TestGateway) {
     return { ...session, id: body.payment_id as string, token: body.card_token as string, state: body.status };
   };
 
-  /** A session whose payer was sent on to the page of the provider. */
+  /** A session whose payer was redirected to the provider’s page. */
   const atDocA = async (fields: Body = {}, merchant = shop.merchant): Promise<Session & { page: string }> => {
     const session = await open({ methods: ['doc-a'], ...fields }, merchant);
     const { status, location } = await fill(session.url, DOC_A);
@@ -363,7 +363,7 @@ export function checkoutOf(shop: TestGateway) {
     return { ...session, page: location };
   };
 
-  /** How a payment comes into a state, beginning with a session. */
+  /** The steps that bring a payment into a state, starting with a session. */
   const ways: Record<CheckoutState, (merchant: Merchant) => Promise<string>> = {
     prepare: async (merchant) => (await open({}, merchant)).id,
     redirect: async (merchant) => (await atDocA({}, merchant)).id,
@@ -409,7 +409,7 @@ export function checkoutOf(shop: TestGateway) {
       return body.map(({ payment_id }: { payment_id: string }) => payment_id);
     },
 
-    /** What the provider knows of a payment; nothing when it never heard of it. */
+    /** The provider’s record of a payment; undefined when it never received it. */
     async atProvider(id: string): Promise<Answer['body']> {
       const { url = '', key = '' } = shop.provider ?? {};
       const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });

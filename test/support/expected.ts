@@ -1,4 +1,4 @@
-/** Tables of the interface, written a second time by hand, so that a wrong row in the product fails. */
+/** Tables of the API, written independently of the product, so that a wrong entry there fails. */
 import type { PaymentEvent, StateName } from '../../src/rules/states.ts';
 
 const FROM_THE_PAYER = {
@@ -10,7 +10,7 @@ const FROM_THE_PAYER = {
   abandoned: 'DECLINED',
 } as const;
 
-/** Every move there is; all others are noted only. */
+/** Every transition; all other events are only recorded. */
 export const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
   PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
   REDIRECT: { redirected: 'REDIRECT', ...FROM_THE_PAYER },
@@ -52,7 +52,7 @@ export const EVENTS: PaymentEvent[] = [
   'chargedBack',
 ];
 
-/** The settings of an account that nobody touched, as the admin API of a production gateway shows them. */
+/** The default settings of an account, as the admin API of a production gateway shows them. */
 export const DEFAULT_SETTINGS = {
   refunds_allowed: true,
   callback_url: '',
@@ -80,7 +80,7 @@ export const DEFAULT_SETTINGS = {
   },
 };
 
-/** In the sandbox the limits against card testing hold only where they are set. */
+/** In the sandbox the card testing limits are off by default. */
 export const SANDBOX_SETTINGS = {
   ...DEFAULT_SETTINGS,
   card_tries_per_session: 0,

@@ -1,4 +1,4 @@
-/** A gateway for one test file: a fresh database, real HTTP on a free port, a merchant who can sign. */
+/** A gateway for one test file: a fresh database, real HTTP on a free port, and a merchant that signs requests. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, inject } from 'vitest';
@@ -15,11 +15,11 @@ import { query, TEMPLATE } from './database.ts';
 
 export type Fields = Record<string, string>;
 
-/** How ids and dates look on the wire. */
+/** The format of ids and dates on the wire. */
 export const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
-/** What the provider does by itself takes a moment. */
+/** Polling options for what the provider does asynchronously. */
 export const PATIENTLY = { timeout: 5000 };
 
 export interface Answer {
@@ -44,29 +44,31 @@ export interface TestGateway {
   merchant: Merchant;
   post(fields: Fields, headers?: Fields): Promise<Answer>;
   admin(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** The sandbox's own calls, and how to reach the provider simulator itself. */
+  /** The sandbox API, and the address of the provider simulator. */
   sandbox(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   provider: { url: string; key: string; notificationSecret: string } | undefined;
-  /** Makes another account with these settings. */
+  /** Creates another account with these settings. */
   newMerchant(settings?: Record<string, unknown>): Promise<Merchant>;
-  /** Sends a signed SALE with these fields in place of the usual ones. */
+  /** Sends a signed SALE with these fields in place of the defaults. */
   sale(fields?: Fields, merchant?: Merchant): Promise<Answer>;
   status(transId: string, merchant?: Merchant): Promise<Answer>;
   advanceClock(seconds: number, mid?: string): Promise<void>;
-  /** A payment as the operator sees it, and the names of what happened to it. */
+  /** A payment as the operator sees it, and the names of its history events. */
   inspect(id: string): Promise<Answer['body']>;
   events(id: string): Promise<string[]>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
-  /** Opens another gateway over the same database, as a second process would; `reach` is another way to it. */
+  /**
+   * Opens another gateway over the same database, as a second process would; `reach` overrides the database address.
+   */
   anotherGateway(reach?: Connection): Promise<Gateway>;
-  /** How to reach the database itself. */
+  /** The connection string of the database. */
   connection: Connection;
   close(): Promise<void>;
 }
 
 export const ADMIN_TOKEN = 'a-token-that-is-long-enough-for-the-tests';
 
-/** The hash as a merchant's own code computes it, written apart from the gateway's. */
+/** The hash as a merchant’s code computes it, implemented independently of the gateway. */
 export function sign(password: string, ...values: string[]): string {
   const upper = Array.from(values.join('') + password, (c) => (c >= 'a' && c <= 'z' ? c.toUpperCase() : c)).join('');
   const inner = createHash('md5').update(upper).digest('hex');
@@ -76,7 +78,7 @@ export function sign(password: string, ...values: string[]): string {
 let orders = 0;
 export const newOrderId = (): string => `order-${process.pid}-${++orders}`;
 
-/** A complete and signed SALE; what is given replaces the usual fields and is covered by the hash. */
+/** A complete, signed SALE; the given fields replace the defaults and are covered by the hash. */
 export function saleFields(merchant: Merchant, fields: Fields = {}): Fields {
   const sale: Fields = {
     action: 'SALE',
@@ -96,21 +98,21 @@ export function saleFields(merchant: Merchant, fields: Fields = {}): Fields {
 }
 
 export interface TestOptions {
-  /** The keys that seal, when a test has to know them. */
+  /** The sealing keys, when a test has to know them. */
   masterKey?: string;
   environment?: 'sandbox' | 'production';
   trustedProxies?: string[];
   requestsPerAddress?: number;
   logLevel?: string;
-  /** Providers in place of the real ones: they stand for the world outside. */
+  /** Test connectors in place of the real ones. */
   connectors?: Record<string, Connector>;
-  /** A PostgreSQL server in place of the one of the whole run. */
+  /** Another PostgreSQL server than the one of the whole run. */
   server?: Parameters<typeof query>[0];
-  /** Where the gateway itself reaches the server, such as a proxy; the test's own statements go directly. */
+  /** The address at which the gateway reaches the server, such as a proxy; the test’s own statements go directly. */
   through?: Pick<Connection, 'host' | 'port'>;
-  /** Whether the provider simulator runs too. */
+  /** Whether to start the provider simulator. */
   simulator?: boolean;
-  /** The file of its books, so that it can be opened again. */
+  /** The file of the simulator’s ledger, so that it can be opened again. */
   simulatorFile?: string;
 }
 
@@ -213,7 +215,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   return self;
 }
 
-/** The gateway of a test file, with an empty database: there before its first test, and gone after the last. */
+/** The gateway of a test file, with an empty database: starts before the first test and stops after the last. */
 export function openShop(options?: TestOptions): TestGateway {
   const shop = {} as TestGateway;
   beforeAll(async () => {
@@ -223,7 +225,7 @@ export function openShop(options?: TestOptions): TestGateway {
   return shop;
 }
 
-/** Two files may clone the template at the same moment, which PostgreSQL refuses to one of them. */
+/** PostgreSQL refuses concurrent clones of the same template, so cloning is retried. */
 async function createDatabase(server: Parameters<typeof query>[0], name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,7 +1,9 @@
-/** A name server on this machine that answers over UDP, for names that begin as a test says. */
+/** A local DNS server over UDP for names with the prefixes that a test uses. */
 import { createSocket } from 'node:dgram';
 
-/** Every A record is 127.0.0.1, and there are no others; `nobody…` does not exist, and `silent…` gets no answer. */
+/**
+ * Every A record is 127.0.0.1, and there are no other records; `nobody…` does not exist, and `silent…` gets no answer.
+ */
 export async function startNameServer({ isDead = false } = {}) {
   const socket = createSocket('udp4');
   const asked: string[] = [];
@@ -21,13 +23,13 @@ export async function startNameServer({ isDead = false } = {}) {
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
-    /** Every question, such as `A shop.example`. */
+    /** Every query, such as `A shop.example`. */
     asked,
     close: () => new Promise<void>((resolve) => socket.close(resolve)),
   };
 }
 
-/** The name of the question, type A, class IN, a minute to live, and the four bytes of the address. */
+/** The queried name, type A, class IN, a TTL of one minute, and the four bytes of the address. */
 const A_RECORD = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
 
 function readQuestion(message: Buffer): { name: string; type: string; bytes: Buffer } {

@@ -1,9 +1,9 @@
-/** Captures, voids and refunds as merchants ask for them, and both sets of books to compare afterwards. */
+/** Captures, voids and refunds as merchants request them, and both ledgers for comparison. */
 import { expect } from 'vitest';
 import { BRAND_EXPECTATIONS } from './brand-expectations.ts';
 import { type Answer, type Fields, type Merchant, saleFields, sign, type TestGateway } from './gateway.ts';
 
-/** The refusals of operations, written a second time by hand, so that a wrong word in the product fails. */
+/** The refusals of operations, written independently of the product, so that a wrong message there fails. */
 export const REFUSALS = {
   invalidData: [100000, 'Request data is invalid.'],
   notUuid: [100000, 'This is not a valid UUID.'],
@@ -27,7 +27,7 @@ export const REFUSALS = {
 
 export type RefusalName = keyof typeof REFUSALS;
 
-/** The whole answer to a request that is refused for this reason. */
+/** The complete response to a request that is refused for this reason. */
 export const refused = (name: RefusalName, ...entries: string[]) => ({
   status: 400,
   body: {
@@ -38,7 +38,7 @@ export const refused = (name: RefusalName, ...entries: string[]) => ({
   },
 });
 
-/** What an answer says, without its headers. */
+/** Status and body of a response, without its headers. */
 export const said = async (answer: Answer | Promise<Answer>): Promise<Pick<Answer, 'status' | 'body'>> => {
   const { status, body } = await answer;
   return { status, body };
@@ -69,11 +69,11 @@ export const brandSale = (brand: string, merchant: Merchant, fields: Fields = {}
     ...fields,
   });
 
-/** The operations of one shop, each with the fields that everybody sends. */
+/** The operations of one shop, each with the default fields. */
 export function operationsOf(shop: TestGateway) {
   const inspect = async (id: string): Promise<Answer['body']> => (await shop.admin('GET', `/payments/${id}`)).body;
 
-  /** Makes a payment and returns its id, once it is in this state. */
+  /** Makes a payment and returns its id once it is in this state. */
   const sale = async (brand: string, merchant: Merchant, fields: Fields, status: string): Promise<string> => {
     const { body } = await shop.post(brandSale(brand, merchant, fields));
     expect(body, JSON.stringify(body)).toMatchObject({ status });
@@ -88,7 +88,7 @@ export function operationsOf(shop: TestGateway) {
     expect(status, JSON.stringify(body)).toBe(200);
   };
 
-  /** A call to the provider behind the gateway’s back. */
+  /** Calls the provider directly, without the gateway. */
   const atProvider = async (path: string, body?: unknown): Promise<Answer['body']> => {
     const { url = '', key = '' } = shop.provider ?? {};
     const response = await fetch(url + path, {
@@ -98,7 +98,7 @@ export function operationsOf(shop: TestGateway) {
     return response.json();
   };
 
-  /** The payer says yes on the provider’s page or in their app. */
+  /** The payer approves on the provider’s page or in their app. */
   const approve = async (id: string): Promise<void> => {
     const { payer_page } = await atProvider(`/control/payments/${id}`);
     const decision = new URLSearchParams({ decision: 'approve' });
@@ -118,7 +118,7 @@ export function operationsOf(shop: TestGateway) {
     events: async (id: string): Promise<string[]> =>
       (await inspect(id)).history.map((row: { event: string }) => row.event),
 
-    /** What our books hold of a payment besides what the operator is shown. */
+    /** Columns of a payment that the admin API does not show. */
     held: async (id: string): Promise<Record<string, unknown> | undefined> =>
       (await shop.rows(`select reserved::int, busy from payments where payment_id = '${id}'`))[0],
 
@@ -126,13 +126,13 @@ export function operationsOf(shop: TestGateway) {
       expect((await shop.sandbox('POST', '/faults', { mode, ...more })).status).toBe(200);
     },
 
-    /** Everything that moved at the provider, in its order. */
+    /** Every movement at the provider, in order. */
     movements: async (id: string): Promise<string[]> =>
       (await ledgerOf(shop))
         .filter(({ reference }) => reference === id)
         .map(({ kind, direction, amount }) => `${kind} ${direction} ${amount}`),
 
-    /** A payment whose amount is reserved, made in the way of its brand. */
+    /** An authorised payment, made the way that its brand requires. */
     async authorised(brand = 'vcard', fields: Fields = {}, merchant: Merchant = shop.merchant): Promise<string> {
       const first = brand === 'doc-a' ? 'REDIRECT' : 'PENDING';
       const id = await sale(brand, merchant, { auth: 'Y', ...fields }, first);
@@ -160,7 +160,7 @@ export interface Movement {
   amount: string;
 }
 
-/** The provider’s own books, all pages of them. */
+/** The provider’s own ledger, all pages of it. */
 export async function ledgerOf(shop: TestGateway): Promise<Movement[]> {
   const all: Movement[] = [];
   for (let after: number | null = 0; after !== null; ) {

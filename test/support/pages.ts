@@ -1,12 +1,12 @@
-/** The payer's pages as a test looks at them: what is on one besides our script, and whether a browser is kept safe. */
+/** Checks of the payer’s pages: their content without the script, and their security headers. */
 import { hash } from 'node:crypto';
 import { expect } from 'vitest';
 import { SCRIPT } from '../../src/pages/script.ts';
 
-/** A page without the one script that every page has. */
+/** A page without the script that all pages share. */
 export const withoutScript = (page: string): string => page.replace(`<script>${SCRIPT}</script>`, '');
 
-/** What a payer reads, without tags, style and script. */
+/** The visible text, without tags, style and script. */
 export const readable = (page: string): string =>
   withoutScript(page)
     .replace(/<style>[\s\S]*?<\/style>/g, '')
@@ -17,7 +17,7 @@ export const readable = (page: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The rules of a page's policy by their names. */
+/** The directives of a page’s content security policy by name. */
 export const policyOf = (headers: Headers): Map<string, string> =>
   new Map(
     (headers.get('content-security-policy') ?? '').split('; ').map((rule) => {
@@ -31,7 +31,7 @@ const hashesOf = (page: string, tag: string): string =>
     .map(([, text]) => `'sha256-${hash('sha256', text as string, 'base64')}'`)
     .join(' ');
 
-/** A page lets nothing else in, is kept nowhere, and tells nobody where it was. */
+/** A page restricts its content, forbids caching and sends no referrer. */
 export function expectSafe({ headers, text }: { headers: Headers; text: string }): void {
   const policy = policyOf(headers);
   expect(policy.get('default-src')).toBe("'none'");

@@ -1,4 +1,4 @@
-/** Payments put into the store by hand, as if the process that opened them had died right after. */
+/** Payments inserted directly into the store, as if the process that opened them had died right after. */
 import { composePayment } from '../../src/core/payments/open.ts';
 import { completeSettings } from '../../src/rules/settings.ts';
 import type { WholePayment } from '../../src/store/payments.ts';

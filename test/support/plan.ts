@@ -1,8 +1,8 @@
-/** How PostgreSQL carries out a statement: which indexes it reads, and how much. */
+/** The plan of a statement: which indexes PostgreSQL reads, and how much. */
 import type pg from 'pg';
 
 export interface PlanReading {
-  /** The indexes that were read, and `Seq Scan` where a whole table was. */
+  /** The indexes that were read, and `Seq Scan` for a full table scan. */
   reads: string[];
   /** Pages of tables and indexes. */
   pages: number;
@@ -21,7 +21,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Runs the statement and tells what it read. */
+/** Runs the statement and returns what it read. */
 export async function readingOf(pool: pg.Pool, text: string, values: unknown[]): Promise<PlanReading> {
   const { rows } = await pool.query(`explain (analyze, buffers, timing off, format json) ${text}`, values);
   const top = rows[0]['QUERY PLAN'][0].Plan as PlanNode;

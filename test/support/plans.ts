@@ -1,7 +1,7 @@
-/** Which rows a statement really reads: runs what the store runs once more, under EXPLAIN ANALYZE, and undoes it. */
+/** The rows that the store’s statements read: runs each again under EXPLAIN ANALYZE, and rolls it back. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-// @ts-expect-error The package has no types for it: how it writes a value on the wire.
+// @ts-expect-error The package has no types for its serializer of wire values.
 import { prepareValue } from 'pg/lib/utils.js';
 import { createCallbackStore } from '../../src/store/callbacks.ts';
 import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
@@ -24,13 +24,13 @@ interface PlanNode {
 }
 
 export interface Reading {
-  /** Rows of the table that were looked at, also those that a filter removed. */
+  /** Rows of the table that were read, including those that a filter removed. */
   rows: number;
-  /** How: `Index Scan callbacks_due`, `Seq Scan`. */
+  /** The scan: `Index Scan callbacks_due`, `Seq Scan`. */
   scans: string[];
 }
 
-/** The same database, which notes the statements that go through it. */
+/** The same database, recording the statements that go through it. */
 export function noting(database: Database, connection: Connection) {
   const statements: Statement[] = [];
   const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
@@ -54,7 +54,7 @@ const literal = (value: unknown): string => {
   return text === null || text === undefined ? 'null' : pg.escapeLiteral(String(text));
 };
 
-/** The store of callbacks over connections of its own, and the statements that it sends. */
+/** The callback store over its own connections, and the statements that it sends. */
 export function notedCallbackStore(connection: Connection) {
   const opened = openDatabase(connection, () => undefined);
   const { database, statements, close } = noting(opened, connection);
@@ -68,7 +68,7 @@ export function notedCallbackStore(connection: Connection) {
   };
 }
 
-/** Runs a statement in a transaction that is rolled back, and says how it read a table. */
+/** Runs a statement in a transaction that is rolled back, and returns how it read a table. */
 export async function readingOf(
   connection: Connection,
   { text, values }: Statement,
@@ -79,7 +79,7 @@ export async function readingOf(
   await client.connect();
   try {
     await client.query('begin');
-    // Prepared, so that it gets the plan that the settings of the connection ask for.
+    // Prepared, so that it gets the plan that the settings of the connection select.
     await client.query(`prepare probe as ${text}`);
     const arguments_ = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
     const { rows } = await client.query(`explain (analyze, format json) execute probe${arguments_}`);

@@ -20,13 +20,16 @@ export interface Script {
 
 export interface ScriptedProvider {
   connector: Connector;
-  /** What it does from now on; what is not named stays as it is. */
+  /** Sets the behaviour from now on; omitted members stay unchanged. */
   does(script: Partial<Script>): void;
   /** The calls about a payment so far: `submit`, `query`, `void 1000`, `ask void`. */
   calls(reference: string): string[];
 }
 
-/** Without a script it authorises or settles what it is sent, says so when it is asked, and does every operation. */
+/**
+ * Without a script it authorises or settles what it receives, answers queries accordingly, and performs every
+ * operation.
+ */
 const WILLING: Script = {
   submit: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),
   query: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),

@@ -1,4 +1,4 @@
-/** Preloaded into a process (`--import`): its own clock is off by CLOCK_SKEW_MS, as that of a badly kept host is. */
+/** Preloaded into a process (`--import`): shifts its clock by CLOCK_SKEW_MS, as on a host with a wrong clock. */
 const skewMs = Number(process.env.CLOCK_SKEW_MS ?? 0);
 const RealDate = Date;
 globalThis.Date = class extends RealDate {

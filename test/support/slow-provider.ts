@@ -1,4 +1,4 @@
-/** A provider that takes its time: every call is delayed, and its books tell which payments it settled. */
+/** A slow provider: every call is delayed, and its ledger lists the payments that it settled. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,7 @@ export interface SlowProvider {
   close(): Promise<void>;
 }
 
-/** How long one submission takes to be processed, and how long its answer then takes; and how long a query takes. */
+/** How long a submission takes to be processed, how long its response then takes, and how long a query takes. */
 export interface Delays {
   processing(): number;
   answer(): number;
@@ -47,7 +47,7 @@ export async function startSlowProvider(delays: Delays): Promise<SlowProvider> {
     const { reference = '', amount = '', currency = '' } = await read(request);
     arrivals.set(reference, performance.now());
     underWay++;
-    // What arrived is processed, whether or not the client is still there.
+    // A submission that arrived is processed, even if the client has disconnected.
     await pause(delays.processing());
     if (!amounts.has(reference)) settled.push(reference);
     amounts.set(reference, { amount, currency });
