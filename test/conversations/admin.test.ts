@@ -71,10 +71,10 @@ describe('bearer token', () => {
     ['too short', `Bearer ${ADMIN_TOKEN.slice(0, -1)}`],
     ['too long', `Bearer ${ADMIN_TOKEN}x`],
     ['in another case', `Bearer ${ADMIN_TOKEN.toUpperCase()}`],
-    ['followed by something', `Bearer ${ADMIN_TOKEN} x`],
+    ['with a suffix', `Bearer ${ADMIN_TOKEN} x`],
     ['without a scheme', ADMIN_TOKEN],
     ['of another scheme', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
-    ['of a scheme that only looks like it', `Bearers ${ADMIN_TOKEN}`],
+    ['of a similar scheme', `Bearers ${ADMIN_TOKEN}`],
     ['empty', 'Bearer '],
     ['only a scheme', 'Bearer'],
   ])('%s: 401', async (_, authorization) => {
@@ -404,8 +404,8 @@ describe('malformed bodies', () => {
     ['true', 'true', NOT_AN_OBJECT],
     ['nothing', '', NOT_AN_OBJECT],
     ['a form', 'name=x', NOT_JSON],
-    ['half an object', '{"name":"x"', NOT_JSON],
-    ['a comma too many', '{"name":"x",}', NOT_JSON],
+    ['a truncated object', '{"name":"x"', NOT_JSON],
+    ['a trailing comma', '{"name":"x",}', NOT_JSON],
     [
       'a number too large',
       '{"authorisation_days":1e999}',

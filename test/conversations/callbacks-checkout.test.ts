@@ -143,8 +143,8 @@ describe('a card', () => {
     ['cancelled', '05/38', VISA, { cancel: '1' }, failed('07')],
     ['failed', '06/38', VISA, CODE, failed('07')],
     ['failed', '06/38', MASTERCARD, CODE, failed('00')],
-    ['passed, with a result that comes late', '05/39', VISA, CODE, passed('05')],
-    ['passed, with a result that comes twice', '06/39', VISA, CODE, passed('05')],
+    ['passed, with a late result', '05/39', VISA, CODE, passed('05')],
+    ['passed, with a duplicate result', '06/39', VISA, CODE, passed('05')],
     ['failed, though the browser claims the contrary', '08/39', VISA, CODE, failed('07')],
   ])('a challenge that is %s, %s of %s', async (_, expiry, number, answer, expected) => {
     const scene = await typed(expiry, {}, number);

@@ -219,7 +219,7 @@ const OPERATIONS: Row[] = [
 const PESOS = { order_currency: 'ARS' };
 const DINARS = { order_currency: 'RSD' };
 const PAYERS: Row[] = [
-  ['the bank says ACSC', 'ips', DINARS, [bank('ACSC')], [PENDING, SETTLED]],
+  ['the bank reports ACSC', 'ips', DINARS, [bank('ACSC')], [PENDING, SETTLED]],
   [
     'the bank says PDNG and RJCT',
     'ips',

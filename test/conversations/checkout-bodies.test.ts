@@ -48,11 +48,11 @@ describe('an unknown path is refused before its body is read', () => {
   };
 
   test.each<[string, () => string]>([
-    ['a broken body', () => '{'],
+    ['a malformed body', () => '{'],
     ['an empty body', () => ''],
     ['a body that is too large', () => JSON.stringify({ x: 'x'.repeat(70_000) })],
     ['a name that is not allowed', () => '{"__proto__": 1}'],
-    ['a right body', sessionText],
+    ['a valid body', sessionText],
   ])('with %s', async (_, body) => {
     expect(await post('payment/sale', body())).toEqual(UNKNOWN);
     expect(await post('session', body(), 'PUT')).toEqual(UNKNOWN);
@@ -90,10 +90,10 @@ describe('the bytes', () => {
   const twice = (name: string) => invalid(`${name}: This value should be sent once.`);
   test.each<[string, string, string]>([
     ['a field', '"success_url": "https://other.example/"', 'success_url'],
-    ['a field written otherwise', '"success\\u005furl" : "https://other.example/"', 'success_url'],
-    ['a field inside', '"customer": {"name": "Ada", "email": "", "name": "Eve"}', 'customer.name'],
-    ['a field far inside', '"x": [{"a": 1}, {"a": {"b": 1, "b": 1}}]', 'x.a.b'],
-    ['a name of another shape', '"x": {"a b": 1, "a b": 2}', 'body'],
+    ['an escaped field', '"success\\u005furl" : "https://other.example/"', 'success_url'],
+    ['a nested field', '"customer": {"name": "Ada", "email": "", "name": "Eve"}', 'customer.name'],
+    ['a deeply nested field', '"x": [{"a": 1}, {"a": {"b": 1, "b": 1}}]', 'x.a.b'],
+    ['a name with a space', '"x": {"a b": 1, "a b": 2}', 'body'],
     ['a name that could be a password', `"${'0f'.repeat(16)}": 1, "${'0f'.repeat(16)}": 2`, 'body'],
   ])('must not repeat a member: %s', async (_, member, name) => {
     expect(await post('session', withMember(member))).toEqual(twice(name));

@@ -43,13 +43,13 @@ describe('the payment methods', () => {
     ['dinars', { brands: SOME }, { order: { currency: 'RSD' } }, ['vcard', 'ips', 'doc-a']],
     ['pesos of Argentina', { brands: SOME }, { order: { currency: 'ARS' } }, ['vcard', 'transfer-a', 'doc-a']],
     ['pesos of Mexico', { brands: SOME }, { order: { currency: 'MXN' } }, ['vcard', 'transfer-b', 'doc-a']],
-    ['what the session names', {}, { methods: ['upi-a', 'doc-a'] }, ['doc-a', 'upi-a']],
-    ['what both name', { brands: SOME }, { methods: ['upi-a', 'doc-a', 'ips', 'vcard'] }, ['vcard', 'doc-a']],
-    ['no names at all', { brands: ['vcard', 'doc-a'] }, { methods: [] }, ['vcard', 'doc-a']],
-    ['a name of the account', { brand_aliases: { Slip: 'doc-b' } }, { methods: ['Slip', 'vcard'] }, ['vcard', 'doc-b']],
+    ['methods of the session', {}, { methods: ['upi-a', 'doc-a'] }, ['doc-a', 'upi-a']],
+    ['methods of the session and the account', { brands: SOME }, { methods: ['upi-a', 'doc-a', 'ips', 'vcard'] }, ['vcard', 'doc-a']],
+    ['an empty list of methods', { brands: ['vcard', 'doc-a'] }, { methods: [] }, ['vcard', 'doc-a']],
+    ['an alias of the account', { brand_aliases: { Slip: 'doc-b' } }, { methods: ['Slip', 'vcard'] }, ['vcard', 'doc-b']],
     ['payouts', { brands: [...PAYOUTS, 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['wallets', { brands: ['wallet-a', 'wallet-b', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
-    ['lists that no payer can fill in', { brands: ['open-banking-a', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
+    ['list fields that no payer can fill in', { brands: ['open-banking-a', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['a wrong parameter', { brands: ['upi-b', 'vcard', 'doc-a'] }, WRONG_UPI, ['vcard', 'doc-a']],
   ])('%s: offers only those that fit', async (_, settings, fields, expected) => {
     const merchant = await shop.newMerchant(settings);
@@ -211,8 +211,8 @@ describe('the outcome', () => {
 describe('a decline', () => {
   const DECLINED = 'The payment was declined No money was taken. You can try again, or pay in another way.';
   const ATTEMPTS: [string, Fields][] = [
-    ['the same way with other details', VCARD.success],
-    ['another way', { method: 'pin-a', [p('pin')]: '1234567812345678' }],
+    ['the same method with other details', VCARD.success],
+    ['another method', { method: 'pin-a', [p('pin')]: '1234567812345678' }],
   ];
   test.each(ATTEMPTS)('is shown plainly, and %s pays: one link, two payments', async (_, form) => {
     const { url, id, orderId } = await checkout.open({ methods: ['vcard', 'pin-a'] });

@@ -114,12 +114,12 @@ describe('a session', () => {
 describe('the order of checks', () => {
   test.each<[string, (password: string, number: string) => string, boolean]>([
     ['number, amount, currency, description', (p, n) => sign(p, n, '10.00', 'USD', 'Tea é'), true],
-    ['the same in capital digits', (p, n) => sign(p, n, '10.00', 'USD', 'Tea é').toUpperCase(), true],
-    ['all capitals of the alphabet', (p, n) => sign(p, n, '10.00', 'USD', 'TEA É'), true],
+    ['upper-case hex', (p, n) => sign(p, n, '10.00', 'USD', 'Tea é').toUpperCase(), true],
+    ['text upper-cased beyond ASCII', (p, n) => sign(p, n, '10.00', 'USD', 'TEA É'), true],
     ['another order of them', (p, n) => sign(p, n, 'USD', '10.00', 'Tea é'), false],
     ['no description', (p, n) => sign(p, n, '10.00', 'USD'), false],
     ['the password first', (p, n) => sign('', p, n, '10.00', 'USD', 'Tea é'), false],
-    ['somebody else’s password', (_, n) => sign(rival.password, n, '10.00', 'USD', 'Tea é'), false],
+    ['another account’s password', (_, n) => sign(rival.password, n, '10.00', 'USD', 'Tea é'), false],
     ['nothing', () => 'x', false],
   ])('a hash over %s', async (_, hash, isRight) => {
     const order = { number: newOrderId(), description: 'Tea é' };
@@ -154,8 +154,8 @@ describe('the order of checks', () => {
   const BROKEN = 'body: The body is not valid JSON.';
   test.each<[string, string, () => string, string | undefined]>([
     ['a charset', 'application/json; charset=utf-8', whole, undefined],
-    ['the type of a form', 'application/x-www-form-urlencoded', whole, NO_JSON],
-    ['a broken end', JSON_TYPE, () => whole().slice(0, -1), BROKEN],
+    ['the content type of a form', 'application/x-www-form-urlencoded', whole, NO_JSON],
+    ['a truncated object', JSON_TYPE, () => whole().slice(0, -1), BROKEN],
     ['single quotes', JSON_TYPE, () => whole().replaceAll('"', "'"), BROKEN],
     ['nothing', JSON_TYPE, () => '', NO_OBJECT],
     ['null', JSON_TYPE, () => 'null', NO_OBJECT],
@@ -222,11 +222,11 @@ describe('duplicates', () => {
   });
 
   test.each<[string, Body, CheckoutState, number]>([
-    ['what was declined', {}, 'decline', 200],
-    ['what was declined, where the account says never', { order_id_reuse: 'never' }, 'decline', 400],
-    ['what was voided', {}, 'void', 200],
-    ['what was paid', {}, 'settled', 400],
-    ['what was paid and given back', {}, 'refund', 400],
+    ['a declined order', {}, 'decline', 200],
+    ['a declined order, with order_id_reuse=never', { order_id_reuse: 'never' }, 'decline', 400],
+    ['a voided order', {}, 'void', 200],
+    ['a paid order', {}, 'settled', 400],
+    ['a refunded order', {}, 'refund', 400],
   ])('%s, requested again after the window', async (_, settings, state, expected) => {
     const merchant = await shop.newMerchant(settings);
     const { order_id: number } = await checkout.inspect(await checkout.inState(state, merchant));

@@ -119,7 +119,7 @@ describe('refused with 413, with the rest unread and the connection closed', () 
     ['no brand', () => withFile(100_000, sale({ brand: '' }))],
     ['another action', () => withFile(100_000, { ...sale(), action: 'CAPTURE' })],
     ['an unknown action', () => withFile(100_000, { ...sale(), action: '__proto__' })],
-    ['the key behind the file', () => `${encodeURIComponent(FILE)}=${rest}&${encoded(sale())}`],
+    ['the key after the file', () => `${encodeURIComponent(FILE)}=${rest}&${encoded(sale())}`],
     ['no form', () => rest],
   ])('%s', async (_, body) => {
     const text = body();

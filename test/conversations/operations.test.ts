@@ -504,7 +504,7 @@ describe('a connection that breaks', () => {
       movements: [],
     },
     {
-      words: 'CREDITVOID of a reserved amount',
+      words: 'CREDITVOID of an authorisation',
       action: 'CREDITVOID',
       fields: {},
       answers: accepted,
@@ -748,7 +748,7 @@ describe('provider notifications while an operation is pending', () => {
       movements: ['sale in 1000', 'chargeback out 1000'],
     },
     {
-      words: 'its answer was lost',
+      words: 'its response was lost',
       mode: 'timeout_after',
       refunded: '4.00',
       operation: 'done',
@@ -777,7 +777,7 @@ describe('provider notifications while an operation is pending', () => {
 describe('an authorisation that is not captured', () => {
   test.each([
     ['seven days', {}, 7],
-    ['as many days as the account has set', { authorisation_days: 2 }, 2],
+    ['the account’s authorisation_days', { authorisation_days: 2 }, 2],
   ])('expires after %s', async (_, settings, days) => {
     const merchant = await shop.newMerchant(settings);
     for (const brand of ['vcard', 'pin-a']) {

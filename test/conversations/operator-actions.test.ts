@@ -203,7 +203,7 @@ describe.each(ACTIONS)('%s', (action) => {
     ['a text', '"4.00"', 'body: The body should be a JSON object.'],
     ['a number', '4', 'body: The body should be a JSON object.'],
     ['null', 'null', 'body: The body should be a JSON object.'],
-    ['half an object', '{"amount":', 'body: The body is not valid JSON.'],
+    ['a truncated object', '{"amount":', 'body: The body is not valid JSON.'],
     ['an amount that is a number', '{"amount": 4}', `amount: ${INVALID}`],
     ['an amount that is null', '{"amount": null}', `amount: ${INVALID}`],
     ['an amount that is a list', '{"amount": ["4.00"]}', `amount: ${INVALID}`],

@@ -58,9 +58,9 @@ test.each([
 
 describe('each outcome has its address', () => {
   test.each<[string, Body, string]>([
-    ['with one for it', ALL, EXPIRY_URL],
-    ['without one, as for a cancelled one', { error_url: ERROR_URL }, CANCEL_URL],
-    ['with nothing else', { cancel_url: undefined }, SUCCESS_URL],
+    ['with expiry_url', ALL, EXPIRY_URL],
+    ['without expiry_url: cancel_url', { error_url: ERROR_URL }, CANCEL_URL],
+    ['with success_url only', { cancel_url: undefined }, SUCCESS_URL],
   ])('an expired session, %s', async (_, fields, expected) => {
     const merchant = await shop.newMerchant();
     const { url } = await checkout.open({ session_expiry: 1, ...fields }, merchant);
@@ -177,7 +177,7 @@ describe('return parameters, where the account enables them', () => {
   test.each<[string, Body, string]>([
     ['expiry_url', {}, EXPIRY_URL],
     ['cancel_url', { expiry_url: undefined }, CANCEL_URL],
-    ['success_url, for want of another', { expiry_url: undefined, cancel_url: undefined }, SUCCESS_URL],
+    ['success_url, without any other', { expiry_url: undefined, cancel_url: undefined }, SUCCESS_URL],
   ])('an expired session leads to %s without hash', async (_, fields, expected) => {
     const { url, merchant, named } = await opened({ session_expiry: 1, ...fields });
     await fill(url, VCARD.decline);
@@ -338,9 +338,9 @@ describe('url_target', () => {
 describe('a session without a matching method', () => {
   test.each<[string, Body, Body]>([
     ['a method that does not exist', { methods: ['nothing'] }, {}],
-    ['a currency that the only brand does not take', { methods: ['ips'] }, {}],
+    ['a currency that the only brand does not support', { methods: ['ips'] }, {}],
     ['a brand that the account may not use', { methods: ['doc-a'] }, { brands: ['vcard'] }],
-    ['a repetition, which the only brand cannot do', { methods: ['doc-a'], recurring_init: true }, {}],
+    ['recurring_init, which the only brand does not support', { methods: ['doc-a'], recurring_init: true }, {}],
   ])('%s: the page says so, and does not wait', async (_, fields, settings) => {
     const { url, id } = await checkout.open(fields, await shop.newMerchant(settings));
     const page = await show(url);

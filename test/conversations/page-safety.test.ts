@@ -16,12 +16,12 @@ describe('a cross-site form', () => {
     show(url, { method: 'POST', body: new URLSearchParams(VCARD.success), headers });
 
   test.each<[string, Fields]>([
-    ['across sites', { 'sec-fetch-site': 'cross-site' }],
-    ['from a neighbour', { origin: 'null', 'sec-fetch-site': 'same-site' }],
+    ['cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['from the same site, another origin', { origin: 'null', 'sec-fetch-site': 'same-site' }],
     ['from another origin', { origin: 'https://evil.example' }],
     ['from another port', { origin: 'http://127.0.0.1:1' }],
-    ['from the same machine under another name', { origin: 'http://localhost' }],
-    ['from a place that hides, across sites', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['from the same host under another name', { origin: 'http://localhost' }],
+    ['from an opaque origin, cross-site', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
   ])('%s pays nothing, and says so', async (_, headers) => {
     const { url, id } = await checkout.open({ methods: ['vcard'] });
     const page = await send(url, headers);
@@ -33,9 +33,9 @@ describe('a cross-site form', () => {
   });
 
   test.each<[string, () => Fields]>([
-    ['as browsers send it that keep quiet', () => ({ origin: 'null', 'sec-fetch-site': 'same-origin' })],
-    ['as old browsers send it', () => ({ origin: shop.url })],
-    ['as nothing in particular', () => ({})],
+    ['with an opaque origin', () => ({ origin: 'null', 'sec-fetch-site': 'same-origin' })],
+    ['with an origin only', () => ({ origin: shop.url })],
+    ['without headers', () => ({})],
   ])('the page’s own form is accepted, %s', async (_, headers) => {
     const { url } = await checkout.open({ methods: ['vcard'] });
     expect(await send(url, headers())).toMatchObject({ status: 303, location: SUCCESS_URL });

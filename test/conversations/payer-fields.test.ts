@@ -229,8 +229,8 @@ describe('the form accepts only the fields that it asks for', () => {
   });
 
   test.each([
-    ['a character that the database cannot hold', '\0'],
-    ['it in the middle of a text', 'KB\0ANK'],
+    ['a character that the database cannot store', '\0'],
+    ['such a character inside a text', 'KB\0ANK'],
   ])('%s is an input error, not an internal one', async (_, value) => {
     const { id, url } = await asking('agg-c');
     const { status } = await fill(url, { ...rightFor('agg-c', ACCOUNT), [p('orgCode')]: value });

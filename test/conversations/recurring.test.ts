@@ -383,15 +383,15 @@ describe('one order, one payment', () => {
 describe('a pair that names no first payment: Incorrect transaction', () => {
   test.each<[string, (paid: First) => Promise<Partial<First>>]>([
     ['another token', async (paid) => ({ ...paid, recurring_token: '0'.repeat(32) })],
-    ['a token cut short', async (paid) => ({ ...paid, recurring_token: paid.recurring_token.slice(0, -1) })],
-    ['a token with more behind it', async (paid) => ({ ...paid, recurring_token: `${paid.recurring_token}0` })],
-    ['a token in capitals', async (paid) => ({ ...paid, recurring_token: paid.recurring_token.toUpperCase() })],
+    ['a truncated token', async (paid) => ({ ...paid, recurring_token: paid.recurring_token.slice(0, -1) })],
+    ['a token with a suffix', async (paid) => ({ ...paid, recurring_token: `${paid.recurring_token}0` })],
+    ['a token in upper case', async (paid) => ({ ...paid, recurring_token: paid.recurring_token.toUpperCase() })],
     ['a random id', async (paid) => ({ ...paid, trans_id: newId() })],
-    ['an id that is none', async (paid) => ({ ...paid, trans_id: 'not-a-uuid' })],
+    ['an id that is not a UUID', async (paid) => ({ ...paid, trans_id: 'not-a-uuid' })],
     ['an id with a quote', async (paid) => ({ ...paid, trans_id: "' or true --" })],
     ['the order in place of the id', async (paid) => ({ ...paid, trans_id: paid.order_id })],
     ['the id of another first payment', async (paid) => ({ ...paid, trans_id: (await first()).trans_id })],
-    ['a payment that was no initial one', async (paid) => ({ ...paid, trans_id: (await shop.sale()).body.trans_id })],
+    ['a payment without recurring_init', async (paid) => ({ ...paid, trans_id: (await shop.sale()).body.trans_id })],
     [
       'a first payment that was declined',
       async (paid) => {
@@ -441,8 +441,8 @@ describe('earlier checks', () => {
     ['an order_id that is too long', { order_id: 'x'.repeat(256) }, `order_id: ${tooLong(255)}`],
     ['a description that is too long', { order_description: 'x'.repeat(1025) }, `order_description: ${tooLong(1024)}`],
     ['auth that is neither Y nor N', { auth: 'yes' }, `auth: ${NOT_A_CHOICE}`],
-    ['a term_url_3ds that is no address', { term_url_3ds: 'shop.example' }, `term_url_3ds: ${NOT_URL}`],
-    ['an amount that is none', { order_amount: 'ten' }, `order_amount: ${INVALID}`],
+    ['a term_url_3ds that is not a URL', { term_url_3ds: 'shop.example' }, `term_url_3ds: ${NOT_URL}`],
+    ['an amount that is not a number', { order_amount: 'ten' }, `order_amount: ${INVALID}`],
   ])('refuses %s before the pair is looked up', async (_, fields, entry) => {
     const nobody = { trans_id: newId(), recurring_token: 'none' };
     expect(answered(await repeat(nobody, fields))).toEqual(invalid(entry));

@@ -269,14 +269,14 @@ describe('links', () => {
   test.each<[string, () => string]>([
     ['the id alone', () => id],
     ['the id with nothing after the dot', () => `${id}.`],
-    ['a mark of zeros', () => `${id}.${'A'.repeat(22)}`],
-    ['a mark that is one letter off', () => `${id}.${turned(real.at(37))}${real.slice(38)}`],
-    ['half of the mark', () => real.slice(0, -11)],
-    ['the mark of another payment', () => `${id}.${other.slice(37)}`],
-    ['the mark for another id', () => `${other.slice(0, 36)}.${real.slice(37)}`],
+    ['a MAC of zeros', () => `${id}.${'A'.repeat(22)}`],
+    ['a MAC that differs in one letter', () => `${id}.${turned(real.at(37))}${real.slice(38)}`],
+    ['a truncated MAC', () => real.slice(0, -11)],
+    ['the MAC of another payment', () => `${id}.${other.slice(37)}`],
+    ['another id with this MAC', () => `${other.slice(0, 36)}.${real.slice(37)}`],
     ['no id', () => `.${real.slice(37)}`],
     ['a random id', () => `01a1dd06-691f-7000-87fc-b0749d0543ed.${real.slice(37)}`],
-    ['an attempt at the file system', () => '..%2f..%2fetc%2fpasswd'],
+    ['a path traversal', () => '..%2f..%2fetc%2fpasswd'],
     ['a script', () => '%3Cscript%3Ealert(1)%3C%2Fscript%3E'],
   ])('%s leads to an error page without any payment data', async (_, link) => {
     for (const path of ['/return/', '/pay/']) {
@@ -325,7 +325,7 @@ describe('hosted-a', () => {
     ['what S1 needs, and a name', ['S1', 'S4'], { ...FOR_S1, ...NAME }],
     ['an address as well', ['S1', 'S2', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT }],
     ['everything', ['S1', 'S2', 'S3', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT, ...REST }],
-    ['a type without a picture', ['S1'], { ...FOR_S1, [p('product_type')]: 'physical' }],
+    ['a type without an image', ['S1'], { ...FOR_S1, [p('product_type')]: 'physical' }],
   ])('%s: the provider’s page offers exactly %j', async (_, methods, fields) => {
     const { body } = await shop.sale({ brand: 'hosted-a', identifier: '', ...fields });
     expect(body).toMatchObject({ result: 'REDIRECT' });

@@ -115,8 +115,8 @@ describe('unreadable bodies: 100000', () => {
     });
   });
   test.each([
-    ['broken percent-encoding', 'action=SALE&order_id=%zz', 'order_id: This value is not valid percent-encoded UTF-8.'],
-    ['a cut escape', 'action=SALE&order_id=%4', 'order_id: This value is not valid percent-encoded UTF-8.'],
+    ['invalid percent-encoding', 'action=SALE&order_id=%zz', 'order_id: This value is not valid percent-encoded UTF-8.'],
+    ['a truncated escape', 'action=SALE&order_id=%4', 'order_id: This value is not valid percent-encoded UTF-8.'],
     [
       'an escaped lone surrogate',
       'action=SALE&order_id=%ED%A0%80',
@@ -129,7 +129,7 @@ describe('unreadable bodies: 100000', () => {
       'action=SALE&parameters[a][b][c][d]=1',
       'parameters[a][b][c][d]: This value is nested too deep. It should have 3 levels or less.',
     ],
-    ['a name that never closes', 'action=SALE&parameters[a=1', 'parameters[a: This name is not valid.'],
+    ['a name with an unclosed bracket', 'action=SALE&parameters[a=1', 'parameters[a: This name is not valid.'],
   ])('%s', async (_, body, entry) => {
     expect(await raw(body)).toEqual({ status: 400, body: invalid(entry) });
   });

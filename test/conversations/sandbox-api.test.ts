@@ -78,8 +78,8 @@ describe('authorisation', () => {
 describe('a command for a payment', () => {
   test.each([
     ['a random id', newId()],
-    ['no id', 'nonsense'],
-    ['an odd one', "'; drop table payments; --"],
+    ['a malformed id', 'nonsense'],
+    ['an SQL injection', "'; drop table payments; --"],
   ])('%s: 404', async (_, id) => {
     const { status, body } = await order(encodeURIComponent(id), { provider_status: 'executed' });
     expect(status).toBe(404);
@@ -160,8 +160,8 @@ describe('a command for a payment', () => {
       [{ provider_status: 'executed' }, { provider_status: 'rejected' }],
       'provider_status',
     ],
-    ['money that never moved cannot be charged back', [{ chargeback: true }], 'chargeback'],
-    ['nor a second time', [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }], 'chargeback'],
+    ['a chargeback of a payment that is not settled', [{ chargeback: true }], 'chargeback'],
+    ['a second chargeback', [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }], 'chargeback'],
   ])('refuses what contradicts the state: %s', async (_, wishes, member) => {
     const { trans_id } = await sale('upi-b');
     for (const wish of wishes.slice(0, -1)) expect((await order(trans_id, wish)).status).toBe(200);

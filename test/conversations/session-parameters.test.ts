@@ -112,9 +112,9 @@ describe('open-banking-a', () => {
   });
 
   test.each<[string, unknown]>([
-    ['with positions as names, as some languages send it', { 1: ACCOUNT, 0: SORT_CODE }],
-    ['with nothing in between', [SORT_CODE, null, ACCOUNT]],
-    ['with members that nobody knows', [{ ...SORT_CODE, note: 'x' }, ACCOUNT]],
+    ['with numeric keys, as some languages encode it', { 1: ACCOUNT, 0: SORT_CODE }],
+    ['with a null item', [SORT_CODE, null, ACCOUNT]],
+    ['with unknown members', [{ ...SORT_CODE, note: 'x' }, ACCOUNT]],
     ['with numbers', [SORT_CODE, { ...ACCOUNT, identification: 31926819 }]],
   ])('accepts a list %s', async (_, payee_identifications) => {
     const session = await bankSession({ payee_identifications });
@@ -123,17 +123,17 @@ describe('open-banking-a', () => {
   });
 
   test.each<[string, unknown]>([
-    ['not there', undefined],
+    ['missing', undefined],
     ['empty', []],
     ['a text', 'GB29NWBK60161331926819'],
     ['of texts', ['GB29NWBK60161331926819']],
     ['of lists', [[SORT_CODE]]],
     ['one object', SORT_CODE],
-    ['with a type that is none', [{ ...SORT_CODE, type: 'SWIFT' }]],
+    ['with an unknown type', [{ ...SORT_CODE, type: 'SWIFT' }]],
     ['with a type that is a list', [{ ...SORT_CODE, type: ['SORT_CODE'] }]],
     ['without a type', [{ identification: '20-00-00' }]],
     ['without an identification', [SORT_CODE, { type: 'BIC' }]],
-    ['with an identification that does not fit', [SORT_CODE, { type: 'IBAN', identification: 'GB29' }]],
+    ['with an identification that does not match its type', [SORT_CODE, { type: 'IBAN', identification: 'GB29' }]],
   ])('a list that is %s: the method is neither offered nor accepted', async (_, payee_identifications) => {
     const session = await bankSession({ payee_identifications });
     const { text } = await show(session.url);

@@ -105,10 +105,10 @@ describe('a result from the directory server', () => {
 
   test.each<[what: string, fields: (other: AtBank) => Body]>([
     ['the challenge of another payment', ({ acsTransId }) => ({ acsTransID: acsTransId })],
-    ['a challenge that nobody knows', () => ({ acsTransID: newId() })],
+    ['an unknown challenge', () => ({ acsTransID: newId() })],
     ['no challenge', () => ({ acsTransID: undefined })],
-    ['a payment that nobody knows', () => ({ threeDSServerTransID: newId() })],
-    ['a payment that cannot be', () => ({ threeDSServerTransID: "' or true --" })],
+    ['an unknown payment', () => ({ threeDSServerTransID: newId() })],
+    ['a malformed payment id', () => ({ threeDSServerTransID: "' or true --" })],
   ])('about %s is an error, and changes nothing', async (_, fields) => {
     const [payer, other] = [await atBank(), await atBank()];
     const { status, body } = await send(rreq(payer, fields(other)));

@@ -125,27 +125,27 @@ export const REFUSED_SESSIONS: Row[] = [
   ]),
   ...rows(['auth', 'recurring_init', 'req_token'], (name) => [{ [name]: 'maybe' }, `${name}: ${noChoice}`]),
   ['a flag that is a list', { auth: ['Y'] }, `auth: ${notSingle}`],
-  ['a country that is none', { billing_address: { country: 'XX' } }, `billing_address.country: ${noChoice}`],
+  ['an unknown country', { billing_address: { country: 'XX' } }, `billing_address.country: ${noChoice}`],
   ['a name that is a list', { customer: { name: ['Ada'] } }, `customer.name: ${notSingle}`],
-  ['two mistakes', { operation: '', order: { amount: '1' } }, `operation: ${blank}`, `order.amount: ${invalid}`],
+  ['two errors', { operation: '', order: { amount: '1' } }, `operation: ${blank}`, `order.amount: ${invalid}`],
 ];
 
 /** Sessions as real clients send them, all valid. */
 export const TOLERATED_SESSIONS: [what: string, fields: Body][] = [
   ['100 yen', { order: { amount: '100', currency: 'JPY' } }],
   ['100.00 yen', { order: { amount: '100.00', currency: 'JPY' } }],
-  ['three digits of a dinar', { order: { amount: '1.250', currency: 'KWD' } }],
-  ['two digits of a dinar', { order: { amount: '1.25', currency: 'KWD' } }],
-  ['an order number with signs in it', { order: { number: `#7/2 é & ${newOrderId()}` } }],
+  ['three decimals of a dinar', { order: { amount: '1.250', currency: 'KWD' } }],
+  ['two decimals of a dinar', { order: { amount: '1.25', currency: 'KWD' } }],
+  ['an order number with special characters', { order: { number: `#7/2 é & ${newOrderId()}` } }],
   ['null objects', { customer: null, billing_address: null, parameters: null, custom_data: null, methods: null }],
   ['lists for empty objects', { customer: [], billing_address: [], parameters: [], custom_data: [] }],
   ['empty objects', { customer: {}, billing_address: {}, parameters: {}, custom_data: {}, methods: [] }],
-  ['nulls inside', { customer: { name: null }, billing_address: { country: null, zip: null } }],
+  ['nested nulls', { customer: { name: null }, billing_address: { country: null, zip: null } }],
   ['empty texts', { cancel_url: '', expiry_url: '', error_url: '', url_target: '', schedule_id: '', auth: '' }],
-  ['empty texts inside', { customer: { name: '', email: '' }, billing_address: { country: '', city: '' } }],
+  ['nested empty texts', { customer: { name: '', email: '' }, billing_address: { country: '', city: '' } }],
   ['null options', { session_expiry: null, recurring_init: null, req_token: null, cancel_url: null, methods: null }],
   ['unknown keys', { vat_calc: true, colour: 'red', nested: { deep: [1, { x: null }] }, '': '' }],
-  ['a country in small letters', { billing_address: { country: 'de' } }],
+  ['a country in lower case', { billing_address: { country: 'de' } }],
   ['plain http in the sandbox', { success_url: 'http://localhost:3000/thanks' }],
   ['the rest', { req_token: false, card_token: ['x'], url_target: '_top', custom_data: { a: 1, b: true, c: 'x' } }],
 ];
@@ -162,7 +162,7 @@ const NO_HASH: Parameters<typeof refusal> = ['wrongHash', 'hash: Hash is not val
 export const REFUSED_QUERIES: Refused<[what: string]>[] = [
   ['nothing', {}, ...named(blank, 'payment_id')],
   ['a random id', { payment_id: NOWHERE }, 'noPayment'],
-  ['an id that is none', { trans_id: 'x' }, 'noPayment'],
+  ['an id that is not a UUID', { trans_id: 'x' }, 'noPayment'],
   ['an unknown order', { order_id: 'nothing' }, 'noOrder'],
   ['all attempts of an unknown order', { order_id: 'nothing', size: 5 }, 'noOrder'],
   ['a list of ids', { payment_id: [NOWHERE] }, ...named(notSingle, 'payment_id')],
@@ -185,7 +185,7 @@ export const creditFields = (fields: Body = {}) => ({
 
 /** Credits, all refused because the token is unknown. */
 export const REFUSED_CREDITS: Refused<[what: string]>[] = [
-  ['a token that nobody knows', {}, 'noCardToken'],
+  ['an unknown token', {}, 'noCardToken'],
   ['a name', { name: 'Ada Byron' }, 'noCardToken'],
   ['a list of tokens', { card_token: ['x'] }, ...named(notSingle, 'card_token')],
   ['an empty list of tokens', { card_token: [] }, ...named(notSingle, 'card_token')],
@@ -210,16 +210,16 @@ export const newOrder = (fields: Body = {}) => ({
 export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
   ['another token', { recurring_token: 'x' }, 'incorrectTransaction'],
   ['an unknown payment', { recurring_init_trans_id: NOWHERE }, 'incorrectTransaction'],
-  ['an id that is none', { recurring_init_trans_id: 'x' }, 'incorrectTransaction'],
+  ['an id that is not a UUID', { recurring_init_trans_id: 'x' }, 'incorrectTransaction'],
   ['no token', { recurring_token: '' }, ...named(blank, 'recurring_token')],
   ['no number', { order: newOrder({ number: '' }) }, ...named(blank, 'order.number')],
   ['an amount that is a number', { order: newOrder({ amount: 3 }) }, ...named(noText, 'order.amount')],
   ['dollars without cents', { order: newOrder({ amount: '3' }) }, ...named(invalid, 'order.amount')],
-  ['a currency that is none', { order: newOrder({ currency: 'usd' }) }, ...named(noChoice, 'order.currency')],
-  ['a part of a yen', { order: newOrder({ currency: 'JPY', amount: '3.50' }) }, ...named(invalid, 'order.amount')],
-  ['a flag that is none', { auth: 'maybe' }, ...named(noChoice, 'auth')],
+  ['an unknown currency', { order: newOrder({ currency: 'usd' }) }, ...named(noChoice, 'order.currency')],
+  ['decimals of a yen', { order: newOrder({ currency: 'JPY', amount: '3.50' }) }, ...named(invalid, 'order.amount')],
+  ['an invalid flag', { auth: 'maybe' }, ...named(noChoice, 'auth')],
   ['an unknown schedule', { schedule_id: NOWHERE }, 'unknownSchedule'],
-  ['a schedule that is none', { schedule_id: 'x' }, 'notUuid', 'schedule_id: This is not a valid UUID.'],
+  ['a malformed schedule_id', { schedule_id: 'x' }, 'notUuid', 'schedule_id: This is not a valid UUID.'],
   ['another hash', { hash: 'x' }, ...NO_HASH],
 ];
 
@@ -251,7 +251,7 @@ export const IMPOSSIBLE_SESSIONS: [where: string, fields: Body][] = [
   ['in the methods', { methods: ['vcard', '\0'] }],
   ['in a name of custom_data', { custom_data: { 'A\0B': '1' } }],
   ['in the parameters', { parameters: { '\0': { A: '1' } } }],
-  ['half of one in the description', { order: { description: 'A\ud800B' } }],
+  ['a lone surrogate in the description', { order: { description: 'A\ud800B' } }],
 ];
 
 export interface FetchedPage {
