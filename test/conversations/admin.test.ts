@@ -15,7 +15,7 @@ const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const DATE = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
-const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
 
 const invalid = (...entries: string[]) => ({
   result: 'ERROR',
@@ -52,11 +52,11 @@ describe('bearer token', () => {
   const CALLS = [
     ['GET', '/accounts'],
     ['POST', '/accounts'],
-    ['GET', `/accounts/${NO_CONNECTOR}`],
-    ['PATCH', `/accounts/${NO_CONNECTOR}`],
-    ['POST', `/accounts/${NO_CONNECTOR}/rotate-password`],
+    ['GET', `/accounts/${UNKNOWN_ID}`],
+    ['PATCH', `/accounts/${UNKNOWN_ID}`],
+    ['POST', `/accounts/${UNKNOWN_ID}/rotate-password`],
     ['GET', '/payments'],
-    ['GET', `/payments/${NO_CONNECTOR}`],
+    ['GET', `/payments/${UNKNOWN_ID}`],
     ['GET', '/clock'],
     ['POST', '/clock'],
   ] as const;
@@ -191,7 +191,7 @@ describe('reading accounts', () => {
     expect(body.settings.descriptor).toBe('SHOWN');
     expect((await shop.admin('GET', `/accounts/${created.mid.toUpperCase()}`)).body).toEqual(rest);
   });
-  test.each([NO_CONNECTOR, 'x', '%00', "' or 1=1", '..%2f..', 'null', 'x'.repeat(150)])(
+  test.each([UNKNOWN_ID, 'x', '%00', "' or 1=1", '..%2f..', 'null', 'x'.repeat(150)])(
     'answers 404 for %s',
     async (mid) => {
       for (const [method, path, body] of [
@@ -261,7 +261,7 @@ describe('changing an account', () => {
     ],
     ['addresses', { ip_allowlist: ['10.0.0.0/8', '2001:db8::1'] }, { ip_allowlist: ['10.0.0.0/8', '2001:db8::1'] }],
     ['a text', { three_ds_link_target: '_top' }, { three_ds_link_target: '_top' }],
-    ['a UUID', { account_uuid: NO_CONNECTOR }, { account_uuid: NO_CONNECTOR }],
+    ['a UUID', { account_uuid: UNKNOWN_ID }, { account_uuid: UNKNOWN_ID }],
     ['brands', { brands: ['vcard'] }, { brands: ['vcard'] }],
     ['aliases', { brand_aliases: { visa: 'vcard' } }, { brand_aliases: { visa: 'vcard' } }],
     ['a number', { authorisation_days: 30 }, { authorisation_days: 30 }],
@@ -555,12 +555,12 @@ describe('the list of payments', () => {
     const declined = (await shop.sale({ identifier: 'decline@example.com' }, merchant)).body.trans_id;
     const pending = (await shop.sale({ auth: 'Y', order_id: order }, merchant)).body.trans_id;
     const theirs = (await shop.sale({ order_id: order }, other)).body.trans_id;
-    const planned = preparedPayment(shop, { mid: merchant.mid, scheduleId: NO_CONNECTOR, brand: 'planned-brand' });
+    const planned = preparedPayment(shop, { mid: merchant.mid, scheduleId: UNKNOWN_ID, brand: 'planned-brand' });
     await shop.gateway.payments.open(planned);
     const mine = `mid=${merchant.mid}`;
     expect(await ids(mine)).toEqual([planned.paymentId, pending, declined, settled]);
     expect(await ids(`mid=${merchant.mid.toUpperCase()}`)).toHaveLength(4);
-    expect(await ids(`mid=${NO_CONNECTOR}`)).toEqual([]);
+    expect(await ids(`mid=${UNKNOWN_ID}`)).toEqual([]);
     expect(await ids(`order_id=${order}`)).toEqual([theirs, pending]);
     expect(await ids(`order_id=${order}&${mine}`)).toEqual([pending]);
     expect(await ids(`${mine}&status=SETTLED`)).toEqual([settled]);
@@ -570,7 +570,7 @@ describe('the list of payments', () => {
     expect(await ids(`${mine}&brand=vcard`)).toEqual([pending, declined, settled]);
     expect(await ids('brand=planned-brand')).toEqual([planned.paymentId]);
     expect(await ids(`brand=${encodeURIComponent("x' or 1=1 --")}`)).toEqual([]);
-    expect(await ids(`schedule_id=${NO_CONNECTOR}`)).toEqual([planned.paymentId]);
+    expect(await ids(`schedule_id=${UNKNOWN_ID}`)).toEqual([planned.paymentId]);
     expect(await ids(`${mine}&status=&brand=&order_id=&from=&to=`)).toHaveLength(4);
   });
 
@@ -614,7 +614,7 @@ describe('the list of payments', () => {
     ['nothing=1', 'nothing: This parameter does not exist.'],
     ['Mid=x', 'Mid: This parameter does not exist.'],
     ['mid=x', 'mid: This value is not valid.'],
-    [`mid=${NO_CONNECTOR}&mid=${NO_CONNECTOR}`, 'mid: This value should be sent once.'],
+    [`mid=${UNKNOWN_ID}&mid=${UNKNOWN_ID}`, 'mid: This value should be sent once.'],
     ['mid[]=x', 'query: This parameter does not exist.'],
     ['status=PAID', 'status: This value is not valid.'],
     ['status=settled', 'status: This value is not valid.'],
@@ -642,7 +642,7 @@ describe('the list of payments', () => {
     );
   });
   test('accepts the earliest and the latest time', async () => {
-    expect(await ids(`mid=${NO_CONNECTOR}&from=0001-01-01&to=9999-12-31T23:59:59.999Z`)).toEqual([]);
+    expect(await ids(`mid=${UNKNOWN_ID}&from=0001-01-01&to=9999-12-31T23:59:59.999Z`)).toEqual([]);
   });
 
   test('neither skips nor repeats payments while new ones arrive', async () => {
@@ -750,7 +750,7 @@ describe('payment details', () => {
       ],
     });
   });
-  test.each([NO_CONNECTOR, 'x', '%00', "' or 1=1", '1'])('answers 404 for %s', async (id) => {
+  test.each([UNKNOWN_ID, 'x', '%00', "' or 1=1", '1'])('answers 404 for %s', async (id) => {
     expect(await shop.admin('GET', `/payments/${id}`)).toMatchObject({
       status: 404,
       body: missing('Payment does not exist.'),
@@ -821,8 +821,8 @@ describe('the clock', () => {
 
   test('answers 404 for an unknown account', async () => {
     for (const call of [
-      own.admin('GET', `/clock?mid=${NO_CONNECTOR}`),
-      own.admin('POST', '/clock', { advance_seconds: 1, mid: NO_CONNECTOR }),
+      own.admin('GET', `/clock?mid=${UNKNOWN_ID}`),
+      own.admin('POST', '/clock', { advance_seconds: 1, mid: UNKNOWN_ID }),
     ]) {
       expect(await call).toMatchObject({ status: 404, body: missing('Account does not exist.') });
     }

@@ -60,7 +60,7 @@ async function open(fields: Body = {}, settings: Body = {}): Promise<Scene> {
 }
 
 /** A session whose payer submitted a card. */
-async function typed(expiry: string, fields: Body = {}, number = VISA): Promise<Scene> {
+async function submitCard(expiry: string, fields: Body = {}, number = VISA): Promise<Scene> {
   const scene = await open({ methods: ['card'], ...fields });
   expect((await fill(scene.url, cardForm(expiry, number))).status).toBe(303);
   return scene;
@@ -71,12 +71,12 @@ async function press(page: { text: string; url: string }, typing: Fields = {}): 
   const action = /<form[^>]*\baction="([^"]*)"/.exec(page.text)?.[1] as string;
   const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const form = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
-  return fill(new URL(action, page.url).href, { ...form, ...typing });
+  return fill(new URL(action, page.url).href, { ...form, ...input });
 }
 
 /** The payer opens the bank’s page, answers there, and returns. */
 async function answerBank({ url }: Scene, answer: Fields): Promise<void> {
-  await press(await press(await press(await show(url)), answer));
+  await submitPage(await submitPage(await submitPage(await show(url)), answer));
 }
 
 // Expected callbacks: the fields besides those that every callback of a payment has.
@@ -91,7 +91,7 @@ const UNDEFINED = callbackWith('sale', 'undefined', 'pending');
 const declined = (reason: string): Fields => callbackWith('sale', 'fail', 'decline', { reason });
 const BY_BANK = declined('Declined by the simulated bank.');
 const TOO_LATE = declined('The payer did not finish in time.');
-const NOT_YOU = declined('The bank could not confirm who is paying.');
+const NOT_AUTHENTICATED = declined('The bank could not confirm who is paying.');
 const done = (type: string, order_status: string, amount = '10.00'): Fields =>
   callbackWith(type, 'success', order_status, { amount, operation_id: OPERATION });
 
@@ -119,8 +119,8 @@ describe('a card', () => {
     ['07/38', AMEX, { ...SETTLED, ...proof('Y', '05') }],
     ['08/38', VISA, { ...SETTLED, ...proof('A', '06') }],
     ['08/38', MASTERCARD, { ...SETTLED, ...proof('A', '01') }],
-    ['09/38', VISA, { ...NOT_YOU, ...proof('N', '07') }],
-    ['09/38', MASTERCARD, { ...NOT_YOU, ...proof('N', '00') }],
+    ['09/38', VISA, { ...NOT_AUTHENTICATED, ...proof('N', '07') }],
+    ['09/38', MASTERCARD, { ...NOT_AUTHENTICATED, ...proof('N', '00') }],
     ['10/38', VISA, { ...SETTLED, ...proof('U', '07') }],
     ['10/38', MASTERCARD, { ...SETTLED, ...proof('U', '00') }],
     ['11/38', VISA, { ...declined('The bank rejected the payment.'), ...proof('R', '07') }],
@@ -135,7 +135,7 @@ describe('a card', () => {
     callbackWith('3ds', 'success', '3ds', proof('Y', eci)),
     { ...SETTLED, ...proof('Y', eci) },
   ];
-  const failed = (eci: string): Fields[] => [CHALLENGED, { ...NOT_YOU, ...proof('N', eci) }];
+  const failed = (eci: string): Fields[] => [CHALLENGED, { ...NOT_AUTHENTICATED, ...proof('N', eci) }];
   const CODE = { code: '1234' };
   test.each<[what: string, expiry: string, number: string, answer: Fields, expected: Fields[]]>([
     ['passed', '05/38', VISA, CODE, passed('05')],
@@ -158,10 +158,10 @@ describe('a card', () => {
 
   test.each<[what: string, expiry: string, goes: (scene: Scene) => Promise<unknown>]>([
     ['the payer never opens', '05/38', async () => undefined],
-    ['the payer leaves', '05/38', async ({ url }) => press(await show(url))],
-    ['never has a result', '07/39', async ({ url }) => press(await press(await show(url)), CODE)],
+    ['the payer leaves', '05/38', async ({ url }) => submitPage(await show(url))],
+    ['never has a result', '07/39', async ({ url }) => submitPage(await submitPage(await show(url)), CODE)],
   ])('a challenge that %s expires after ten minutes', async (_, expiry, goes) => {
-    const scene = await typed(expiry);
+    const scene = await submitCard(expiry);
     await goes(scene);
     await scene.pass(595);
     await expectCallbacks(scene, [CHALLENGED], cardFields(expiry));
@@ -175,13 +175,13 @@ describe('a card', () => {
     const scene = await typed('05/38');
     const atBank = await press(await show(scene.url));
     await scene.pass(600);
-    await press(await press(atBank, CODE));
+    await submitPage(await submitPage(atBank, CODE));
     await scene.pass(DAY);
     await expectCallbacks(scene, [CHALLENGED, TOO_LATE], cardFields('05/38'));
   });
 
   test('a challenge of an authorisation', async () => {
-    const scene = await typed('05/38', { auth: 'Y' });
+    const scene = await submitCard('05/38', { auth: 'Y' });
     await answerBank(scene, CODE);
     const [, authenticated] = passed('05');
     const expected = [CHALLENGED, authenticated as Fields, { ...RESERVED, ...proof('Y', '05') }];
@@ -211,7 +211,7 @@ describe('a card', () => {
   });
 
   test('03/38: a capture that the bank declines', async () => {
-    const scene = await typed('03/38', { auth: 'Y' });
+    const scene = await submitCard('03/38', { auth: 'Y' });
     await checkout.send('payment/capture', { payment_id: scene.id }, scene.merchant);
     const reason = 'The simulated bank refuses the capture.';
     const refused = callbackWith('capture', 'fail', 'pending', { amount: '10.00', operation_id: OPERATION, reason });
@@ -372,19 +372,19 @@ describe('an operation', () => {
   });
 
   test('the callback carries the operation id of the response', async () => {
-    const scene = await typed('01/38');
+    const scene = await submitCard('01/38');
     const { body } = await send('payment/refund', { amount: '4.00' })(scene);
     expect((await callbacks.delivered(scene.merchant))[1]).toMatchObject({ operation_id: body.operation_id });
   });
 
   test('an authorisation that is not captured within seven days', async () => {
-    const scene = await typed('01/38', AUTH);
+    const scene = await submitCard('01/38', AUTH);
     await scene.pass(7 * DAY);
     await expectCallbacks(scene, [RESERVED, callbackWith('expiry', 'success', 'expired')], cardFields('01/38'));
   });
 
   test('a chargeback', async () => {
-    const scene = await typed('01/38');
+    const scene = await submitCard('01/38');
     await at.tell(scene.id, { chargeback: true });
     await expectCallbacks(scene, [SETTLED, callbackWith('chargeback', 'success', 'chargeback')], cardFields('01/38'));
   });

@@ -91,7 +91,7 @@ const approves: Step = ({ id }) => at.approve(id);
 const behindOurBack =
   (kind: string, amount: string): Step =>
   ({ id }) =>
-    at.atProvider(`/v1/payments/${id}/${kind}`, { operation: 'somebody-else', amount });
+    at.atProvider(`/v1/payments/${id}/${kind}`, { operation: 'another-client', amount });
 const decides =
   (decision: string): Step =>
   ({ page }) =>
@@ -104,7 +104,7 @@ const isAttendedTo =
   (attention: string): Step =>
   ({ id }) =>
     expect.poll(async () => (await at.inspect(id)).attention, PATIENTLY).toBe(attention);
-const meets =
+const setFault =
   (mode: string): Step =>
   ({ merchant }) =>
     fault(merchant, mode);
@@ -127,7 +127,7 @@ const refused = (action: string, status: string, decline_reason: string, amount 
   callbackWith(action, 'DECLINED', status, { amount, decline_reason, operation_id: OPERATION });
 
 const AUTH = { auth: 'Y' };
-const ASK_LADDER = passes(5, 5, 15, 30, 60, 300, 900, 3600, 21_600);
+const passesQueryIntervals = passes(5, 5, 15, 30, 60, 300, 900, 3600, 21_600);
 
 type Row = [what: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]];
 
@@ -154,21 +154,21 @@ const OPERATIONS: Row[] = [
     'CAPTURE that the provider declines',
     'pin-a',
     AUTH,
-    [behindOurBack('void', '1000'), operation('CAPTURE')],
+    [atProviderOnly('void', '1000'), operation('CAPTURE')],
     [PENDING, refused('CAPTURE', 'PENDING', 'Only an authorised payment can be captured.')],
   ],
   [
     'CAPTURE whose answer is lost: no callback before its outcome is known',
     'pin-a',
     AUTH,
-    [meets('timeout_after'), operation('CAPTURE'), passes(10)],
+    [setFault('timeout_after'), operation('CAPTURE'), passes(10)],
     [PENDING, done('CAPTURE', 'SETTLED')],
   ],
   [
     'CAPTURE in flight while the provider settles it: a callback for both',
     'pin-a',
     AUTH,
-    [meets('timeout_after'), operation('CAPTURE'), executes, passes(10)],
+    [setFault('timeout_after'), operation('CAPTURE'), executes, passes(10)],
     [PENDING, SETTLED, done('CAPTURE', 'SETTLED')],
   ],
   ['VOID', 'vcard', AUTH, [operation('VOID')], [PENDING, done('VOID', 'VOID')]],
@@ -197,7 +197,7 @@ const OPERATIONS: Row[] = [
     'CREDITVOID that the provider declines',
     'pin-a',
     {},
-    [behindOurBack('refund', '500'), operation('CREDITVOID')],
+    [atProviderOnly('refund', '500'), operation('CREDITVOID')],
     [SETTLED, refused('CREDITVOID', 'SETTLED', 'The amount is more than what is left of the payment.')],
   ],
   [
@@ -221,7 +221,7 @@ const DINARS = { order_currency: 'RSD' };
 const PAYERS: Row[] = [
   ['the bank reports ACSC', 'ips', DINARS, [bank('ACSC')], [PENDING, SETTLED]],
   [
-    'the bank says PDNG and RJCT',
+    'the bank reports PDNG and RJCT',
     'ips',
     DINARS,
     [bank('PDNG'), bank('RJCT')],
@@ -230,7 +230,7 @@ const PAYERS: Row[] = [
   ['paid in time', 'transfer-a', PESOS, [executes], [PENDING, SETTLED]],
   ['not paid in five minutes', 'transfer-a', PESOS, [passes(300)], [PENDING, TOO_LATE]],
   [
-    'paid after that: nothing changed',
+    'paid after that: nothing changes',
     'transfer-a',
     PESOS,
     [passes(300), executes, isAttendedTo('late_success')],
@@ -321,7 +321,7 @@ describe('a failing provider', () => {
     const merchant = await callbacks.newMerchant(SETTINGS);
     await fault(merchant, mode, { brand });
     const scene = await continueWith(merchant, brandSale(brand, merchant, fields));
-    for (const step of [...steps, ASK_LADDER]) await step(scene);
+    for (const step of [...steps, passesQueryIntervals]) await step(scene);
     const { order_id, order_currency } = scene.request;
     const common = { order_id, trans_id: scene.id, operation_id: scene.id, amount: '10.00', currency: order_currency };
     expect(await callbacks.delivered(merchant)).toEqual(

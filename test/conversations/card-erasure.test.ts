@@ -7,7 +7,7 @@ import { Secret } from '../../src/lib/secret.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Body, cardForm, checkoutOf, creditFields, fill, follow, refusal, show } from '../support/checkout.ts';
 import { type Fields, type Merchant, newOrderId, openShop, PATIENTLY, sign } from '../support/gateway.ts';
-import { said } from '../support/operations.ts';
+import { statusAndBody } from '../support/operations.ts';
 
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
@@ -33,7 +33,7 @@ async function isStored(id: string): Promise<boolean> {
 const cardIdOf = async (id: string): Promise<string> => String((await vaultOf(id))[0]?.card_id);
 
 /** A session whose payer submitted this card and has not followed the redirect. */
-async function typed(card_expiry: string, fields: Body = {}, merchant?: Merchant) {
+async function submitCard(card_expiry: string, fields: Body = {}, merchant?: Merchant) {
   const session = await checkout.open({ methods: ['card'], ...fields }, merchant);
   const sent = await fill(session.url, cardForm({ card_expiry }));
   expect(sent.status, sent.text).toBe(303);
@@ -41,7 +41,7 @@ async function typed(card_expiry: string, fields: Body = {}, merchant?: Merchant
 }
 
 /** Submits the first form of a page, as a browser does. */
-function press({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields = {}) {
+function submitPage({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields = {}) {
   const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
   const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
@@ -50,7 +50,7 @@ function press({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields =
 
 /** Prevents the erasure after an outcome, as if the process had died before it. */
 const dieBeforeErasure = () =>
-  vi.spyOn(shop.gateway.cards, 'eraseOf').mockRejectedValue(new Error('The line is dead.'));
+  vi.spyOn(shop.gateway.cards, 'eraseOf').mockRejectedValue(new Error('The connection is closed.'));
 
 const first = async (fields: Body = {}, merchant: Merchant = shop.merchant) => {
   const { id } = await checkout.paidByCard({ req_token: false, recurring_init: true, ...fields }, merchant);
@@ -70,13 +70,13 @@ describe('the card number is erased', () => {
     ['09/38', 'decline'],
     ['11/38', 'decline'],
   ])('when the payment has its outcome: %s, %s', async (expiry, state) => {
-    const { id } = await typed(expiry);
+    const { id } = await submitCard(expiry);
     expect(await checkout.stateOf(id)).toBe(state);
     expect(await isStored(id)).toBe(false);
   });
 
   test('and the masked card data remains', async () => {
-    const { id } = await typed('01/38');
+    const { id } = await submitCard('01/38');
     expect(await vaultOf(id)).toEqual([
       {
         card_id: expect.any(String),
@@ -95,7 +95,7 @@ describe('the card number is erased', () => {
   test('when the amount is authorised; capture, void and expiry work without it', async () => {
     for (const operation of ['capture', 'void', undefined]) {
       const merchant = await shop.newMerchant(UNLIMITED);
-      const { id } = await typed('01/38', { auth: 'Y' }, merchant);
+      const { id } = await submitCard('01/38', { auth: 'Y' }, merchant);
       expect(await checkout.stateOf(id, merchant)).toBe('pending');
       expect(await isStored(id)).toBe(false);
       if (operation) await checkout.send(`payment/${operation}`, { payment_id: id }, merchant);
@@ -110,10 +110,10 @@ describe('the card number is erased', () => {
     ['05/38', 'settled'],
     ['06/38', 'decline'],
   ])('after the bank’s challenge, and not before: %s, %s', async (expiry, state) => {
-    const { id, sent } = await typed(expiry);
+    const { id, sent } = await submitCard(expiry);
     expect(await checkout.stateOf(id)).toBe('3ds');
     expect(await isStored(id)).toBe(true);
-    await press(await press(await press(await follow(sent)), { code: '1234' }));
+    await submitPage(await submitPage(await submitPage(await follow(sent)), { code: '1234' }));
     expect(await checkout.stateOf(id)).toBe(state);
     expect(await isStored(id)).toBe(false);
   });
@@ -122,7 +122,7 @@ describe('the card number is erased', () => {
     ['12/38', 'settled'],
     ['12/39', 'decline'],
   ])('after the payer has been at the provider’s page, and not before: %s, %s', async (expiry, state) => {
-    const { id, sent } = await typed(expiry);
+    const { id, sent } = await submitCard(expiry);
     expect(await checkout.stateOf(id)).toBe('redirect');
     expect(await isStored(id)).toBe(true);
     await show((await fill(sent.location, { decision: 'approve' })).location);
@@ -132,7 +132,7 @@ describe('the card number is erased', () => {
 
   test.each(['05/38', '12/38'])('when the payer never finishes: %s', async (expiry) => {
     const merchant = await shop.newMerchant(UNLIMITED);
-    const { id } = await typed(expiry, { session_expiry: 5 }, merchant);
+    const { id } = await submitCard(expiry, { session_expiry: 5 }, merchant);
     expect(await isStored(id)).toBe(true);
     await shop.advanceClock(5 * 60 + 1, merchant.mid);
     expect(await checkout.stateOf(id, merchant)).toBe('decline');
@@ -144,7 +144,7 @@ describe('the card number is erased', () => {
     ['02/39', 'decline'],
   ])('for a payment in doubt only when its outcome is known: %s, %s', async (expiry, state) => {
     const merchant = await shop.newMerchant(UNLIMITED);
-    const { id } = await typed(expiry, {}, merchant);
+    const { id } = await submitCard(expiry, {}, merchant);
     expect(await checkout.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
     await processEverythingDue(shop.gateway);
     expect(await isStored(id)).toBe(true);
@@ -154,7 +154,7 @@ describe('the card number is erased', () => {
   });
 
   test('for every declined attempt: the payer enters a card again', async () => {
-    const { url, id, orderId } = await typed('02/38');
+    const { url, id, orderId } = await submitCard('02/38');
     await fill(url, cardForm({ card_expiry: '02/38', card_number: '5555555555554444' }));
     await fill(url, cardForm());
     const attempts = await checkout.attempts(orderId);
@@ -164,7 +164,7 @@ describe('the card number is erased', () => {
   });
 
   test('for a declined first payment of a recurring series', async () => {
-    const { id } = await typed('02/38', { recurring_init: true });
+    const { id } = await submitCard('02/38', { recurring_init: true });
     expect(await checkout.stateOf(id)).toBe('decline');
     expect(await isStored(id)).toBe(false);
   });
@@ -175,7 +175,7 @@ describe('the card number is kept', () => {
     ['01/38', 'settled'],
     ['02/38', 'decline'],
   ])('when the merchant received a token: %s, %s', async (expiry, state) => {
-    const { id } = await typed(expiry, { req_token: true });
+    const { id } = await submitCard(expiry, { req_token: true });
     expect((await checkout.status({ payment_id: id })).body).toMatchObject({
       status: state,
       card_token: expect.any(String),
@@ -245,7 +245,7 @@ describe('the card number is kept', () => {
 describe('a process that dies between the outcome and the erasure', () => {
   test('leaves the number to the sweep, and the payer sees the outcome', async () => {
     dieBeforeErasure();
-    const { id, sent } = await typed('01/38');
+    const { id, sent } = await submitCard('01/38');
     expect(sent.location).not.toBe('');
     expect(await checkout.stateOf(id)).toBe('settled');
     expect(await isStored(id)).toBe(true);
@@ -256,17 +256,17 @@ describe('a process that dies between the outcome and the erasure', () => {
 
   test('loses no number that is needed: the sweep skips tokens, repetitions and open payments', async () => {
     dieBeforeErasure();
-    const { id: told } = await typed('01/38', { req_token: true });
+    const { id: withToken } = await submitCard('01/38', { req_token: true });
     const pair = await first();
-    const { id: open } = await typed('05/38');
+    const { id: open } = await submitCard('05/38');
     await shop.advanceClock(1);
-    for (const id of [told, pair.recurring_init_trans_id, open]) expect(await isStored(id)).toBe(true);
+    for (const id of [withToken, pair.recurring_init_trans_id, open]) expect(await isStored(id)).toBe(true);
     expect(await repeat(pair)).toMatchObject({ status: 'settled' });
   });
 
   test('before the card was linked to the payment: the number is erased when the session ends', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
-    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
+    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The connection is closed.'));
     const { id, url } = await checkout.open({ methods: ['card'], req_token: true }, merchant);
     expect((await fill(url, cardForm())).status).toBe(503);
     await shop.advanceClock(60, merchant.mid);
@@ -277,7 +277,7 @@ describe('a process that dies between the outcome and the erasure', () => {
   });
 
   test('before the card was linked to the payment, and the payer entered it again: the copy is erased with the outcome', async () => {
-    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The line is dead.'));
+    vi.spyOn(shop.gateway.payments, 'collect').mockRejectedValueOnce(new Error('The connection is closed.'));
     const { id, url } = await checkout.open({ methods: ['card'], req_token: true });
     expect((await fill(url, cardForm())).status).toBe(503);
     expect((await fill(url, cardForm())).status).toBe(303);
@@ -303,7 +303,7 @@ describe('the sweep', () => {
 
   test('processes many leftovers in batches, also with several processes concurrently', async () => {
     const erase = dieBeforeErasure();
-    const { id } = await typed('02/38');
+    const { id } = await submitCard('02/38');
     erase.mockRestore();
     const { mid } = shop.merchant;
     const card = { number: new Secret('4111111111111111'), month: '05', year: '2038', holder: 'Ada Byron' };
@@ -322,7 +322,7 @@ describe('the sweep', () => {
 
 describe('an erased card', () => {
   test('is not offered, and its token is invalid', async () => {
-    const { id } = await typed('01/38');
+    const { id } = await submitCard('01/38');
     const [card] = await vaultOf(id);
     const session = await checkout.open({ methods: ['card'], card_token: card?.token });
     const view = await openForPayer(shop.gateway, session.url.slice(session.url.lastIndexOf('/') + 1));
@@ -330,13 +330,13 @@ describe('an erased card', () => {
     const { status } = await fill(session.url, { method: 'card', saved_card: String(card?.card_id), card_cvv: '123' });
     expect(status).toBe(422);
     const credit = checkout.send('payment/card/credit', creditFields({ card_token: card?.token }));
-    expect(await said(credit)).toEqual(refusal('noCardToken'));
+    expect(await statusAndBody(credit)).toEqual(refusal('noCardToken'));
   });
 
   test('is recognised: a credit finds the payment that used it', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
     const { token } = await checkout.paidByCard({}, merchant);
-    const { id, orderId } = await typed('01/38', {}, merchant);
+    const { id, orderId } = await submitCard('01/38', {}, merchant);
     expect(await isStored(id)).toBe(false);
     const fields = creditFields({ card_token: token, order_id: orderId });
     const { status, body } = await checkout.send('payment/card/credit', fields, merchant);
@@ -345,10 +345,10 @@ describe('an erased card', () => {
 
   test('ends a challenge: a later result submits nothing and logs no error', async () => {
     const merchant = await shop.newMerchant(UNLIMITED);
-    const { id, sent } = await typed('05/38', {}, merchant);
+    const { id, sent } = await submitCard('05/38', {}, merchant);
     await shop.rows(`update cards set sealed = null, key_version = null where payment_id = '${id}'`);
     const before = shop.logs.length;
-    await press(await press(await press(await follow(sent)), { code: '1234' }));
+    await submitPage(await submitPage(await submitPage(await follow(sent)), { code: '1234' }));
     expect(shop.logs.slice(before).filter((line) => line.includes('"level":"error"'))).toEqual([]);
     expect(await checkout.events(id)).toEqual(['opened', 'collected', 'challenged']);
     await shop.advanceClock(601, merchant.mid);

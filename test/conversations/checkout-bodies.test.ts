@@ -15,7 +15,7 @@ import {
   VCARD,
 } from '../support/checkout.ts';
 import { type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { said } from '../support/operations.ts';
+import { statusAndBody } from '../support/operations.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
@@ -31,13 +31,13 @@ afterAll(async () => {
 });
 
 const post = (path: string, body: string | Buffer, method = 'POST') =>
-  said(checkout.raw(path, { method, body, headers: { 'content-type': 'application/json' } }));
+  statusAndBody(checkout.raw(path, { method, body, headers: { 'content-type': 'application/json' } }));
 const sessionText = (fields: Body = {}): string =>
   JSON.stringify(signed('session', sessionFields(fields), shop.merchant));
 /** A session with one additional member, as text. */
 const withMember = (member: string): string => `${sessionText().slice(0, -1)},${member}}`;
 const sendSession = (fields: Body, merchant?: Merchant) =>
-  said(checkout.send('session', sessionFields(fields), merchant));
+  statusAndBody(checkout.send('session', sessionFields(fields), merchant));
 const invalid = (...entries: string[]) => refusal('invalidData', ...entries);
 const ACCEPTED = { status: 200, body: { redirect_url: expect.any(String) } };
 
@@ -87,7 +87,7 @@ describe('the bytes', () => {
     expect(await post('session', Buffer.from(text))).toEqual(ACCEPTED);
   });
 
-  const twice = (name: string) => invalid(`${name}: This value should be sent once.`);
+  const repeatedName = (name: string) => invalid(`${name}: This value should be sent once.`);
   test.each<[string, string, string]>([
     ['a field', '"success_url": "https://other.example/"', 'success_url'],
     ['an escaped field', '"success\\u005furl" : "https://other.example/"', 'success_url'],
@@ -96,7 +96,7 @@ describe('the bytes', () => {
     ['a name with a space', '"x": {"a b": 1, "a b": 2}', 'body'],
     ['a name that could be a password', `"${'0f'.repeat(16)}": 1, "${'0f'.repeat(16)}": 2`, 'body'],
   ])('must not repeat a member: %s', async (_, member, name) => {
-    expect(await post('session', withMember(member))).toEqual(twice(name));
+    expect(await post('session', withMember(member))).toEqual(repeatedName(name));
   });
 
   test.each([
@@ -205,7 +205,7 @@ describe('values that must be objects or lists', () => {
 
 describe('custom_data', () => {
   /** The callback of a session that was paid. */
-  async function told(custom_data: unknown, settings: Body = {}): Promise<Body> {
+  async function callbackWith(custom_data: unknown, settings: Body = {}): Promise<Body> {
     const merchant: CallbackMerchant = await callbacks.newMerchant(settings);
     const { url } = await checkout.open({ methods: ['vcard'], custom_data }, merchant);
     await fill(url, VCARD.success);
@@ -214,7 +214,7 @@ describe('custom_data', () => {
   const NESTED = { cart: { id: 17, items: ['tea', 'pot'], gift: false }, plan: 'gold', none: null, empty: {} };
 
   test.each(['form', 'json'])('with nested names is returned under them, as %s', async (callback_format) => {
-    expect(await told(NESTED, { callback_format })).toMatchObject({
+    expect(await callbackWith(NESTED, { callback_format })).toMatchObject({
       'custom_data[cart][id]': '17',
       'custom_data[cart][items][0]': 'tea',
       'custom_data[cart][items][1]': 'pot',
@@ -224,7 +224,7 @@ describe('custom_data', () => {
   });
 
   test('may be a list', async () => {
-    expect(await told(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
+    expect(await callbackWith(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
   });
 
   test('is refused when it contains a card number, also as a number', async () => {

@@ -8,7 +8,6 @@ import {
   creditFields,
   fill,
   IMPOSSIBLE_SESSIONS,
-  NOWHERE,
   newOrder,
   REFUSED_CREDITS,
   REFUSED_OPERATIONS,
@@ -21,18 +20,19 @@ import {
   sessionFields,
   signed,
   TOLERATED_SESSIONS,
+  UNKNOWN_ID,
   VCARD,
 } from '../support/checkout.ts';
 import { type Merchant, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { operationFields, said } from '../support/operations.ts';
+import { operationFields, statusAndBody } from '../support/operations.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
-let rival: Merchant;
+let otherMerchant: Merchant;
 beforeAll(async () => {
   shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
-  rival = await shop.newMerchant();
+  otherMerchant = await shop.newMerchant();
 });
 afterAll(() => shop.close());
 
@@ -42,9 +42,10 @@ const A_DATE = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 const WRONG_HASH = refusal('wrongHash', 'hash: Hash is not valid.');
 const DUPLICATE = refusal('duplicate', 'order_id: Duplicate payment.');
 
-const send = (path: string, fields: Body, merchant?: Merchant) => said(checkout.send(path, fields, merchant));
+const send = (path: string, fields: Body, merchant?: Merchant) => statusAndBody(checkout.send(path, fields, merchant));
 const sendSession = (fields: Body, merchant?: Merchant) => send('session', sessionFields(fields), merchant);
-const kept = (id: string, columns: string) => shop.rows(`select ${columns} from payments where payment_id = '${id}'`);
+const storedPayment = (id: string, columns: string) =>
+  shop.rows(`select ${columns} from payments where payment_id = '${id}'`);
 
 describe('a session', () => {
   test('is answered with the address of its page, and waits for its payer', async () => {
@@ -80,13 +81,13 @@ describe('a session', () => {
   test('refuses a schedule_id that is not a UUID before the lookup', async () => {
     const notUuid = refusal('notUuid', 'schedule_id: This is not a valid UUID.');
     expect(await sendSession({ schedule_id: '17', recurring_init: true })).toEqual(notUuid);
-    expect(await sendSession({ schedule_id: NOWHERE, recurring_init: true })).toEqual(refusal('unknownSchedule'));
+    expect(await sendSession({ schedule_id: UNKNOWN_ID, recurring_init: true })).toEqual(refusal('unknownSchedule'));
   });
 
   test('refuses a schedule without recurring_init', async () => {
     const refused = refusal('invalidData', 'recurring_init: This value should not be blank.');
-    expect(await sendSession({ schedule_id: NOWHERE })).toEqual(refused);
-    expect(await sendSession({ schedule_id: NOWHERE, recurring_init: 'N' })).toEqual(refused);
+    expect(await sendSession({ schedule_id: UNKNOWN_ID })).toEqual(refused);
+    expect(await sendSession({ schedule_id: UNKNOWN_ID, recurring_init: 'N' })).toEqual(refused);
   });
 
   test('refuses a request that contains the password', async () => {
@@ -98,7 +99,7 @@ describe('a session', () => {
   test.each([undefined, '', null, 1, '1', 30, '30', 720, '720'])('session_expiry %j', async (session_expiry) => {
     const { id } = await checkout.open({ session_expiry });
     const lasts = 'round(extract(epoch from payer_until - created_at))::int / 60 as minutes';
-    expect(await kept(id, lasts)).toEqual([{ minutes: Number(session_expiry || 60) }]);
+    expect(await storedPayment(id, lasts)).toEqual([{ minutes: Number(session_expiry || 60) }]);
   });
 
   const YES = [true, 'true', 'Y', '1', 1];
@@ -107,7 +108,7 @@ describe('a session', () => {
     const { id } = await checkout.open({ auth: value, recurring_init: value });
     const is = YES.includes(value as string);
     const flags = [{ is_authorisation: is, is_recurring_init: is }];
-    expect(await kept(id, 'is_authorisation, is_recurring_init')).toEqual(flags);
+    expect(await storedPayment(id, 'is_authorisation, is_recurring_init')).toEqual(flags);
   });
 });
 
@@ -119,7 +120,7 @@ describe('the order of checks', () => {
     ['another order of them', (p, n) => sign(p, n, 'USD', '10.00', 'Tea é'), false],
     ['no description', (p, n) => sign(p, n, '10.00', 'USD'), false],
     ['the password first', (p, n) => sign('', p, n, '10.00', 'USD', 'Tea é'), false],
-    ['another account’s password', (_, n) => sign(rival.password, n, '10.00', 'USD', 'Tea é'), false],
+    ['another account’s password', (_, n) => sign(otherMerchant.password, n, '10.00', 'USD', 'Tea é'), false],
     ['nothing', () => 'x', false],
   ])('a hash over %s', async (_, hash, isRight) => {
     const order = { number: newOrderId(), description: 'Tea é' };
@@ -131,7 +132,7 @@ describe('the order of checks', () => {
     const merchant = await shop.newMerchant({ ip_allowlist: ['192.0.2.1'] });
     const wrong: Body = { ...sessionFields({ order: { amount: '1' } }), hash: 'wrong' };
     const withKey = (key: unknown, more: Body = {}) =>
-      said(checkout.sendBody('session', { ...wrong, ...more, merchant_key: key }));
+      statusAndBody(checkout.sendBody('session', { ...wrong, ...more, merchant_key: key }));
     for (const key of ['nobody', `test_${'0'.repeat(32)}`, merchant.client_key, 17]) {
       expect(await withKey(key)).toEqual(refusal('invalidData', `merchant_key: ${invalid}`));
     }
@@ -147,23 +148,23 @@ describe('the order of checks', () => {
     expect((await sendSession({}, merchant)).status).toBe(200);
   });
 
-  const whole = () => JSON.stringify(signed('session', sessionFields(), shop.merchant));
+  const validBody = () => JSON.stringify(signed('session', sessionFields(), shop.merchant));
   const JSON_TYPE = 'application/json';
   const NO_JSON = 'content-type: This value should be application/json.';
   const NO_OBJECT = 'body: The body should be a JSON object.';
   const BROKEN = 'body: The body is not valid JSON.';
   test.each<[string, string, () => string, string | undefined]>([
-    ['a charset', 'application/json; charset=utf-8', whole, undefined],
-    ['the content type of a form', 'application/x-www-form-urlencoded', whole, NO_JSON],
-    ['a truncated object', JSON_TYPE, () => whole().slice(0, -1), BROKEN],
-    ['single quotes', JSON_TYPE, () => whole().replaceAll('"', "'"), BROKEN],
+    ['a charset', 'application/json; charset=utf-8', validBody, undefined],
+    ['the content type of a form', 'application/x-www-form-urlencoded', validBody, NO_JSON],
+    ['a truncated object', JSON_TYPE, () => validBody().slice(0, -1), BROKEN],
+    ['single quotes', JSON_TYPE, () => validBody().replaceAll('"', "'"), BROKEN],
     ['nothing', JSON_TYPE, () => '', NO_OBJECT],
     ['null', JSON_TYPE, () => 'null', NO_OBJECT],
-    ['a list', JSON_TYPE, () => `[${whole()}]`, NO_OBJECT],
+    ['a list', JSON_TYPE, () => `[${validBody()}]`, NO_OBJECT],
   ])('a body with %s', async (_, type, body, entry) => {
     const init = { method: 'POST', body: body(), headers: { 'content-type': type } };
     const right = { status: 200, body: expect.anything() };
-    expect(await said(checkout.raw('session', init))).toEqual(entry ? refusal('invalidData', entry) : right);
+    expect(await statusAndBody(checkout.raw('session', init))).toEqual(entry ? refusal('invalidData', entry) : right);
   });
 
   test.each(['session', 'payment/status', 'session/', 'Session', '', 'payment', 'payment/credit', 'payment/sale'])(
@@ -172,14 +173,15 @@ describe('the order of checks', () => {
       const error_message = 'Route or parameters is not supported';
       const body = { result: 'ERROR', error_code: 0, error_message, errors: [] };
       for (const method of path in SIGNED ? ['GET', 'PUT'] : ['GET', 'POST']) {
-        expect(await said(checkout.raw(path, { method }))).toEqual({ status: 404, body });
+        expect(await statusAndBody(checkout.raw(path, { method }))).toEqual({ status: 404, body });
       }
     },
   );
 });
 
 describe('duplicates', () => {
-  const again = (request: Body, changes: Body = {}) => said(checkout.sendBody('session', { ...request, ...changes }));
+  const again = (request: Body, changes: Body = {}) =>
+    statusAndBody(checkout.sendBody('session', { ...request, ...changes }));
   const sameAs = (redirect_url: string) => ({ status: 200, body: { redirect_url } });
 
   test('an identical request within fifteen seconds gets the same page; any other is a duplicate', async () => {
@@ -240,7 +242,7 @@ describe('duplicates', () => {
     expect((await sendSession({ order: { number }, hash: 'wrong' })).status).toBe(400);
     await shop.sale({ order_id: number });
     expect(await sendSession({ order: { number } })).toEqual(DUPLICATE);
-    expect((await sendSession({ order: { number } }, rival)).status).toBe(200);
+    expect((await sendSession({ order: { number } }, otherMerchant)).status).toBe(200);
   });
 });
 
@@ -264,8 +266,8 @@ describe('status', () => {
 
   test('of another account’s payment is unknown, and the hash covers what was sent', async () => {
     const { id, orderId } = await checkout.open();
-    expect(await send('payment/status', { payment_id: id }, rival)).toEqual(refusal('noPayment'));
-    expect(await send('payment/status', { order_id: orderId }, rival)).toEqual(refusal('noOrder'));
+    expect(await send('payment/status', { payment_id: id }, otherMerchant)).toEqual(refusal('noPayment'));
+    expect(await send('payment/status', { order_id: orderId }, otherMerchant)).toEqual(refusal('noOrder'));
     const hash = (text: string) => sign(shop.merchant.password, text);
     expect(await send('payment/status', { payment_id: id, hash: hash(orderId) })).toEqual(WRONG_HASH);
     expect(await send('payment/status', { order_id: orderId, hash: hash(id) })).toEqual(WRONG_HASH);
@@ -337,9 +339,9 @@ describe('operations on a payment', () => {
       const payment_id = await checkout.inState('pending', shop.merchant);
       const to = (fields: Body, merchant?: Merchant) => send(`payment/${path}`, fields, merchant);
       expect(await to({})).toEqual(refusal('invalidData', `payment_id: ${blank}`));
-      expect(await to({ payment_id: NOWHERE })).toEqual(refusal('unknownPayment'));
+      expect(await to({ payment_id: UNKNOWN_ID })).toEqual(refusal('unknownPayment'));
       expect(await to({ payment_id: 'x' })).toEqual(refusal('unknownPayment'));
-      expect(await to({ payment_id }, rival)).toEqual(refusal('unknownPayment'));
+      expect(await to({ payment_id }, otherMerchant)).toEqual(refusal('unknownPayment'));
       expect(await to({ payment_id, hash: sign(shop.merchant.password) })).toEqual(WRONG_HASH);
       const unsigned = { payment_id, amount: '5.00', hash: sign(shop.merchant.password, payment_id) };
       if (path !== 'void') expect(await to(unsigned)).toEqual(WRONG_HASH);
@@ -348,8 +350,8 @@ describe('operations on a payment', () => {
 
   test('refunds in parts, the rest without an amount, where the account allows refunds', async () => {
     const merchant = await shop.newMerchant({ refunds_allowed: false });
-    const kept = { payment_id: await checkout.inState('settled', merchant) };
-    expect(await send('payment/refund', kept, merchant)).toEqual(refusal('refundNotAllowed'));
+    const withoutRefunds = { payment_id: await checkout.inState('settled', merchant) };
+    expect(await send('payment/refund', withoutRefunds, merchant)).toEqual(refusal('refundNotAllowed'));
     const payment_id = await checkout.inState('settled', shop.merchant);
     expect(await send('payment/refund', { payment_id, amount: '4.00' })).toEqual(
       ok({ payment_id, result: 'accepted' }),
@@ -383,8 +385,14 @@ describe('recurring', () => {
   test('repeats the payment without its payer, and answers like status', async () => {
     const request = await first();
     const answer = await repeat(request);
-    const whole = { ...request.order, currency: 'USD' };
-    const body = { payment_id: A_UUID, date: A_DATE, status: 'settled', order: whole, customer: { name: 'Ada Byron' } };
+    const completeOrder = { ...request.order, currency: 'USD' };
+    const body = {
+      payment_id: A_UUID,
+      date: A_DATE,
+      status: 'settled',
+      order: completeOrder,
+      customer: { name: 'Ada Byron' },
+    };
     expect(answer).toEqual({ status: 200, body });
     expect(await repeat(request)).toEqual(answer);
     expect(await send('payment/status', { payment_id: answer.body.payment_id })).toEqual(answer);
@@ -406,7 +414,7 @@ describe('recurring', () => {
 
   test('refuses another account’s payment, and one without recurring_init', async () => {
     const request = await first();
-    expect(await repeat(request, rival)).toEqual(refusal('incorrectTransaction'));
+    expect(await repeat(request, otherMerchant)).toEqual(refusal('incorrectTransaction'));
     const recurring_init_trans_id = await checkout.inState('settled', shop.merchant);
     expect(await repeat({ ...request, recurring_init_trans_id })).toEqual(refusal('incorrectTransaction'));
   });

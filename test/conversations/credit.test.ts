@@ -9,7 +9,7 @@ import { newId } from '../../src/lib/id.ts';
 import { canonicalJson } from '../../src/lib/json.ts';
 import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
-import { refused, said } from '../support/operations.ts';
+import { refused, statusAndBody } from '../support/operations.ts';
 
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
@@ -21,11 +21,11 @@ const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** A card payment of 10.00 USD by a merchant of its own. */
-async function sold(fields: Body = {}, settings: Body = {}, form: Fields = {}) {
+async function makeCardSale(fields: Body = {}, settings: Body = {}, form: Fields = {}) {
   const merchant = await shop.newMerchant(settings);
   const session = await checkout.paidByCard(fields, merchant, form);
   const credit = (more: Body = {}) =>
-    said(checkout.send('payment/card/credit', creditFields({ card_token: session.token, ...more }), merchant));
+    statusAndBody(checkout.send('payment/card/credit', creditFields({ card_token: session.token, ...more }), merchant));
   return { ...session, merchant, credit };
 }
 
@@ -41,7 +41,7 @@ const operationOf = ({ body }: Pick<Answer, 'body'>): string => body.operation_i
 
 describe('a credit', () => {
   test('under its own order refunds the sale that issued the token', async () => {
-    const { id, credit } = await sold();
+    const { id, credit } = await makeCardSale();
     expect(await credit({ order_amount: '4.00' })).toEqual(accepted(id));
     expect(await inspect(id)).toEqual({
       status: 'SETTLED',
@@ -52,7 +52,7 @@ describe('a credit', () => {
   });
 
   test('under the order of the sale refunds that sale; all of it in parts', async () => {
-    const { id, orderId: order_id, merchant, credit } = await sold();
+    const { id, orderId: order_id, merchant, credit } = await makeCardSale();
     expect(await credit({ order_id, order_amount: '3.00' })).toEqual(accepted(id));
     expect(await credit({ order_id, order_amount: '5.00' })).toEqual(accepted(id));
     expect(await credit({ order_id, order_amount: '2.01' })).toEqual(refusal('refundTooMuch'));
@@ -62,14 +62,14 @@ describe('a credit', () => {
   });
 
   test('under the order of another payment with the same card refunds that payment', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     const other = await checkout.paidByCard({ req_token: false }, merchant, { card_number: '4111 1111 1111 1111' });
     expect(await credit({ order_id: other.orderId })).toEqual(accepted(other.id));
     expect([(await inspect(id)).refunded, (await inspect(other.id)).refunded]).toEqual(['0.00', '5.00']);
   });
 
   test('under the order of a repetition refunds the repetition', async () => {
-    const { id, merchant, credit } = await sold({ recurring_init: true });
+    const { id, merchant, credit } = await makeCardSale({ recurring_init: true });
     const { recurring_token } = (await checkout.status({ payment_id: id }, merchant)).body;
     const order = { number: newOrderId(), amount: '6.00', description: 'Tea' };
     const repeat = { recurring_init_trans_id: id, recurring_token, order };
@@ -78,7 +78,7 @@ describe('a credit', () => {
   });
 
   test('counts together with refunds', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     await checkout.send('payment/refund', { payment_id: id, amount: '6.00' }, merchant);
     expect(await credit({ order_amount: '4.01' })).toEqual(refusal('refundTooMuch'));
     expect(await credit({ order_amount: '4.00' })).toEqual(accepted(id));
@@ -86,7 +86,7 @@ describe('a credit', () => {
   });
 
   test('is bounded by the captured amount, not by the authorised one', async () => {
-    const { id, merchant, credit } = await sold({ auth: 'Y' });
+    const { id, merchant, credit } = await makeCardSale({ auth: 'Y' });
     expect(await credit()).toEqual(refusal('refundNotSettled'));
     await checkout.send('payment/capture', { payment_id: id, amount: '7.00' }, merchant);
     expect(await credit({ order_amount: '7.01' })).toEqual(refusal('refundTooMuch'));
@@ -98,10 +98,10 @@ describe('a token', () => {
   test('refuses one that does not exist, one of another account, and one of an expired card', async () => {
     const now = new Date();
     const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
-    const { id, token, merchant, credit } = await sold({}, {}, { card_expiry });
+    const { id, token, merchant, credit } = await makeCardSale({}, {}, { card_expiry });
     const rival = await shop.newMerchant();
     const byRival = (more: Body = {}) =>
-      said(checkout.send('payment/card/credit', creditFields({ card_token: token, ...more }), rival));
+      statusAndBody(checkout.send('payment/card/credit', creditFields({ card_token: token, ...more }), rival));
     expect(await credit({ card_token: 'x' })).toEqual(refusal('noCardToken'));
     expect(await byRival()).toEqual(refusal('cardTokenForeign'));
     expect(await credit({ order_amount: '1.00' })).toEqual(accepted(id));
@@ -114,16 +114,16 @@ describe('a token', () => {
 
 describe('refusals, in order of precedence', () => {
   test('another currency', async () => {
-    const { credit } = await sold({}, { refunds_allowed: false });
+    const { credit } = await makeCardSale({}, { refunds_allowed: false });
     const entry = 'order_currency: This value should be the currency of the payment.';
     expect(await credit({ order_currency: 'EUR' })).toEqual(refusal('invalidData', entry));
   });
 
   test('not allowed, only in the portal, not supported by the method, not settled, too much', async () => {
-    const { merchant, credit } = await sold({ auth: 'Y' }, { refunds_allowed: false });
+    const { merchant, credit } = await makeCardSale({ auth: 'Y' }, { refunds_allowed: false });
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
-    const through = (refunds: 'api' | 'portal' | 'none') => {
+    const setRefunds = (refunds: 'api' | 'portal' | 'none') => {
       shop.gateway.connectors = {
         ...shop.gateway.connectors,
         upstream: { ...upstream, can: { ...upstream.can, refunds } },
@@ -131,22 +131,22 @@ describe('refusals, in order of precedence', () => {
     };
     const tooMuch = { order_amount: '10.01' };
     try {
-      through('portal');
+      setRefunds('portal');
       expect(await credit(tooMuch)).toEqual(refusal('refundNotAllowed'));
       await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refunds_allowed: true });
       expect(await credit(tooMuch)).toEqual(refusal('onlyInPortal'));
-      through('none');
+      setRefunds('none');
       expect(await credit(tooMuch)).toEqual(refusal('notSupported'));
     } finally {
-      through('api');
+      setRefunds('api');
     }
     expect(await credit(tooMuch)).toEqual(refusal('refundNotSettled'));
-    const { credit: again } = await sold();
+    const { credit: again } = await makeCardSale();
     expect(await again(tooMuch)).toEqual(refusal('refundTooMuch'));
   });
 
   test('claims no order when it is refused', async () => {
-    const { id, credit } = await sold();
+    const { id, credit } = await makeCardSale();
     const order_id = newOrderId();
     expect(await credit({ order_id, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
     expect(await credit({ order_id, order_amount: '10.00' })).toEqual(accepted(id));
@@ -155,7 +155,7 @@ describe('refusals, in order of precedence', () => {
 
 describe('the same order twice', () => {
   test('a payment that takes the order in between keeps it, and the credit is a duplicate that claims nothing', async () => {
-    const { id, token, merchant } = await sold();
+    const { id, token, merchant } = await makeCardSale();
     const account = (await findAccount(shop.gateway, merchant.mid)) as Account;
     const orderId = newOrderId();
     const { credits } = shop.gateway;
@@ -176,7 +176,7 @@ describe('the same order twice', () => {
   });
 
   test('its own order: an identical request within fifteen seconds is the same operation; any other is a duplicate', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     const order_id = newOrderId();
     const first = await credit({ order_id });
     await shop.advanceClock(10, merchant.mid);
@@ -189,13 +189,13 @@ describe('the same order twice', () => {
   });
 
   test('returns the same operation on a repeat when nothing is left to refund', async () => {
-    const { credit } = await sold();
+    const { credit } = await makeCardSale();
     const order = { order_id: newOrderId(), order_amount: '10.00' };
     expect(await credit(order)).toEqual(await credit(order));
   });
 
   test('the order of the sale: an identical request within fifteen seconds is the same part, later another one', async () => {
-    const { id, orderId: order_id, merchant, credit } = await sold();
+    const { id, orderId: order_id, merchant, credit } = await makeCardSale();
     const first = await credit({ order_id });
     expect(await credit({ order_id })).toEqual(first);
     expect((await inspect(id)).refunded).toBe('5.00');
@@ -207,18 +207,19 @@ describe('the same order twice', () => {
   });
 
   test('refuses the order of a payment with another card or method as a duplicate', async () => {
-    const { merchant, credit } = await sold();
+    const { merchant, credit } = await makeCardSale();
     const { orderId } = await checkout.paid({}, merchant);
     const { orderId: byAnotherCard } = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     for (const order_id of [orderId, byAnotherCard]) expect(await credit({ order_id })).toEqual(DUPLICATE);
   });
 
   test('its own order is taken for payments too', async () => {
-    const { merchant, credit } = await sold();
+    const { merchant, credit } = await makeCardSale();
     const order_id = newOrderId();
     const first = await credit({ order_id });
-    const session = () => said(checkout.send('session', sessionFields({ order: { number: order_id } }), merchant));
-    const sale = () => said(shop.sale({ order_id }, merchant));
+    const session = () =>
+      statusAndBody(checkout.send('session', sessionFields({ order: { number: order_id } }), merchant));
+    const sale = () => statusAndBody(shop.sale({ order_id }, merchant));
     expect([await session(), await sale()]).toEqual([DUPLICATE, DUPLICATE]);
     // A repeat therefore still finds its operation.
     expect(await credit({ order_id })).toEqual(first);
@@ -227,7 +228,7 @@ describe('the same order twice', () => {
   });
 
   test.each(['after_failure', 'never'])('its own order, of a declined credit, where reuse is %s', async (reuse) => {
-    const { id, merchant, credit } = await sold({}, { order_id_reuse: reuse });
+    const { id, merchant, credit } = await makeCardSale({}, { order_id_reuse: reuse });
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
     const operate = () => ({ kind: 'declined', reason: 'The card is closed.' }) as const;
@@ -249,7 +250,7 @@ describe('the same order twice', () => {
 
   test('the same order id of another account is independent', async () => {
     const order_id = newOrderId();
-    const [one, other] = [await sold(), await sold()];
+    const [one, other] = [await makeCardSale(), await makeCardSale()];
     expect(await one.credit({ order_id })).toEqual(accepted(one.id));
     expect(await other.credit({ order_id })).toEqual(accepted(other.id));
   });
@@ -259,7 +260,7 @@ describe('concurrent requests', () => {
   test.each(['its own', 'the one of the sale'])(
     'ten identical requests under one order, %s: one operation',
     async (whose) => {
-      const { id, orderId, credit } = await sold();
+      const { id, orderId, credit } = await makeCardSale();
       const order_id = whose === 'its own' ? newOrderId() : orderId;
       const answers = await Promise.all(times(10, () => credit({ order_id, order_amount: '1.00' })));
       expect(new Set(answers.map(operationOf)).size).toBe(1);
@@ -268,7 +269,7 @@ describe('concurrent requests', () => {
   );
 
   test('ten different amounts under one own order: one succeeds', async () => {
-    const { id, credit } = await sold();
+    const { id, credit } = await makeCardSale();
     const order_id = newOrderId();
     const answers = await Promise.all(times(10, (index) => credit({ order_id, order_amount: `0.1${index}` })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -276,7 +277,7 @@ describe('concurrent requests', () => {
   });
 
   test('ten of 3.00 under their own orders: three succeed, and never more than the captured amount', async () => {
-    const { id, credit } = await sold();
+    const { id, credit } = await makeCardSale();
     const answers = await Promise.all(times(10, () => credit({ order_amount: '3.00' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(await inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '9.00' });
@@ -287,7 +288,7 @@ describe('an operation_id of the merchant', () => {
   test.each(['its own', 'the one of the sale'])(
     'order %s: an identical request at any time is one operation',
     async (whose) => {
-      const { id, orderId, merchant, credit } = await sold();
+      const { id, orderId, merchant, credit } = await makeCardSale();
       const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
       const first = await credit({ ...request, operation_id: request.operation_id.toUpperCase() });
       expect(first).toEqual({ status: 200, body: { ...accepted(id).body, operation_id: request.operation_id } });
@@ -301,7 +302,7 @@ describe('an operation_id of the merchant', () => {
   );
 
   test('with another order, amount, currency, card or action: a duplicate that claims no order', async () => {
-    const { id, orderId, merchant, credit } = await sold();
+    const { id, orderId, merchant, credit } = await makeCardSale();
     const second = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     const request = { order_id: newOrderId(), operation_id: randomUUID() };
     await credit(request);
@@ -314,13 +315,13 @@ describe('an operation_id of the merchant', () => {
     expect(await credit({ ...request, order_currency: 'EUR' })).toEqual(refusal('invalidData', entry));
     const { operation_id } = request;
     const refund = { payment_id: id, amount: '5.00', operation_id };
-    expect(await said(checkout.send('payment/refund', refund, merchant))).toEqual(DUPLICATE_OPERATION);
+    expect(await statusAndBody(checkout.send('payment/refund', refund, merchant))).toEqual(DUPLICATE_OPERATION);
     expect((await shop.sale({ order_id: another }, merchant)).body.status).toBe('SETTLED');
     expect([(await inspect(id)).refunded, (await inspect(second.id)).refunded]).toEqual(['5.00', '0.00']);
   });
 
   test('two ids for the same request under the order of the sale are two credits', async () => {
-    const { id, orderId: order_id, credit } = await sold();
+    const { id, orderId: order_id, credit } = await makeCardSale();
     for (const operation_id of [randomUUID(), randomUUID()]) {
       expect(operationOf(await credit({ order_id, operation_id }))).toBe(operation_id);
     }
@@ -328,7 +329,7 @@ describe('an operation_id of the merchant', () => {
   });
 
   test('another id for the own order of a credit: the order is taken', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     const order_id = newOrderId();
     await credit({ order_id, operation_id: randomUUID() });
     expect(await credit({ order_id, operation_id: randomUUID() })).toEqual(DUPLICATE);
@@ -339,13 +340,13 @@ describe('an operation_id of the merchant', () => {
   });
 
   test('refuses an id that is not a UUID before the token lookup', async () => {
-    const { credit } = await sold();
+    const { credit } = await makeCardSale();
     const request = { operation_id: 'x', card_token: 'x' };
     expect(await credit(request)).toEqual(refused('notUuid', 'operation_id: This is not a valid UUID.'));
   });
 
   test('checks for a duplicate after the token and before the refusals of refunds', async () => {
-    const { merchant, credit } = await sold();
+    const { merchant, credit } = await makeCardSale();
     const operation_id = randomUUID();
     await credit({ operation_id });
     expect(await credit({ operation_id, card_token: 'x' })).toEqual(refusal('noCardToken'));
@@ -355,7 +356,7 @@ describe('an operation_id of the merchant', () => {
   });
 
   test('uses neither the id nor the order when it is refused', async () => {
-    const { id, credit } = await sold();
+    const { id, credit } = await makeCardSale();
     const request = { order_id: newOrderId(), operation_id: randomUUID() };
     expect(await credit({ ...request, order_amount: '10.01' })).toEqual(refusal('refundTooMuch'));
     expect(await credit({ ...request, order_amount: '10.00' })).toEqual(accepted(id));
@@ -364,7 +365,7 @@ describe('an operation_id of the merchant', () => {
   test('finds the credit on a repeat after the card has expired', async () => {
     const now = new Date();
     const card_expiry = `${String(now.getUTCMonth() + 1).padStart(2, '0')}/${now.getUTCFullYear()}`;
-    const { merchant, credit } = await sold({}, {}, { card_expiry });
+    const { merchant, credit } = await makeCardSale({}, {}, { card_expiry });
     const request = { order_id: newOrderId(), operation_id: randomUUID() };
     const first = await credit(request);
     await shop.advanceClock(32 * 86_400, merchant.mid);
@@ -373,7 +374,7 @@ describe('an operation_id of the merchant', () => {
   });
 
   test('stores a decline as the outcome of the id; another id starts a new credit', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     const { upstream } = shop.gateway.connectors;
     if (!upstream) throw new Error('There is no provider.');
     const operate = () => ({ kind: 'declined', reason: 'The card is closed.' }) as const;
@@ -395,7 +396,7 @@ describe('an operation_id of the merchant', () => {
   test.each(['its own', 'the one of the sale'])(
     'ten identical concurrent requests under one order, %s: one operation',
     async (whose) => {
-      const { id, orderId, credit } = await sold();
+      const { id, orderId, credit } = await makeCardSale();
       const request = { order_id: whose === 'its own' ? newOrderId() : orderId, operation_id: randomUUID() };
       const answers = await Promise.all(times(10, () => credit(request)));
       expect(answers).toEqual(times(10, () => answers[0]));
@@ -405,7 +406,7 @@ describe('an operation_id of the merchant', () => {
   );
 
   test('one id for ten orders concurrently: one credit, and the other orders stay free', async () => {
-    const { id, merchant, credit } = await sold();
+    const { id, merchant, credit } = await makeCardSale();
     const operation_id = randomUUID();
     const orders = times(10, newOrderId);
     const answers = await Promise.all(orders.map((order_id) => credit({ order_id, operation_id })));
@@ -419,7 +420,7 @@ describe('an operation_id of the merchant', () => {
 
 describe('a process that died between the claim and the operation', () => {
   /** The rows that it left behind. */
-  async function leftBehind(request: Body, merchant: Merchant): Promise<string> {
+  async function leaveClaim(request: Body, merchant: Merchant): Promise<string> {
     const { hash: _hash, ...content } = signed('payment/card/credit', request, merchant);
     const operationId = newId();
     await shop.gateway.credits.reserve({
@@ -435,9 +436,9 @@ describe('a process that died between the claim and the operation', () => {
 
   test('has moved nothing: a repeat continues with its claim, now or later', async () => {
     for (const seconds of [0, 60]) {
-      const { id, token, merchant, credit } = await sold();
+      const { id, token, merchant, credit } = await makeCardSale();
       const request = creditFields({ card_token: token });
-      const operation_id = await leftBehind(request, merchant);
+      const operation_id = await leaveClaim(request, merchant);
       if (seconds > 0) await shop.advanceClock(seconds, merchant.mid);
       expect(await credit(request)).toEqual({ status: 200, body: { ...accepted(id).body, operation_id } });
       expect((await inspect(id)).refunded).toBe('5.00');
@@ -445,9 +446,9 @@ describe('a process that died between the claim and the operation', () => {
   });
 
   test('frees its order after the window, for one request only', async () => {
-    const { id, token, merchant, credit } = await sold();
+    const { id, token, merchant, credit } = await makeCardSale();
     const request = creditFields({ card_token: token });
-    await leftBehind(request, merchant);
+    await leaveClaim(request, merchant);
     const other = { ...request, order_amount: '4.00' };
     expect(await credit(other)).toEqual(DUPLICATE);
     await shop.advanceClock(15, merchant.mid);

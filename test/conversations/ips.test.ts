@@ -68,7 +68,7 @@ function tagsOf(text: string): Record<string, string> {
 }
 
 /** Draws the code as the shop’s page would, and reads it from the picture as a phone would. */
-function scanned(text: string): string {
+function scanQrCode(text: string): string {
   const cells = encodeQR(text, 'raw', { ecc: 'medium', border: 4, scale: 3 });
   const size = cells.length;
   const data = new Uint8Array(size * size * 4).fill(255);
@@ -121,7 +121,7 @@ describe('the QR code', () => {
 
   test('survives rendering and scanning', async () => {
     const text = textOf(await sale({ order_description: 'Čaj za dvoje, šećer, đumbir' }));
-    expect(scanned(text)).toBe(text);
+    expect(scanQrCode(text)).toBe(text);
   });
 
   test('differs between two payments of the same amount', async () => {
@@ -150,13 +150,13 @@ describe('the QR code', () => {
     const key = { mid: merchant.mid, paymentId: body.trans_id };
     const payment = await shop.gateway.payments.find(key);
     if (!payment) return expect.unreachable();
-    const shownAt = (seconds: number) => {
+    const paramsAt = (seconds: number) => {
       const clock = { ...shop.gateway.clock, now: () => payment.createdAt + seconds * 1000 };
       return saleAnswer('SALE', payment, { ...shop.gateway, clock }).redirect_params;
     };
-    expect(shownAt(0)).toEqual(body.redirect_params);
-    expect(shownAt(59.999)).toEqual(body.redirect_params);
-    expect(shownAt(60)).toEqual({});
+    expect(paramsAt(0)).toEqual(body.redirect_params);
+    expect(paramsAt(59.999)).toEqual(body.redirect_params);
+    expect(paramsAt(60)).toEqual({});
     await shop.advanceClock(61, merchant.mid);
     expect((await shop.status(body.trans_id, merchant)).body.status).toBe('PENDING');
     await shop.advanceClock(80_000, merchant.mid);
@@ -264,13 +264,13 @@ describe('the bank’s notification', () => {
 });
 
 /** Signs a notification by hand, because the simulated bank sends none that contradicts itself. */
-async function bankInsists(id: string, code: string): Promise<number> {
+async function sendBankNotification(id: string, code: string): Promise<number> {
   const body = JSON.stringify({ reference: id, type: 'bank_status', code, amount: '123456', currency: 'RSD' });
-  const headers = { ...signatureByHand(`evt-${newOrderId()}`, body), 'content-type': 'application/json' };
+  const headers = { ...signatureHeaders(`evt-${newOrderId()}`, body), 'content-type': 'application/json' };
   return (await fetch(`${shop.url}/inbound/upstream`, { method: 'POST', body, headers })).status;
 }
 
-function signatureByHand(eventId: string, body: string): Record<string, string> {
+function signatureHeaders(eventId: string, body: string): Record<string, string> {
   const seconds = String(Math.floor(Date.now() / 1000));
   const secret = Buffer.from(shop.provider?.notificationSecret ?? '', 'base64');
   const mac = createHmac('sha256', secret).update(`${eventId}.${seconds}.${body}`).digest('base64');
@@ -282,7 +282,7 @@ describe('states only move forward', () => {
     const { trans_id } = await sale();
     await provider(trans_id, 'executed');
     expect((await status(trans_id)).status).toBe('SETTLED');
-    expect(await bankInsists(trans_id, 'RJCT')).toBe(200);
+    expect(await sendBankNotification(trans_id, 'RJCT')).toBe(200);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
     expect((await shop.events(trans_id)).at(-1)).toBe('noted declined');
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', decline_reason: null, attention: null });
@@ -291,7 +291,7 @@ describe('states only move forward', () => {
   test.each(['PDNG', 'ACSP', 'ACSC'])('settled, then %s: stays SETTLED', async (code) => {
     const { trans_id } = await sale();
     await bank(trans_id, 'ACSC');
-    expect(await bankInsists(trans_id, code)).toBe(200);
+    expect(await sendBankNotification(trans_id, code)).toBe(200);
     expect(await status(trans_id)).toMatchObject({ status: 'SETTLED' });
     expect(await shop.inspect(trans_id)).toMatchObject({ captured: '1234.56', attention: null });
   });
@@ -310,7 +310,7 @@ describe('states only move forward', () => {
   test('rejected, then PDNG: stays DECLINED, and needs no operator', async () => {
     const { trans_id } = await sale();
     await bank(trans_id, 'RJCT');
-    expect(await bankInsists(trans_id, 'PDNG')).toBe(200);
+    expect(await sendBankNotification(trans_id, 'PDNG')).toBe(200);
     expect(await shop.inspect(trans_id)).toMatchObject({ status: 'DECLINED', attention: null });
   });
 });

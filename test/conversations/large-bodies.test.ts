@@ -11,23 +11,23 @@ const FILE = 'parameters[NarrativeFileBase64]';
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await vi.waitFor(async () => expect(await bytesHeld()).toBe(0), PATIENTLY);
+  await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PATIENTLY);
 });
 
 /** The bytes that the gateway currently reserves for large bodies. */
-async function bytesHeld(): Promise<number> {
+async function reservedBytes(): Promise<number> {
   const text = await (await fetch(`${shop.url}/metrics`)).text();
   return Number(/^turnpike_large_body_bytes (\d+)$/m.exec(text)?.[1]);
 }
 
 /** A raw connection and the bytes received on it. */
-interface Conversation {
+interface RawConnection {
   socket: Socket;
   answer(): string;
   isClosed(): boolean;
 }
 
-async function talk(...texts: (string | Buffer)[]): Promise<Conversation> {
+async function openConnection(...texts: (string | Buffer)[]): Promise<RawConnection> {
   const { hostname, port } = new URL(shop.url);
   const socket = connect({ host: hostname, port: Number(port) });
   sockets.push(socket);
@@ -50,13 +50,13 @@ async function talk(...texts: (string | Buffer)[]): Promise<Conversation> {
 const TYPE = 'content-type: application/x-www-form-urlencoded';
 const head = (more: string): string => `POST /post HTTP/1.1\r\nhost: x\r\n${TYPE}\r\n${more}\r\n\r\n`;
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
-const isAnswered = async (conversation: Conversation, status: number): Promise<string> => {
+const expectResponse = async (connection: RawConnection, status: number): Promise<string> => {
   await vi.waitFor(() => {
-    expect(conversation.answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(conversation.isClosed()).toBe(true);
+    expect(connection.answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(connection.isClosed()).toBe(true);
   }, PATIENTLY);
-  expect(conversation.answer()).toMatch(/^connection: close\r$/im);
-  return conversation.answer();
+  expect(connection.answer()).toMatch(/^connection: close\r$/im);
+  return connection.answer();
 };
 
 const sale = (fields: Fields = {}, merchant = shop.merchant): Fields =>
@@ -78,8 +78,8 @@ describe('a sale with a file', () => {
     expect(await post(withFile(1 << 20))).toMatchObject({ status: 200, body: { result: 'SUCCESS' } });
     const body = withFile(1 << 20);
     const pieces = body.match(/[\s\S]{1,50000}/g) ?? [];
-    const conversation = await talk(head('transfer-encoding: chunked'), ...pieces.map(chunk), '0\r\n\r\n');
-    await vi.waitFor(() => expect(conversation.answer()).toMatch(/^HTTP\/1.1 200 [\s\S]*"SUCCESS"/), PATIENTLY);
+    const connection = await openConnection(head('transfer-encoding: chunked'), ...pieces.map(chunk), '0\r\n\r\n');
+    await vi.waitFor(() => expect(connection.answer()).toMatch(/^HTTP\/1.1 200 [\s\S]*"SUCCESS"/), PATIENTLY);
   });
 
   test('is accepted under an alias of its brand, and as multipart', async () => {
@@ -101,10 +101,10 @@ describe('a sale with a file', () => {
   test('releases its share of the budget, also when it is refused or aborted', async () => {
     const body = withFile(1 << 20, { ...sale(), hash: 'wrong' });
     expect(await post(body)).toMatchObject({ status: 400 });
-    const { socket } = await talk(head(`content-length: ${body.length}`), body.slice(0, 300_000));
-    await vi.waitFor(async () => expect(await bytesHeld()).toBe(body.length), PATIENTLY);
+    const { socket } = await openConnection(head(`content-length: ${body.length}`), body.slice(0, 300_000));
+    await vi.waitFor(async () => expect(await reservedBytes()).toBe(body.length), PATIENTLY);
     socket.destroy();
-    await vi.waitFor(async () => expect(await bytesHeld()).toBe(0), PATIENTLY);
+    await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PATIENTLY);
   });
 });
 
@@ -127,41 +127,41 @@ describe('refused with 413, with the rest unread and the connection closed', () 
       [`content-length: ${5 << 20}`, text],
       ['transfer-encoding: chunked', chunk(text)],
     ] as const) {
-      const answer = await isAnswered(await talk(head(how), first), 413);
+      const answer = await expectResponse(await openConnection(head(how), first), 413);
       expect(answer).toContain('"error_message":"Request body is too large."');
       expect(answer).toContain('its action, client_key and brand should stand in the first 64 KiB');
     }
   });
 
   test('a declared length over the maximum, before the body is read', async () => {
-    await isAnswered(await talk(head(`content-length: ${LIMITS.bodyBytesMost + 1}`)), 413);
+    await expectResponse(await openConnection(head(`content-length: ${LIMITS.bodyBytesMost + 1}`)), 413);
   });
 
   test('chunks over the maximum', async () => {
-    const conversation = await talk(head('transfer-encoding: chunked'), chunk(withFile(100_000)));
+    const connection = await openConnection(head('transfer-encoding: chunked'), chunk(withFile(100_000)));
     const more = Buffer.from(chunk('A'.repeat(1 << 20)));
-    for (let times = 0; times < 6; times++) conversation.socket.write(more);
-    await isAnswered(conversation, 413);
+    for (let times = 0; times < 6; times++) connection.socket.write(more);
+    await expectResponse(connection, 413);
   });
 });
 
 describe('two hundred unfinished bodies', () => {
-  const open = (how: string, text: string): Promise<Conversation[]> =>
-    Promise.all(Array.from({ length: 200 }, () => talk(head(how), text)));
+  const open = (how: string, text: string): Promise<RawConnection[]> =>
+    Promise.all(Array.from({ length: 200 }, () => openConnection(head(how), text)));
 
   test('without a known key are all refused, and reserve nothing', async () => {
-    const conversations = await open(`content-length: ${5 << 20}`, 'x'.repeat(200_000));
-    for (const conversation of conversations) await isAnswered(conversation, 413);
-    expect(await bytesHeld()).toBe(0);
+    const connections = await open(`content-length: ${5 << 20}`, 'x'.repeat(200_000));
+    for (const connection of connections) await expectResponse(connection, 413);
+    expect(await reservedBytes()).toBe(0);
   });
 
   test('of a merchant stay within the budget; the others get 503 and may retry, small ones are answered', async () => {
-    const conversations = await open('transfer-encoding: chunked', chunk(withFile(200_000)));
+    const connections = await open('transfer-encoding: chunked', chunk(withFile(200_000)));
     const fit = LIMITS.largeBodiesBytes / LIMITS.bodyBytesMost;
-    const refused = (): Conversation[] => conversations.filter(({ answer }) => answer() !== '');
+    const refused = (): RawConnection[] => connections.filter(({ answer }) => answer() !== '');
     await vi.waitFor(() => expect(refused()).toHaveLength(200 - fit), PATIENTLY);
-    for (const conversation of refused()) expect(await isAnswered(conversation, 503)).toMatch(/^retry-after: 5\r$/im);
-    expect(await bytesHeld()).toBe(LIMITS.largeBodiesBytes);
+    for (const connection of refused()) expect(await expectResponse(connection, 503)).toMatch(/^retry-after: 5\r$/im);
+    expect(await reservedBytes()).toBe(LIMITS.largeBodiesBytes);
     expect(await shop.sale()).toMatchObject({ status: 200 });
   });
 });

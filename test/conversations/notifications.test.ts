@@ -31,12 +31,12 @@ async function post(body: string | Buffer, headers: Fields, connector = 'upstrea
 }
 
 /** Sends a correctly signed notification. */
-function tell(notification: Record<string, unknown>, event = newEvent(), connector = 'upstream'): Promise<Answer> {
+function notify(notification: Record<string, unknown>, event = newEvent(), connector = 'upstream'): Promise<Answer> {
   const body = JSON.stringify(notification);
   return post(body, signed(event, body), connector);
 }
 
-const about = (reference: string, status: string, more: Record<string, unknown> = {}) => ({
+const notificationOf = (reference: string, status: string, more: Record<string, unknown> = {}) => ({
   reference,
   type: 'payment',
   status,
@@ -46,20 +46,20 @@ const about = (reference: string, status: string, more: Record<string, unknown> 
 });
 
 /** A payment that waits for the payer’s approval in their app. */
-async function waiting(merchant: Merchant = shop.merchant): Promise<string> {
+async function openPayment(merchant: Merchant = shop.merchant): Promise<string> {
   const fields = { brand: 'upi-b', identifier: '', 'parameters[upi_id]': 'ravi.kumar@okhdfcbank' };
   const { body } = await shop.post(saleFields(merchant, fields));
   expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
   return body.trans_id;
 }
-const kept = (event: string) =>
+const storedNotifications = (event: string) =>
   shop.rows(`select state, attempts, due_at from provider_notifications where event_id = '${event}'`);
 
 describe('the signature covers the bytes', () => {
   test('a valid one: 200, stored, applied', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    const { status, body } = await tell(about(id, 'settled'), event);
+    const { status, body } = await notify(notificationOf(id, 'settled'), event);
     expect([status, body]).toEqual([200, { result: 'SUCCESS' }]);
     expect(await shop.inspect(id)).toMatchObject({
       status: 'SETTLED',
@@ -70,7 +70,7 @@ describe('the signature covers the bytes', () => {
   });
 
   test('accepts unusual but valid JSON formatting', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const body = `\n{ "currency":"USD",\t"reference":"${id}","type":"payment","status":"settled", "amount":"1000" }\n`;
     expect((await post(body, signed(newEvent(), body), 'upstream')).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
@@ -91,9 +91,9 @@ describe('the signature covers the bytes', () => {
     ['no headers at all', (body) => [body, {}]],
     ['our own bearer token', (body) => [body, { authorization: `Bearer ${shop.provider?.key}` }]],
   ])('answers %s with 401 and stores nothing', async (_, make) => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    const { status, body } = await post(...make(JSON.stringify(about(id, 'settled')), event));
+    const { status, body } = await post(...make(JSON.stringify(notificationOf(id, 'settled')), event));
     expect(status).toBe(401);
     expect(body).toEqual({
       result: 'ERROR',
@@ -101,40 +101,40 @@ describe('the signature covers the bytes', () => {
       error_message: 'The signature is missing or wrong.',
       errors: [],
     });
-    expect(await kept(event)).toEqual([]);
+    expect(await storedNotifications(event)).toEqual([]);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', notifications: [] });
   });
 
   test('accepts a timestamp four minutes old, to allow for clock skew', async () => {
-    const id = await waiting();
-    const body = JSON.stringify(about(id, 'settled'));
+    const id = await openPayment();
+    const body = JSON.stringify(notificationOf(id, 'settled'));
     expect((await post(body, signed(newEvent(), body, { ageSeconds: 240 }))).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test('does not measure age by a clock that was moved in the sandbox', async () => {
     const merchant = await shop.newMerchant();
-    const id = await waiting(merchant);
+    const id = await openPayment(merchant);
     await shop.advanceClock(80_000, merchant.mid);
-    expect((await tell(about(id, 'settled'))).status).toBe(200);
+    expect((await notify(notificationOf(id, 'settled'))).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 });
 
 describe('the same event', () => {
   test('twenty times concurrently is applied once', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'), event)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => notify(notificationOf(id, 'settled'), event)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
     expect((await shop.inspect(id)).notifications).toHaveLength(1);
   });
 
   test('over two processes concurrently is applied once', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const other = await shop.anotherGateway();
-    const notification = { eventId: newEvent(), reference: id, body: about(id, 'settled') };
+    const notification = { eventId: newEvent(), reference: id, body: notificationOf(id, 'settled') };
     const both = [shop.gateway, other];
     await Promise.all(
       Array.from({ length: 10 }, (_, index) => receiveNotification(both[index % 2] ?? other, 'upstream', notification)),
@@ -143,16 +143,16 @@ describe('the same event', () => {
   });
 
   test('with other content counts as it was received first', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    await tell(about(id, 'pending'), event);
-    expect((await tell(about(id, 'settled'), event)).status).toBe(200);
+    await notify(notificationOf(id, 'pending'), event);
+    expect((await notify(notificationOf(id, 'settled'), event)).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('PENDING');
   });
 
   test('twenty different events with the same content settle it once; the others are recorded', async () => {
-    const id = await waiting();
-    await Promise.all(Array.from({ length: 20 }, () => tell(about(id, 'settled'))));
+    const id = await openPayment();
+    await Promise.all(Array.from({ length: 20 }, () => notify(notificationOf(id, 'settled'))));
     const rows = (await shop.events(id)).toSorted();
     expect(rows).toEqual(['accepted', ...Array(19).fill('noted settled'), 'opened', 'settled']);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
@@ -160,7 +160,7 @@ describe('the same event', () => {
 
   test('as the simulated provider sends it twice', async () => {
     const merchant = await shop.newMerchant();
-    const id = await waiting(merchant);
+    const id = await openPayment(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'duplicate_news' });
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
@@ -179,8 +179,8 @@ describe('in any order', () => {
     [['declined', 'settled', 'declined'], 'DECLINED', ['declined', 'noted settled', 'noted declined'], 'late_success'],
     [['odd word', 'settled'], 'SETTLED', ['settled'], null],
   ])('%j ends %s', async (words, status, expected, attention) => {
-    const id = await waiting();
-    for (const word of words) expect((await tell(about(id, word, DECLINED))).status).toBe(200);
+    const id = await openPayment();
+    for (const word of words) expect((await notify(notificationOf(id, word, DECLINED))).status).toBe(200);
     expect((await shop.events(id)).slice(2)).toEqual(expected);
     expect(await shop.inspect(id)).toMatchObject({
       status,
@@ -193,10 +193,10 @@ describe('in any order', () => {
   test.each([{ type: 'holiday' }, { type: 'operation', operation: newId(), status: 'done' }, { type: undefined }])(
     '%j means nothing to the gateway: stored, and nothing changes',
     async (more) => {
-      const id = await waiting();
+      const id = await openPayment();
       const event = newEvent();
-      expect((await tell({ ...about(id, 'settled'), ...more }, event)).status).toBe(200);
-      expect(await kept(event)).toMatchObject([{ state: 'applied', due_at: null }]);
+      expect((await notify({ ...notificationOf(id, 'settled'), ...more }, event)).status).toBe(200);
+      expect(await storedNotifications(event)).toMatchObject([{ state: 'applied', due_at: null }]);
       expect(await shop.events(id)).toEqual(['opened', 'accepted']);
     },
   );
@@ -212,8 +212,8 @@ describe('a wrong amount', () => {
     ['a decimal', { amount: '0.01' }],
     ['a negative one', { amount: '-1000' }],
   ])('%s: ignored, and visible to the operator', async (_, wrong) => {
-    const id = await waiting();
-    expect((await tell(about(id, 'settled', wrong))).status).toBe(200);
+    const id = await openPayment();
+    expect((await notify(notificationOf(id, 'settled', wrong))).status).toBe(200);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount', captured: '0.00' });
     expect((await shop.events(id)).at(-1)).toBe('doubted');
     const { items } = (await shop.admin('GET', '/payments?attention=wrong_amount&limit=500')).body;
@@ -221,14 +221,14 @@ describe('a wrong amount', () => {
   });
 
   test('ignores a decline with a wrong amount too', async () => {
-    const id = await waiting();
-    await tell(about(id, 'declined', { amount: '1001' }));
+    const id = await openPayment();
+    await notify(notificationOf(id, 'declined', { amount: '1001' }));
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
   });
 
   test('queries the provider again, and accepts a correct answer', async () => {
     const merchant = await shop.newMerchant();
-    const id = await waiting(merchant);
+    const id = await openPayment(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'wrong_amount' });
@@ -238,7 +238,7 @@ describe('a wrong amount', () => {
 
   test('queries with growing intervals while the answer is wrong', async () => {
     const merchant = await shop.newMerchant();
-    const id = await waiting(merchant);
+    const id = await openPayment(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount', count: 4 });
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     for (const seconds of [5, 15, 30]) {
@@ -252,9 +252,9 @@ describe('a wrong amount', () => {
 
   test('of a settled payment is only recorded', async () => {
     const merchant = await shop.newMerchant();
-    const id = await waiting(merchant);
+    const id = await openPayment(merchant);
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-    expect((await tell(about(id, 'settled', { amount: '1001' }))).status).toBe(200);
+    expect((await notify(notificationOf(id, 'settled', { amount: '1001' }))).status).toBe(200);
     await shop.advanceClock(60, merchant.mid);
     const soon = await shop.events(id);
     for (let minutes = 0; minutes < 5; minutes++) await shop.advanceClock(60, merchant.mid);
@@ -276,9 +276,9 @@ test('in a success of a payment that the provider had declined is queried too', 
 });
 
 test('stores a text that only resembles an invalid character', async () => {
-  const id = await waiting();
+  const id = await openPayment();
   const reason = 'See C:\\u0000 and \\ud83d.';
-  expect((await tell(about(id, 'declined', { reason }))).status).toBe(200);
+  expect((await notify(notificationOf(id, 'declined', { reason }))).status).toBe(200);
   expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
 });
 
@@ -287,17 +287,17 @@ test('of an authorised payment does not end the authorisation', async () => {
   const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344', auth: 'Y' };
   const { body } = await shop.post(saleFields(merchant, fields));
   expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
-  await tell(about(body.trans_id, 'authorised', { amount: '1001' }));
+  await notify(notificationOf(body.trans_id, 'authorised', { amount: '1001' }));
   await shop.advanceClock(3600, merchant.mid);
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'PENDING', authorised: '10.00' });
 });
 
 describe('a chargeback', () => {
-  const chargeback = (id: string) => tell({ reference: id, type: 'chargeback', amount: '1000', currency: 'USD' });
+  const chargeback = (id: string) => notify({ reference: id, type: 'chargeback', amount: '1000', currency: 'USD' });
 
   test('after SETTLED: CHARGEBACK, once', async () => {
-    const id = await waiting();
-    await tell(about(id, 'settled'));
+    const id = await openPayment();
+    await notify(notificationOf(id, 'settled'));
     expect((await chargeback(id)).status).toBe(200);
     expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'CHARGEBACK' });
     await chargeback(id);
@@ -306,15 +306,15 @@ describe('a chargeback', () => {
   });
 
   test.each(['upi-b', 'vcard'])('as the sandbox triggers it, of a %s payment', async (brand) => {
-    const id = brand === 'vcard' ? (await shop.sale()).body.trans_id : await waiting();
+    const id = brand === 'vcard' ? (await shop.sale()).body.trans_id : await openPayment();
     if (brand === 'upi-b') await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     expect((await shop.sandbox('POST', `/payments/${id}`, { chargeback: true })).status).toBe(200);
     expect((await shop.status(id)).body).toMatchObject({ status: 'CHARGEBACK' });
   });
 
   test.each(['pending', 'declined'])('after %s is only recorded', async (word) => {
-    const id = await waiting();
-    await tell(about(id, word));
+    const id = await openPayment();
+    await notify(notificationOf(id, word));
     const { status } = await shop.inspect(id);
     await chargeback(id);
     expect((await shop.inspect(id)).status).toBe(status);
@@ -322,10 +322,10 @@ describe('a chargeback', () => {
   });
 
   test('is final: later notifications have no effect', async () => {
-    const id = await waiting();
-    await tell(about(id, 'settled'));
+    const id = await openPayment();
+    await notify(notificationOf(id, 'settled'));
     await chargeback(id);
-    for (const word of ['settled', 'pending', 'declined']) await tell(about(id, word));
+    for (const word of ['settled', 'pending', 'declined']) await notify(notificationOf(id, word));
     expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
   });
 });
@@ -334,8 +334,8 @@ describe('refusals', () => {
   test.each(['nobody', 'UPSTREAM', 'constructor', '__proto__', 'toString', '%2e%2e', 'upstream%2f..'])(
     'answers 404 for the connector %s',
     async (connector) => {
-      const id = await waiting();
-      const { status, body } = await tell(about(id, 'settled'), newEvent(), connector);
+      const id = await openPayment();
+      const { status, body } = await notify(notificationOf(id, 'settled'), newEvent(), connector);
       expect(status).toBe(404);
       expect(body).toMatchObject({ result: 'ERROR', error_code: 0, errors: [] });
       expect((await shop.inspect(id)).status).toBe('PENDING');
@@ -343,17 +343,17 @@ describe('refusals', () => {
   );
 
   test('answers 413 for a body of a megabyte, even with a valid signature', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    const { status, body } = await tell(about(id, 'settled', { more: 'x'.repeat(1024 * 1024) }), event);
+    const { status, body } = await notify(notificationOf(id, 'settled', { more: 'x'.repeat(1024 * 1024) }), event);
     expect(status).toBe(413);
     expect(body).toMatchObject({ error_message: 'Request body is too large.', errors: [] });
-    expect(await kept(event)).toEqual([]);
+    expect(await storedNotifications(event)).toEqual([]);
   });
 
   test('accepts a body of sixty kilobytes', async () => {
-    const id = await waiting();
-    expect((await tell(about(id, 'settled', { more: 'x'.repeat(60 * 1024) }))).status).toBe(200);
+    const id = await openPayment();
+    expect((await notify(notificationOf(id, 'settled', { more: 'x'.repeat(60 * 1024) }))).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
@@ -378,12 +378,12 @@ describe('refusals', () => {
     const { status } = await post(body, signed(event, body));
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
-    expect(await kept(event)).toEqual([]);
+    expect(await storedNotifications(event)).toEqual([]);
   });
 
   test('signed, but with an overlong event name: refused without an internal error', async () => {
     const event = randomBytes(5000).toString('hex');
-    const { status } = await tell(about(newId(), 'settled'), event);
+    const { status } = await notify(notificationOf(newId(), 'settled'), event);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   });
@@ -395,18 +395,18 @@ describe('refusals', () => {
   });
 
   test('a notification of one connector does not change the payments of another', async () => {
-    const id = await waiting();
+    const id = await openPayment();
     const event = newEvent();
-    expect((await tell(about(id, 'settled'), event, 'vcard')).status).toBe(200);
+    expect((await notify(notificationOf(id, 'settled'), event, 'vcard')).status).toBe(200);
     expect((await shop.inspect(id)).status).toBe('PENDING');
-    expect(await kept(event)).toMatchObject([{ state: 'new' }]);
+    expect(await storedNotifications(event)).toMatchObject([{ state: 'new' }]);
   });
 });
 
 // These move the clock of all accounts, so they come last.
 describe('a payment that does not exist yet', () => {
-  const later = async (seconds: number): Promise<void> => shop.advanceClock(seconds);
-  const appearing = (paymentId: string) =>
+  const advance = async (seconds: number): Promise<void> => shop.advanceClock(seconds);
+  const paymentWithId = (paymentId: string) =>
     preparedPayment(shop, {
       paymentId,
       brand: 'upi-b',
@@ -417,49 +417,50 @@ describe('a payment that does not exist yet', () => {
   test('the notification is stored, and applied when the payment appears', async () => {
     const id = newId();
     const event = newEvent();
-    expect((await tell(about(id, 'settled'), event)).status).toBe(200);
-    expect(await kept(event)).toMatchObject([{ state: 'new', attempts: 1 }]);
-    expect(await shop.gateway.payments.open(appearing(id))).toBe(true);
-    await later(1);
+    expect((await notify(notificationOf(id, 'settled'), event)).status).toBe(200);
+    expect(await storedNotifications(event)).toMatchObject([{ state: 'new', attempts: 1 }]);
+    expect(await shop.gateway.payments.open(paymentWithId(id))).toBe(true);
+    await advance(1);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00' });
     expect(await shop.events(id)).toEqual(['opened', 'settled']);
-    expect(await kept(event)).toMatchObject([{ state: 'applied', attempts: 2, due_at: null }]);
+    expect(await storedNotifications(event)).toMatchObject([{ state: 'applied', attempts: 2, due_at: null }]);
   });
 
   test('also when it appears hours later, and through another process', async () => {
     const id = newId();
     const event = newEvent();
-    await tell(about(id, 'settled'), event);
-    for (const seconds of [1, 5, 15, 60, 300]) await later(seconds);
-    expect(await kept(event)).toMatchObject([{ state: 'new', attempts: 6 }]);
+    await notify(notificationOf(id, 'settled'), event);
+    for (const seconds of [1, 5, 15, 60, 300]) await advance(seconds);
+    expect(await storedNotifications(event)).toMatchObject([{ state: 'new', attempts: 6 }]);
     const other = await shop.anotherGateway();
     await readClock(other);
-    expect(await other.payments.open(appearing(id))).toBe(true);
-    await later(3600);
+    expect(await other.payments.open(paymentWithId(id))).toBe(true);
+    await advance(3600);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
   test('a repeated event is not stored again while it waits', async () => {
     const id = newId();
     const event = newEvent();
-    for (let times = 0; times < 3; times++) await tell(about(id, 'settled'), event);
-    expect(await kept(event)).toHaveLength(1);
-    await shop.gateway.payments.open(appearing(id));
-    await later(5);
+    for (let times = 0; times < 3; times++) await notify(notificationOf(id, 'settled'), event);
+    expect(await storedNotifications(event)).toHaveLength(1);
+    await shop.gateway.payments.open(paymentWithId(id));
+    await advance(5);
     expect(await shop.events(id)).toEqual(['opened', 'settled']);
   });
 
   test('when the payment never appears, the notification is unmatched after a day, and stays visible to the operator', async () => {
     const references = [newId(), 'no-id-of-ours', '', "'; drop table provider_notifications; --"];
     const all = references.map((reference) => ({ reference, event: newEvent() }));
-    for (const { reference, event } of all) expect((await tell(about(reference, 'settled'), event)).status).toBe(200);
+    for (const { reference, event } of all)
+      expect((await notify(notificationOf(reference, 'settled'), event)).status).toBe(200);
     const pauses = [1, 5, 15, 60, 300, 3600, 21_600, 57_600];
     for (const seconds of pauses) {
-      for (const { event } of all) expect(await kept(event)).toMatchObject([{ state: 'new' }]);
-      await later(seconds);
+      for (const { event } of all) expect(await storedNotifications(event)).toMatchObject([{ state: 'new' }]);
+      await advance(seconds);
     }
     for (const { event } of all) {
-      expect(await kept(event)).toMatchObject([{ state: 'unmatched', attempts: 9, due_at: null }]);
+      expect(await storedNotifications(event)).toMatchObject([{ state: 'unmatched', attempts: 9, due_at: null }]);
     }
     const { items } = (await shop.admin('GET', '/notifications?state=unmatched')).body;
     for (const { reference, event } of all) {

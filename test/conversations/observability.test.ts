@@ -18,7 +18,7 @@ const lines = (shop: TestGateway): Line[] => shop.logs.map((line) => JSON.parse(
 const requestLines = (shop: TestGateway): Line[] => lines(shop).filter((line) => line.msg === 'request');
 
 /** The log line of a response, which is written right after it. */
-async function connectionFaultOf(shop: TestGateway, headers: Headers): Promise<Line> {
+async function logLineOf(shop: TestGateway, headers: Headers): Promise<Line> {
   const id = headers.get('x-request-id');
   const find = () => requestLines(shop).filter((line) => line.request_id === id);
   await expect.poll(find).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('metrics', () => {
     await shop.post({ action: 'NOPE' });
     await shop.admin('GET', '/accounts', undefined, 'wrong');
     const last = await shop.admin('GET', '/payments');
-    await connectionFaultOf(shop, last.headers);
+    await logLineOf(shop, last.headers);
     const text = await metrics();
     const requests = (labels: string) => sample(text, `turnpike_requests_total{${labels}}`);
     expect({
@@ -159,7 +159,7 @@ describe('the log', () => {
 
   test('a request writes one line: account, action, outcome, duration', async () => {
     const { body, headers } = await shop.sale();
-    const line = await connectionFaultOf(shop, headers);
+    const line = await logLineOf(shop, headers);
     expect(line).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -190,7 +190,7 @@ describe('the log', () => {
       { action: 'GET_TRANS_STATUS', outcome: 'error 101000', status: 400 },
     ],
   ])('%s is logged with the account, because its key was known', async (_, send, expected) => {
-    expect(await connectionFaultOf(shop, (await send()).headers)).toMatchObject({
+    expect(await logLineOf(shop, (await send()).headers)).toMatchObject({
       ...expected,
       mid: shop.merchant.mid,
     });
@@ -199,7 +199,7 @@ describe('the log', () => {
   test('a refused address is logged with the account', async () => {
     const merchant = await shop.newMerchant({ ip_allowlist: ['203.0.113.7'] });
     const { headers } = await shop.sale({}, merchant);
-    expect(await connectionFaultOf(shop, headers)).toMatchObject({ outcome: 'error 100000', mid: merchant.mid });
+    expect(await logLineOf(shop, headers)).toMatchObject({ outcome: 'error 100000', mid: merchant.mid });
   });
 
   test.each<[string, () => Promise<{ headers: Headers }>, Partial<Line>]>([
@@ -212,7 +212,7 @@ describe('the log', () => {
     ['a wrong token', () => shop.admin('GET', '/accounts', undefined, 'x'), { action: 'admin', status: 401 }],
     ['an admin call', () => shop.admin('GET', '/accounts'), { action: 'admin', outcome: '200', status: 200 }],
   ])('%s is logged without an account', async (_, send, expected) => {
-    const line = await connectionFaultOf(shop, (await send()).headers);
+    const line = await logLineOf(shop, (await send()).headers);
     expect(line).toMatchObject(expected);
     expect(line).not.toHaveProperty('mid');
     expect(line).not.toHaveProperty('payment_id');
@@ -222,14 +222,14 @@ describe('the log', () => {
     const before = requestLines(shop).length;
     const answers = await Promise.all(Array.from({ length: 100 }, () => shop.sale()));
     await expect.poll(() => requestLines(shop).length).toBe(before + 100);
-    const told = answers.map(({ headers }) => headers.get('x-request-id')).sort();
-    expect(new Set(told).size).toBe(100);
+    const requestIds = answers.map(({ headers }) => headers.get('x-request-id')).sort();
+    expect(new Set(requestIds).size).toBe(100);
     expect(
       requestLines(shop)
         .slice(before)
         .map((line) => line.request_id)
         .sort(),
-    ).toEqual(told);
+    ).toEqual(requestIds);
   });
 
   test.each([
@@ -265,7 +265,7 @@ describe('the log', () => {
       'request-id': 'made-up',
     });
     expect(headers.get('x-request-id')).not.toBe('made-up');
-    await connectionFaultOf(shop, headers);
+    await logLineOf(shop, headers);
     expect(shop.logs.join('')).not.toContain('made-up');
   });
 });
@@ -300,7 +300,7 @@ describe('no secret is ever logged', () => {
       .map(({ time, request_id, ms, mid, payment_id, ...rest }) => JSON.stringify(rest))
       .join('\n');
 
-  const isClean = (): void => {
+  const expectNoSecrets = (): void => {
     const text = logged();
     for (const [name, secret] of Object.entries(secrets())) expect(text.includes(secret), name).toBe(false);
     expect(text.includes(PAN.slice(0, 12)), 'most of the pan').toBe(false);
@@ -327,7 +327,7 @@ describe('no secret is ever logged', () => {
     );
     expect(answers).toHaveLength(24);
     await expect.poll(() => requestLines(shop).length).toBe(before + 24);
-    isClean();
+    expectNoSecrets();
   });
 
   test('sent in the name of a field, twice, as a file, as JSON, broken', async () => {
@@ -349,7 +349,7 @@ describe('no secret is ever logged', () => {
       form.set('order_id', new File([value], value));
       await fetch(`${shop.url}/post`, { method: 'POST', body: form });
     }
-    isClean();
+    expectNoSecrets();
   });
 
   test('sent in headers', async () => {
@@ -368,7 +368,7 @@ describe('no secret is ever logged', () => {
         await (await fetch(shop.url + path, { headers })).text();
       }
     }
-    isClean();
+    expectNoSecrets();
   });
 
   test('sent in paths and queries', async () => {
@@ -389,7 +389,7 @@ describe('no secret is ever logged', () => {
         for (const method of ['GET', 'POST']) await (await fetch(shop.url + path, { method, headers })).text();
       }
     }
-    isClean();
+    expectNoSecrets();
   });
 
   test('sent to the admin API', async () => {
@@ -405,7 +405,7 @@ describe('no secret is ever logged', () => {
       });
     }
     await shop.admin('POST', `/accounts/${shop.merchant.mid}/rotate-password`);
-    isClean();
+    expectNoSecrets();
   });
 
   test('sent as something that is not HTTP', async () => {
@@ -415,7 +415,7 @@ describe('no secret is ever logged', () => {
         socket.on('data', () => undefined).on('close', () => resolve());
       });
     }
-    isClean();
+    expectNoSecrets();
   });
 
   test('while the database fails', async () => {
@@ -433,7 +433,7 @@ describe('no secret is ever logged', () => {
     }
     await shop.rows('alter table history_away rename to history');
     expect(failures()).toBe(before + 5);
-    isClean();
+    expectNoSecrets();
   });
 
   test('in an error that the database describes with the values themselves', async () => {
@@ -452,7 +452,7 @@ describe('no secret is ever logged', () => {
       shop.gateway.log.error({ err: error }, 'request failed');
     }
     expect(shop.logs.length).toBe(before + bad.length);
-    isClean();
+    expectNoSecrets();
   });
 });
 

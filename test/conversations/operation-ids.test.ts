@@ -12,9 +12,9 @@ import { verifyAt } from '../../src/store/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { operationsOf, refused, said } from '../support/operations.ts';
+import { operationsOf, refused, statusAndBody } from '../support/operations.ts';
 
-type Said = Pick<Answer, 'status' | 'body'>;
+type StatusAndBody = Pick<Answer, 'status' | 'body'>;
 type Kind = 'capture' | 'void' | 'refund';
 type Protocol = '/post' | 'Checkout' | 'the operator';
 
@@ -55,18 +55,23 @@ const send = async (
   id: string,
   fields: Record<string, string>,
   merchant: Merchant = shop.merchant,
-): Promise<Said> => {
-  if (protocol === '/post') return said(at.send(ACTIONS[kind], id, fields, merchant));
-  if (protocol === 'Checkout') return said(checkout.send(`payment/${kind}`, { payment_id: id, ...fields }, merchant));
-  return said(shop.admin('POST', `/payments/${id}/${kind}`, fields));
+): Promise<StatusAndBody> => {
+  if (protocol === '/post') return statusAndBody(at.send(ACTIONS[kind], id, fields, merchant));
+  if (protocol === 'Checkout')
+    return statusAndBody(checkout.send(`payment/${kind}`, { payment_id: id, ...fields }, merchant));
+  return statusAndBody(shop.admin('POST', `/payments/${id}/${kind}`, fields));
 };
 
 /** The operation id in a response. */
-const idIn = ({ body }: Said): string => body.operation_id ?? body.operation?.operation_id;
+const idIn = ({ body }: StatusAndBody): string => body.operation_id ?? body.operation?.operation_id;
 const payFor = (kind: Kind, brand: string, merchant?: Merchant) =>
   kind === 'refund' ? at.settled(brand, {}, merchant) : at.authorised(brand, {}, merchant);
 const operationsAt = async (id: string) =>
-  (await at.inspect(id)).operations.map((one: Record<string, string>) => [one.operation, one.amount, one.state]);
+  (await at.inspect(id)).operations.map((operation: Record<string, string>) => [
+    operation.operation,
+    operation.amount,
+    operation.state,
+  ]);
 
 const PROTOCOLS = ['/post', 'Checkout', 'the operator'] as const;
 const KINDS = ['capture', 'void', 'refund'] as const;
@@ -105,7 +110,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
         expect(await send(protocol, kind, id, { operation_id })).toEqual(DUPLICATE);
       }
       expect(await ask(second, { operation_id })).toEqual(DUPLICATE);
-      for (const another of KINDS.filter((one) => one !== kind)) {
+      for (const another of KINDS.filter((other) => other !== kind)) {
         expect(await send(protocol, another, id, { operation_id })).toEqual(DUPLICATE);
       }
       expect(await at.inspect(id)).toEqual(before);
@@ -116,8 +121,8 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       const id = await payFor(kind, 'vcard');
       const entry = 'operation_id: This is not a valid UUID.';
       for (const operation_id of ['x', '0199-0000', `${randomUUID()}0`]) {
-        for (const one of [id, UNKNOWN_ID]) {
-          expect(await ask(one, { operation_id })).toEqual(refused('notUuid', entry));
+        for (const paymentId of [id, UNKNOWN_ID]) {
+          expect(await ask(paymentId, { operation_id })).toEqual(refused('notUuid', entry));
         }
       }
       expect(await operationsAt(id)).toEqual([]);
@@ -133,7 +138,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       scripts.delete(id);
       expect(await ask(id, { operation_id })).toEqual(first);
       expect(await operationsAt(id)).toMatchObject([[kind, expect.any(String), 'declined']]);
-      expect(calls.filter((one) => one === operation_id)).toHaveLength(1);
+      expect(calls.filter((call) => call === operation_id)).toHaveLength(1);
       // Another id is another operation.
       expect(idIn(await ask(id, { operation_id: randomUUID() }))).not.toBe(operation_id);
       expect(await operationsAt(id)).toHaveLength(2);
@@ -145,7 +150,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       scripts.set(id, () => provider.promise);
       const operation_id = randomUUID();
       const first = ask(id, { operation_id });
-      await expect.poll(() => calls.filter((one) => one === operation_id).length).toBe(1);
+      await expect.poll(() => calls.filter((call) => call === operation_id).length).toBe(1);
       let isAnswered = false;
       const second = ask(id, { operation_id }).finally(() => {
         isAnswered = true;
@@ -157,7 +162,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       expect(row).toEqual({ state: 'sent', content: JSON.stringify([kind, id, ...Object.values(amount)]) });
       provider.resolve({ kind: 'done' });
       expect(await second).toEqual(await first);
-      expect(calls.filter((one) => one === operation_id)).toHaveLength(1);
+      expect(calls.filter((call) => call === operation_id)).toHaveLength(1);
       expect(await operationsAt(id)).toMatchObject([[kind, expect.any(String), 'done']]);
     });
 
@@ -178,9 +183,9 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     });
 
     test('another account may use the same id', async () => {
-      const [one, two] = [shop.merchant, await shop.newMerchant()];
+      const [first, second] = [shop.merchant, await shop.newMerchant()];
       const operation_id = randomUUID();
-      for (const merchant of [one, two]) {
+      for (const merchant of [first, second]) {
         const id = await payFor(kind, 'vcard', merchant);
         expect(await ask(id, { operation_id }, merchant)).toMatchObject({ status: 200 });
         expect(await operationsAt(id)).toHaveLength(1);
@@ -192,10 +197,10 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
       const operation_id = randomUUID();
       await ask(id, { operation_id });
       await ask(id, { operation_id });
-      const told = await shop.rows(
+      const callbacks = await shop.rows(
         `select from callbacks where payment_id = '${id}' and body like '%${operation_id}%'`,
       );
-      expect(told).toHaveLength(1);
+      expect(callbacks).toHaveLength(1);
     });
   });
 });
@@ -242,7 +247,7 @@ describe('precedence of the duplicate among the refusals', () => {
 
   test('a wrong hash comes first, and the hash does not cover the id', async () => {
     const id = await at.authorised();
-    expect(await said(at.send('CAPTURE', id, { operation_id: randomUUID(), hash: 'x' }))).toMatchObject({
+    expect(await statusAndBody(at.send('CAPTURE', id, { operation_id: randomUUID(), hash: 'x' }))).toMatchObject({
       body: { error_message: 'Hash is not valid' },
     });
     expect(await send('/post', 'capture', id, { operation_id: randomUUID() })).toMatchObject({ status: 200 });
@@ -342,7 +347,7 @@ describe('concurrent requests over two processes', () => {
     if (status === 200) return `done ${body.operation_id}`;
     return body.error_message === 'operation_id: Duplicate operation.' ? 'duplicateOperation' : body.error_message;
   };
-  const one = (index: number, ...order: Parameters<typeof inCore>): Promise<string> =>
+  const sendThroughEither = (index: number, ...order: Parameters<typeof inCore>): Promise<string> =>
     index % 2 === 0 ? overHttp(...order) : inCore(...order);
   const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
     Array.from({ length: count }, (_, index) => make(index));
@@ -354,8 +359,10 @@ describe('concurrent requests over two processes', () => {
         const id = await payFor(kind, brand);
         const operationId = randomUUID();
         const amount = kind === 'void' ? '' : '4.00';
-        const heard = await Promise.all(times(20, (index) => one(index, kind, id, amount, operationId)));
-        expect(new Set(heard)).toEqual(new Set([`done ${operationId}`]));
+        const outcomes = await Promise.all(
+          times(20, (index) => sendThroughEither(index, kind, id, amount, operationId)),
+        );
+        expect(new Set(outcomes)).toEqual(new Set([`done ${operationId}`]));
         expect(await operationsAt(id)).toHaveLength(1);
         if (brand === 'pin-a') expect(await at.movements(id)).toEqual(MOVED[kind]);
       }
@@ -366,10 +373,12 @@ describe('concurrent requests over two processes', () => {
     for (let round = 0; round < 10; round++) {
       const ids = await Promise.all(times(10, () => at.settled()));
       const operationId = randomUUID();
-      const heard = await Promise.all(ids.map((id, index) => one(index, 'refund', id, '4.00', operationId)));
-      expect(heard.toSorted()).toEqual([`done ${operationId}`, ...times(9, () => 'duplicateOperation')].toSorted());
-      const books = await Promise.all(ids.map(async (id) => (await at.inspect(id)).refunded));
-      expect(books.toSorted()).toEqual([...times(9, () => '0.00'), '4.00']);
+      const outcomes = await Promise.all(
+        ids.map((id, index) => sendThroughEither(index, 'refund', id, '4.00', operationId)),
+      );
+      expect(outcomes.toSorted()).toEqual([`done ${operationId}`, ...times(9, () => 'duplicateOperation')].toSorted());
+      const refunded = await Promise.all(ids.map(async (id) => (await at.inspect(id)).refunded));
+      expect(refunded.toSorted()).toEqual([...times(9, () => '0.00'), '4.00']);
       for (const id of ids) expect(await at.held(id)).toEqual({ reserved: 0, busy: null });
     }
   });
@@ -378,9 +387,11 @@ describe('concurrent requests over two processes', () => {
     for (let round = 0; round < 5; round++) {
       const id = await at.settled();
       const operationId = randomUUID();
-      const heard = await Promise.all(times(10, (index) => one(index, 'refund', id, `0.1${index}`, operationId)));
-      expect(heard.filter((what) => what === `done ${operationId}`)).toHaveLength(1);
-      expect(heard.filter((what) => what === 'duplicateOperation')).toHaveLength(9);
+      const outcomes = await Promise.all(
+        times(10, (index) => sendThroughEither(index, 'refund', id, `0.1${index}`, operationId)),
+      );
+      expect(outcomes.filter((what) => what === `done ${operationId}`)).toHaveLength(1);
+      expect(outcomes.filter((what) => what === 'duplicateOperation')).toHaveLength(9);
       expect(await operationsAt(id)).toHaveLength(1);
     }
   });

@@ -15,7 +15,7 @@ import {
 } from '../support/gateway.ts';
 import { brandSale, refused } from '../support/operations.ts';
 
-const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
 const ALLOWED = '203.0.113.7';
 const vcard = createVcard();
 /** Stands in for the provider of the other brands: payouts are paid at once, the rest stays pending. */
@@ -63,7 +63,7 @@ async function send({ fields, address, password }: Draft): Promise<Pick<Answer, 
   return { status, body };
 }
 
-const sell = async (fields: Fields = {}): Promise<Answer['body']> =>
+const makeSale = async (fields: Fields = {}): Promise<Answer['body']> =>
   (await shop.post(saleFields(merchant, fields), { 'x-forwarded-for': ALLOWED })).body;
 const schedule = async (unit: string): Promise<string> => {
   const fields = { action: 'CREATE_SCHEDULE', name: 'A', interval_length: '1', interval_unit: unit };
@@ -91,29 +91,29 @@ const revealed = {
 const ROWS: Row[] = [
   {
     action: 'CAPTURE',
-    request: async () => ({ trans_id: (await sell()).trans_id }),
+    request: async () => ({ trans_id: (await makeSale()).trans_id }),
     state: refused('captureNotPending'),
     malformed: { field: 'amount', value: '1e3', sentence: INVALID },
-    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownTransaction') },
+    unknown: { fields: { trans_id: UNKNOWN_ID }, refusal: refused('unknownTransaction') },
   },
   {
     action: 'VOID',
-    request: async () => ({ trans_id: (await sell()).trans_id }),
+    request: async () => ({ trans_id: (await makeSale()).trans_id }),
     state: refused('notSupported'),
     malformed: revealed,
-    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownPayment') },
+    unknown: { fields: { trans_id: UNKNOWN_ID }, refusal: refused('unknownPayment') },
   },
   {
     action: 'CREDITVOID',
-    request: async () => ({ trans_id: (await sell({ identifier: 'decline@example.com' })).trans_id }),
+    request: async () => ({ trans_id: (await makeSale({ identifier: 'decline@example.com' })).trans_id }),
     state: refused('refundNotSettled'),
     malformed: { field: 'amount', value: '-1.00', sentence: INVALID },
-    unknown: { fields: { trans_id: NO_CONNECTOR }, refusal: refused('unknownPayment') },
+    unknown: { fields: { trans_id: UNKNOWN_ID }, refusal: refused('unknownPayment') },
   },
   {
     action: 'RECURRING_SALE',
     async request() {
-      const first = await sell({ recurring_init: 'Y' });
+      const first = await makeSale({ recurring_init: 'Y' });
       return {
         order_id: first.order_id,
         order_amount: '1.00',
@@ -140,7 +140,7 @@ const ROWS: Row[] = [
     request: async () => ({ schedule_id: await schedule('week'), day_of_month: '5' }),
     state: refused('invalidData', 'day_of_month: This value should be sent with interval_unit month only.'),
     malformed: { field: 'payments_count', value: '0', sentence: INVALID },
-    unknown: { fields: { schedule_id: NO_CONNECTOR }, refusal: refused('unknownSchedule') },
+    unknown: { fields: { schedule_id: UNKNOWN_ID }, refusal: refused('unknownSchedule') },
   },
   {
     action: 'DELETE_SCHEDULE',
@@ -152,11 +152,11 @@ const ROWS: Row[] = [
     // A deleted schedule no longer exists.
     state: refused('unknownSchedule'),
     malformed: revealed,
-    unknown: { fields: { schedule_id: NO_CONNECTOR }, refusal: refused('unknownSchedule') },
+    unknown: { fields: { schedule_id: UNKNOWN_ID }, refusal: refused('unknownSchedule') },
   },
 ];
 
-interface Flaw {
+interface RequestError {
   name: string;
   refusal: Refused;
   make(draft: Draft): Draft;
@@ -165,7 +165,7 @@ interface Flaw {
 const withFields = (draft: Draft, fields: Fields): Draft => ({ ...draft, fields: { ...draft.fields, ...fields } });
 
 /** Every error that a request can have before the state is checked, in the order of the checks. */
-const flawsOf = ({ malformed: { field, value, sentence }, unknown }: Row): Flaw[] => [
+const errorsOf = ({ malformed: { field, value, sentence }, unknown }: Row): RequestError[] => [
   {
     name: 'unknown key',
     refusal: refused('invalidData', `client_key: ${INVALID}`),
@@ -197,14 +197,15 @@ const flawsOf = ({ malformed: { field, value, sentence }, unknown }: Row): Flaw[
 ];
 
 /** Both concern the same field, so a request can have only one of them. */
-const isOneField = (first: Flaw, second: Flaw): boolean => first.name.includes('key') && second.name.includes('key');
+const isSameField = (first: RequestError, second: RequestError): boolean =>
+  first.name.includes('key') && second.name.includes('key');
 
 describe.each(ROWS)('$action', (row) => {
-  const flaws = flawsOf(row);
+  const flaws = errorsOf(row);
   const pairs = flaws.flatMap((first, index) =>
     flaws
       .slice(index + 1)
-      .filter((second) => !isOneField(first, second))
+      .filter((second) => !isSameField(first, second))
       .map((second) => ({ first, second })),
   );
   const request = async (): Promise<Draft> => draftOf({ action: row.action, ...(await row.request()) });
@@ -251,29 +252,29 @@ describe('fields', () => {
   test.each(['CAPTURE', 'CREDITVOID'])(
     '%s: an amount with too many decimals for its currency is malformed, in every state',
     async (action) => {
-      const draft = draftOf({ action, trans_id: (await sell()).trans_id, amount: '1' });
+      const draft = draftOf({ action, trans_id: (await makeSale()).trans_id, amount: '1' });
       expect(await send(draft)).toEqual(refused('invalidData', `amount: ${INVALID}`));
       const unknown = action === 'CAPTURE' ? refused('unknownTransaction') : refused('unknownPayment');
-      expect(await send(withFields(draft, { trans_id: NO_CONNECTOR }))).toEqual(unknown);
+      expect(await send(withFields(draft, { trans_id: UNKNOWN_ID }))).toEqual(unknown);
     },
   );
 });
 
 describe('state', () => {
   test('CAPTURE: not pending before too much', async () => {
-    const draft = draftOf({ action: 'CAPTURE', trans_id: (await sell()).trans_id, amount: '10.01' });
+    const draft = draftOf({ action: 'CAPTURE', trans_id: (await makeSale()).trans_id, amount: '10.01' });
     expect(await send(draft)).toEqual(refused('captureNotPending'));
   });
   test('CAPTURE: more than the pending amount', async () => {
-    const draft = draftOf({ action: 'CAPTURE', trans_id: (await sell({ auth: 'Y' })).trans_id, amount: '10.01' });
+    const draft = draftOf({ action: 'CAPTURE', trans_id: (await makeSale({ auth: 'Y' })).trans_id, amount: '10.01' });
     expect(await send(draft)).toEqual(refused('captureTooMuch'));
   });
   test('RECURRING_SALE: the first payment before the schedule, the schedule before a duplicate', async () => {
     const { action, request } = ROWS.find((row) => row.action === 'RECURRING_SALE') as Row;
-    const draft = withFields(draftOf({ action, ...(await request()) }), { schedule_id: NO_CONNECTOR });
+    const draft = withFields(draftOf({ action, ...(await request()) }), { schedule_id: UNKNOWN_ID });
     expect(await send(draft)).toEqual(refused('unknownSchedule'));
     expect(await send(withFields(draft, { recurring_token: 'x' }))).toEqual(refused('incorrectTransaction'));
-    expect(await send(withFields(draft, { recurring_first_trans_id: NO_CONNECTOR }))).toEqual(
+    expect(await send(withFields(draft, { recurring_first_trans_id: UNKNOWN_ID }))).toEqual(
       refused('incorrectTransaction'),
     );
   });
@@ -301,7 +302,7 @@ describe('refunds', () => {
   const order = Object.keys(REASONS) as Reason[];
 
   /** Requests a refund that has these errors. */
-  async function refundThatIs(...reasons: Reason[]): Promise<Pick<Answer, 'status' | 'body'>> {
+  async function refundWith(...reasons: Reason[]): Promise<Pick<Answer, 'status' | 'body'>> {
     const has = (reason: Reason): boolean => reasons.includes(reason);
     const isPortal = has('only in the portal');
     const owner = await shop.newMerchant({ refunds_allowed: !has('the account may not') });
@@ -332,16 +333,16 @@ describe('refunds', () => {
   const waits: Connector['submit'] = () => ({ kind: 'accepted' });
 
   test.each(order)('%s', async (reason) => {
-    expect(await refundThatIs(reason)).toEqual(REASONS[reason]);
+    expect(await refundWith(reason)).toEqual(REASONS[reason]);
   });
   const pairs = order.flatMap((first, index) => order.slice(index + 1).map((second) => [first, second] as const));
   test.each(pairs)('%s before %s', async (first, second) => {
-    expect(await refundThatIs(first, second)).toEqual(REASONS[first]);
+    expect(await refundWith(first, second)).toEqual(REASONS[first]);
   });
   test.each(order.map((first, index) => [first, order.slice(index)] as const))(
     '%s, together with everything after it',
     async (first, reasons) => {
-      expect(await refundThatIs(...reasons)).toEqual(REASONS[first]);
+      expect(await refundWith(...reasons)).toEqual(REASONS[first]);
     },
   );
   test('a malformed amount and an unknown payment before all of them', async () => {
@@ -357,6 +358,6 @@ describe('refunds', () => {
       });
     expect(await ask(trans_id, '1e3')).toMatchObject(refused('invalidData', `amount: ${INVALID}`));
     expect(await ask(trans_id, '1')).toMatchObject(refused('invalidData', `amount: ${INVALID}`));
-    expect(await ask(NO_CONNECTOR, '1.00')).toMatchObject(refused('unknownPayment'));
+    expect(await ask(UNKNOWN_ID, '1.00')).toMatchObject(refused('unknownPayment'));
   });
 });

@@ -9,7 +9,7 @@ import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { type OperationAction, operationsOf, type RefusalName, refused, said } from '../support/operations.ts';
+import { type OperationAction, operationsOf, type RefusalName, refused, statusAndBody } from '../support/operations.ts';
 
 /** A shop with the provider simulator, and one with a scripted provider. */
 let shop: TestGateway;
@@ -32,14 +32,14 @@ type Do = (operation: ProviderOperation) => OperationOutcome | Promise<Operation
 /** The scripted outcomes per payment; other operations succeed at once. */
 const scripts = new Map<string, { operate?: Do; query?: Do }>();
 const DONE: OperationOutcome = { kind: 'done' };
-const NO_MONEY: OperationOutcome = { kind: 'declined', reason: 'Not enough money.' };
+const INSUFFICIENT_FUNDS: OperationOutcome = { kind: 'declined', reason: 'Not enough money.' };
 const provider: Connector = {
   ...createVcard(),
   operate: (operation) => scripts.get(operation.reference)?.operate?.(operation) ?? DONE,
   queryOperation: (operation) => scripts.get(operation.reference)?.query?.(operation) ?? DONE,
 };
 const accept: Connector['submit'] = () => ({ kind: 'accepted' });
-const deadLine = async (): Promise<never> => {
+const brokenConnection = async (): Promise<never> => {
   throw new Error('The line is dead.');
 };
 
@@ -96,60 +96,60 @@ describe.each([
 
   test('CAPTURE of everything: SETTLED, and never again', async () => {
     const id = await at.authorised(brand);
-    expect(await said(at.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
+    expect(await statusAndBody(at.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
     expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', amount: '10.00' });
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '10.00' });
-    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await statusAndBody(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
     expect(await at.held(id)).toEqual(FREE);
     await written(id, 'capture in 1000');
   });
 
   test('CAPTURE of a part: SETTLED with that part, and the rest is released', async () => {
     const id = await at.authorised(brand);
-    expect(await said(at.send('CAPTURE', id, { amount: '4.00' }))).toEqual(captured(id, '4.00'));
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount: '4.00' }))).toEqual(captured(id, '4.00'));
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', authorised: '10.00', captured: '4.00' });
-    expect(await said(at.send('CAPTURE', id, { amount: '1.00' }))).toEqual(refused('captureNotPending'));
-    expect(await said(at.send('CREDITVOID', id, { amount: '4.01' }))).toEqual(refused('refundTooMuch'));
-    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount: '1.00' }))).toEqual(refused('captureNotPending'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '4.01' }))).toEqual(refused('refundTooMuch'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(accepted(id));
     expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', captured: '4.00', refunded: '4.00' });
     await written(id, 'capture in 400', 'refund out 400');
   });
 
   test('CAPTURE of more than is authorised: refused, and nothing changes', async () => {
     const id = await at.authorised(brand);
-    expect(await said(at.send('CAPTURE', id, { amount: '10.01' }))).toEqual(refused('captureTooMuch'));
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount: '10.01' }))).toEqual(refused('captureTooMuch'));
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', captured: '0.00', operations: [] });
-    expect(await said(at.send('CAPTURE', id, { amount: '10.00' }))).toEqual(captured(id, '10.00'));
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount: '10.00' }))).toEqual(captured(id, '10.00'));
     await written(id, 'capture in 1000');
   });
 
   test('VOID of an authorisation: VOID, and no further operation is possible', async () => {
     const id = await at.authorised(brand);
-    expect(await said(at.send('VOID', id))).toEqual(voided(id));
+    expect(await statusAndBody(at.send('VOID', id))).toEqual(voided(id));
     expect((await shop.status(id)).body).toMatchObject({ status: 'VOID' });
-    expect(await said(at.send('VOID', id))).toEqual(refused('notSupported'));
-    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
-    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('VOID', id))).toEqual(refused('notSupported'));
+    expect(await statusAndBody(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
     await written(id);
   });
 
   test('CREDITVOID of an authorisation: REVERSAL', async () => {
     const id = await at.authorised(brand);
-    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(accepted(id));
     expect((await shop.status(id)).body).toMatchObject({ status: 'REVERSAL' });
     expect(await at.inspect(id)).toMatchObject({ captured: '0.00', refunded: '0.00' });
-    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
     await written(id);
   });
 
   test('CREDITVOID of everything: REFUND', async () => {
     const id = await at.settled(brand);
-    expect(await said(at.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(accepted(id));
     expect((await shop.status(id)).body).toMatchObject({ status: 'REFUND', amount: '10.00' });
     expect(await at.inspect(id)).toMatchObject({ captured: '10.00', refunded: '10.00' });
-    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
     expect(await at.held(id)).toEqual(FREE);
     await written(id, 'sale in 1000', 'refund out 1000');
   });
@@ -162,7 +162,7 @@ describe.each([
       ['3.00', 'SETTLED', '6.00'],
       ['4.00', 'REFUND', '10.00'],
     ] as const) {
-      expect(await said(at.send('CREDITVOID', id, { amount: '10.01' }))).toEqual(refused('refundTooMuch'));
+      expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '10.01' }))).toEqual(refused('refundTooMuch'));
       const { body } = await at.send('CREDITVOID', id, { amount });
       ids.push(body.operation_id);
       expect((await shop.status(id)).body).toMatchObject({ status });
@@ -176,8 +176,8 @@ describe.each([
   test('CREDITVOID without an amount refunds the rest', async () => {
     const id = await at.settled(brand);
     await at.send('CREDITVOID', id, { amount: '7.50' });
-    expect(await said(at.send('CREDITVOID', id, { amount: '2.51' }))).toEqual(refused('refundTooMuch'));
-    expect(await said(at.send('CREDITVOID', id, { amount: '' }))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '2.51' }))).toEqual(refused('refundTooMuch'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '' }))).toEqual(accepted(id));
     expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
     await written(id, 'sale in 1000', 'refund out 750', 'refund out 250');
   });
@@ -186,7 +186,7 @@ describe.each([
 describe('a payment that waits for its payer', () => {
   test('upi-b, VOID: ends on both sides, and the payer comes too late', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
-    expect(await said(at.send('VOID', id))).toEqual(voided(id));
+    expect(await statusAndBody(at.send('VOID', id))).toEqual(voided(id));
     expect(await at.atProvider(`/control/payments/${id}`)).toMatchObject({ status: 'voided' });
     await at.approve(id);
     await shop.advanceClock(60, shop.merchant.mid);
@@ -195,13 +195,13 @@ describe('a payment that waits for its payer', () => {
   });
   test('upi-b, CREDITVOID: refused, because nothing is authorised', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
-    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
   });
   test('upi-b, already ended at the provider: the VOID is declined, and the payment accepts operations again', async () => {
     const id = await at.sale('upi-b', shop.merchant, {}, 'PENDING');
-    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'another-client', amount: '1000' });
     const decline_reason = 'The payment can no longer be voided.';
-    expect(await said(at.send('VOID', id))).toEqual(
+    expect(await statusAndBody(at.send('VOID', id))).toEqual(
       voided(id, { result: 'DECLINED', status: 'PENDING', decline_reason }),
     );
     expect(await at.held(id)).toEqual(FREE);
@@ -210,7 +210,7 @@ describe('a payment that waits for its payer', () => {
     const merchant = await shop.newMerchant();
     const id = await at.sale('upi-b', merchant, {}, 'PENDING');
     await at.fault('timeout_before', { mid: merchant.mid });
-    expect(await said(at.send('VOID', id, {}, merchant))).toEqual(
+    expect(await statusAndBody(at.send('VOID', id, {}, merchant))).toEqual(
       voided(id, { result: 'UNDEFINED', status: 'PENDING' }),
     );
     await at.approve(id);
@@ -228,14 +228,14 @@ describe('a payment that waits for its payer', () => {
   });
   test('doc-a on the provider’s page is not PENDING yet: no operation is possible', async () => {
     const id = await at.sale('doc-a', shop.merchant, {}, 'REDIRECT');
-    expect(await said(at.send('VOID', id))).toEqual(refused('notSupported'));
-    expect(await said(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
-    expect(await said(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('VOID', id))).toEqual(refused('notSupported'));
+    expect(await statusAndBody(at.send('CAPTURE', id))).toEqual(refused('captureNotPending'));
+    expect(await statusAndBody(at.send('CREDITVOID', id))).toEqual(refused('refundNotSettled'));
   });
 });
 
 describe('which operations each state allows', () => {
-  const WAYS: Record<string, (merchant: Merchant) => Promise<string>> = {
+  const PAYMENT_IN_STATE: Record<string, (merchant: Merchant) => Promise<string>> = {
     SETTLED: (merchant) => at.settled('vcard', {}, merchant),
     DECLINED: (merchant) => at.sale('vcard', merchant, { identifier: 'decline@example.com' }, 'DECLINED'),
     async VOID(merchant) {
@@ -264,18 +264,21 @@ describe('which operations each state allows', () => {
       return id;
     },
   };
-  test.each(Object.keys(WAYS))('%s: no CAPTURE, no VOID, and CREDITVOID only if it is SETTLED', async (state) => {
-    const merchant = await shop.newMerchant();
-    const id = await (WAYS[state] as (merchant: Merchant) => Promise<string>)(merchant);
-    await at.becomes(id, state);
-    const before = await at.inspect(id);
-    expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
-    expect(await said(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
-    if (state !== 'SETTLED') {
-      expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
-    }
-    expect(await at.inspect(id)).toEqual(before);
-  });
+  test.each(Object.keys(PAYMENT_IN_STATE))(
+    '%s: no CAPTURE, no VOID, and CREDITVOID only if it is SETTLED',
+    async (state) => {
+      const merchant = await shop.newMerchant();
+      const id = await (PAYMENT_IN_STATE[state] as (merchant: Merchant) => Promise<string>)(merchant);
+      await at.becomes(id, state);
+      const before = await at.inspect(id);
+      expect(await statusAndBody(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+      expect(await statusAndBody(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
+      if (state !== 'SETTLED') {
+        expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
+      }
+      expect(await at.inspect(id)).toEqual(before);
+    },
+  );
 });
 
 describe('amounts', () => {
@@ -287,11 +290,11 @@ describe('amounts', () => {
   ])('$currency: $part of $order', async ({ currency, order, part, answered, left }) => {
     const sold = { order_currency: currency, order_amount: order };
     const id = await at.authorised('pin-a', sold);
-    expect(await said(at.send('CAPTURE', id, { amount: part }))).toEqual(captured(id, answered, { currency }));
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount: part }))).toEqual(captured(id, answered, { currency }));
     const paid = await at.settled('pin-a', sold);
     await at.send('CREDITVOID', paid, { amount: part });
     expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', refunded: answered });
-    expect(await said(at.send('CREDITVOID', paid, { amount: left }))).toEqual(accepted(paid));
+    expect(await statusAndBody(at.send('CREDITVOID', paid, { amount: left }))).toEqual(accepted(paid));
     expect((await shop.status(paid)).body).toMatchObject({ status: 'REFUND', amount: order });
     const minor = currency === 'JPY' ? ['1000', '400', '600'] : ['10000', '4125', '5875'];
     expect(await at.movements(paid)).toEqual([
@@ -337,40 +340,42 @@ describe('amounts', () => {
     const id = await at.authorised('vcard', sold);
     const paid = await at.settled('vcard', sold);
     const wrong = refused('invalidData', `amount: ${sentence}`);
-    expect(await said(at.send('CAPTURE', id, { amount }))).toEqual(wrong);
-    expect(await said(at.send('CREDITVOID', id, { amount }))).toEqual(wrong);
-    expect(await said(at.send('CREDITVOID', paid, { amount }))).toEqual(wrong);
+    expect(await statusAndBody(at.send('CAPTURE', id, { amount }))).toEqual(wrong);
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount }))).toEqual(wrong);
+    expect(await statusAndBody(at.send('CREDITVOID', paid, { amount }))).toEqual(wrong);
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', operations: [] });
     expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', operations: [] });
   });
 
   test.each(['CAPTURE', 'CREDITVOID'] as const)('%s: refuses a list as the amount', async (action) => {
     const id = await at.authorised();
-    expect(await said(at.send(action, id, { 'amount[]': '1.00' }))).toEqual(
+    expect(await statusAndBody(at.send(action, id, { 'amount[]': '1.00' }))).toEqual(
       refused('invalidData', `amount: ${NOT_SINGLE}`),
     );
   });
 
   test('VOID always applies to everything and ignores an amount like any unknown field', async () => {
     const id = await at.authorised();
-    expect(await said(at.send('VOID', id, { amount: '1.00' }))).toEqual(voided(id));
+    expect(await statusAndBody(at.send('VOID', id, { amount: '1.00' }))).toEqual(voided(id));
   });
 });
 
 describe('ownership of the payment', () => {
-  const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
+  const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
   test.each([
     ['CAPTURE', 'unknownTransaction'],
     ['VOID', 'unknownPayment'],
     ['CREDITVOID', 'unknownPayment'],
   ] as const)('%s: another account’s id is as unknown as a random one', async (action, error) => {
     const [id, paid, stranger] = [await at.authorised(), await at.settled(), await shop.newMerchant()];
-    for (const unknown of [id, paid, NO_CONNECTOR, 'x', `${id}0`]) {
-      expect(await said(at.send(action, unknown, {}, stranger)), unknown).toEqual(refused(error));
+    for (const unknown of [id, paid, UNKNOWN_ID, 'x', `${id}0`]) {
+      expect(await statusAndBody(at.send(action, unknown, {}, stranger)), unknown).toEqual(refused(error));
     }
     expect(await at.inspect(id)).toMatchObject({ status: 'PENDING', operations: [] });
     expect(await at.inspect(paid)).toMatchObject({ status: 'SETTLED', operations: [] });
-    expect(await said(at.send(action, '', {}, stranger))).toEqual(refused('invalidData', `trans_id: ${BLANK}`));
+    expect(await statusAndBody(at.send(action, '', {}, stranger))).toEqual(
+      refused('invalidData', `trans_id: ${BLANK}`),
+    );
   });
 });
 
@@ -392,13 +397,13 @@ describe('who may refund', () => {
     for (const brand of ['vcard', 'pin-a']) {
       const id = await at.settled(brand, {}, merchant);
       for (const fields of [{}, { amount: '1.00' }]) {
-        expect(await said(at.send('CREDITVOID', id, fields, merchant))).toEqual(refused('refundNotAllowed'));
+        expect(await statusAndBody(at.send('CREDITVOID', id, fields, merchant))).toEqual(refused('refundNotAllowed'));
       }
       expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '0.00', operations: [] });
     }
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refunds_allowed: true });
     const id = await at.settled('vcard', {}, merchant);
-    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(accepted(id));
   });
 
   test.each([
@@ -408,74 +413,76 @@ describe('who may refund', () => {
     const id = await atScripted.settled();
     const reserved = await atScripted.authorised();
     await withRefunds(refunds, async () => {
-      expect(await said(atScripted.send('CREDITVOID', id))).toEqual(refused(error));
+      expect(await statusAndBody(atScripted.send('CREDITVOID', id))).toEqual(refused(error));
       expect(await atScripted.inspect(id)).toMatchObject({ status: 'SETTLED', operations: [] });
-      expect(await said(atScripted.send('CAPTURE', reserved))).toEqual(captured(reserved, '10.00'));
+      expect(await statusAndBody(atScripted.send('CAPTURE', reserved))).toEqual(captured(reserved, '10.00'));
     });
-    expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
+    expect(await statusAndBody(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
   });
 
   test.each(['payout-a', 'p2p-b'])('%s: a payout is not refunded', async (brand) => {
     const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
     const id = await at.sale(brand, merchant, {}, 'PENDING');
     await at.becomes(id, 'SETTLED');
-    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('notSupported'));
-    expect(await said(at.send('CREDITVOID', id, { amount: '1.00' }, merchant))).toEqual(refused('notSupported'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('notSupported'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '1.00' }, merchant))).toEqual(
+      refused('notSupported'),
+    );
     expect(await at.movements(id)).toEqual(['payout out 1000']);
   });
 });
 
 describe('a provider that declines', () => {
   /** A payment of the scripted shop whose operations get this outcome from now on. */
-  async function refusing(kind: 'authorised' | 'settled'): Promise<string> {
+  async function paymentWithDeclines(kind: 'authorised' | 'settled'): Promise<string> {
     const id = await atScripted[kind]();
-    scripts.set(id, { operate: () => NO_MONEY });
+    scripts.set(id, { operate: () => INSUFFICIENT_FUNDS });
     return id;
   }
 
   test('CAPTURE: DECLINED with the reason, the payment stays PENDING, and a second one may succeed', async () => {
-    const id = await refusing('authorised');
+    const id = await paymentWithDeclines('authorised');
     const no = { result: 'DECLINED', status: 'PENDING', decline_reason: 'Not enough money.' };
-    expect(await said(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00', no));
+    expect(await statusAndBody(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00', no));
     expect((await scripted.status(id)).body).toMatchObject({ status: 'PENDING' });
     expect(await atScripted.inspect(id)).toMatchObject({ captured: '0.00', decline_reason: null });
     expect(await atScripted.held(id)).toEqual(FREE);
     scripts.delete(id);
-    expect(await said(atScripted.send('CAPTURE', id, { amount: '6.00' }))).toEqual(captured(id, '6.00'));
+    expect(await statusAndBody(atScripted.send('CAPTURE', id, { amount: '6.00' }))).toEqual(captured(id, '6.00'));
     expect(await atScripted.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '6.00' });
   });
 
   test('VOID: DECLINED with the reason, the payment stays PENDING, and a CAPTURE may follow', async () => {
-    const id = await refusing('authorised');
+    const id = await paymentWithDeclines('authorised');
     const no = { result: 'DECLINED', status: 'PENDING', decline_reason: 'Not enough money.' };
-    expect(await said(atScripted.send('VOID', id))).toEqual(voided(id, no));
+    expect(await statusAndBody(atScripted.send('VOID', id))).toEqual(voided(id, no));
     scripts.delete(id);
-    expect(await said(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
+    expect(await statusAndBody(atScripted.send('CAPTURE', id))).toEqual(captured(id, '10.00'));
   });
 
   test('CREDITVOID of an authorisation: accepted, and the payment stays PENDING', async () => {
-    const id = await refusing('authorised');
-    expect(await said(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
+    const id = await paymentWithDeclines('authorised');
+    expect(await statusAndBody(atScripted.send('CREDITVOID', id))).toEqual(accepted(id));
     expect((await scripted.status(id)).body).toMatchObject({ status: 'PENDING' });
     expect(await atScripted.held(id)).toEqual(FREE);
   });
 
   test('CREDITVOID: accepted, the payment stays SETTLED, and the amount is available for the next one', async () => {
-    const id = await refusing('settled');
-    expect(await said(atScripted.send('CREDITVOID', id, { amount: '6.00' }))).toEqual(accepted(id));
+    const id = await paymentWithDeclines('settled');
+    expect(await statusAndBody(atScripted.send('CREDITVOID', id, { amount: '6.00' }))).toEqual(accepted(id));
     expect((await scripted.status(id)).body).toMatchObject({ status: 'SETTLED' });
     expect(await atScripted.inspect(id)).toMatchObject({ refunded: '0.00', operations: [{ state: 'declined' }] });
     expect(await atScripted.held(id)).toEqual(FREE);
     scripts.delete(id);
-    expect(await said(atScripted.send('CREDITVOID', id, { amount: '10.00' }))).toEqual(accepted(id));
+    expect(await statusAndBody(atScripted.send('CREDITVOID', id, { amount: '10.00' }))).toEqual(accepted(id));
     expect(await atScripted.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
   });
 
   test('pin-a: an authorisation that no longer exists at the provider is not captured', async () => {
     const id = await at.authorised('pin-a');
-    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'another-client', amount: '1000' });
     const decline_reason = 'Only an authorised payment can be captured.';
-    expect(await said(at.send('CAPTURE', id))).toEqual(
+    expect(await statusAndBody(at.send('CAPTURE', id))).toEqual(
       captured(id, '10.00', { result: 'DECLINED', status: 'PENDING', decline_reason }),
     );
     expect(await at.movements(id)).toEqual([]);
@@ -541,7 +548,7 @@ describe('a connection that breaks', () => {
     const merchant = await shop.newMerchant();
     const id = await at[row.isPaid ? 'settled' : 'authorised']('pin-a', {}, merchant);
     await at.fault(row.mode, { mid: merchant.mid });
-    expect(await said(at.send(row.action, id, row.fields, merchant))).toEqual(row.answers(id));
+    expect(await statusAndBody(at.send(row.action, id, row.fields, merchant))).toEqual(row.answers(id));
     expect(await at.inspect(id)).toMatchObject({
       ...row.meanwhile,
       operations: [{ state: 'sent', finished_at: null, reason: null }],
@@ -549,8 +556,8 @@ describe('a connection that breaks', () => {
 
     // No other operation can intervene.
     if (!row.isPaid) {
-      expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
-      expect(await said(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
+      expect(await statusAndBody(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+      expect(await statusAndBody(at.send('VOID', id, {}, merchant))).toEqual(refused('notSupported'));
     }
     expect((await at.send('CREDITVOID', id, { amount: '10.00' }, merchant)).status).toBe(400);
 
@@ -588,9 +595,11 @@ describe('a connection that breaks', () => {
     await at.fault('timeout_after', { mid: merchant.mid });
     await at.send('CREDITVOID', id, { amount: '6.00' }, merchant);
     expect(await at.held(id)).toEqual({ reserved: 600, busy: null });
-    expect(await said(at.send('CREDITVOID', id, { amount: '4.01' }, merchant))).toEqual(refused('refundTooMuch'));
-    expect(await said(at.send('CREDITVOID', id, { amount: '4.00' }, merchant))).toEqual(accepted(id));
-    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundTooMuch'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '4.01' }, merchant))).toEqual(
+      refused('refundTooMuch'),
+    );
+    expect(await statusAndBody(at.send('CREDITVOID', id, { amount: '4.00' }, merchant))).toEqual(accepted(id));
+    expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundTooMuch'));
     expect(await at.inspect(id)).toMatchObject({ status: 'SETTLED', refunded: '4.00' });
     await shop.advanceClock(5, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({ status: 'REFUND', refunded: '10.00' });
@@ -600,7 +609,7 @@ describe('a connection that breaks', () => {
 
 describe('an outcome that is reported twice counts once', () => {
   /** An operation whose response the test holds back while the work loop queries its outcome. */
-  async function slow(kind: 'authorised' | 'settled', query: OperationOutcome) {
+  async function delayedOperation(kind: 'authorised' | 'settled', query: OperationOutcome) {
     const merchant = await scripted.newMerchant();
     const id = await atScripted[kind]('vcard', {}, merchant);
     const { promise, resolve } = Promise.withResolvers<OperationOutcome>();
@@ -622,7 +631,7 @@ describe('an outcome that is reported twice counts once', () => {
     ['CREDITVOID', 'settled', { amount: '4.00' }, { status: 'SETTLED', refunded: '4.00' }],
     ['CREDITVOID', 'settled', {}, { status: 'REFUND', refunded: '10.00' }],
   ] as const)('%s of what is %s %o: resolved by a query, then answered', async (action, kind, fields, ends) => {
-    const { id, merchant, answer, called } = await slow(kind, DONE);
+    const { id, merchant, answer, called } = await delayedOperation(kind, DONE);
     const request = atScripted.send(action, id, fields, merchant);
     await called;
     await scripted.advanceClock(31, merchant.mid);
@@ -635,15 +644,15 @@ describe('an outcome that is reported twice counts once', () => {
 
   test.each([
     ['done', DONE, { status: 'SETTLED', refunded: '3.00' }],
-    ['declined', NO_MONEY, { status: 'SETTLED', refunded: '0.00' }],
+    ['declined', INSUFFICIENT_FUNDS, { status: 'SETTLED', refunded: '0.00' }],
   ] as const)('a refund that is %s twice does not affect another pending refund', async (_, outcome, ends) => {
-    const { id, merchant, answer, called } = await slow('settled', outcome);
+    const { id, merchant, answer, called } = await delayedOperation('settled', outcome);
     const first = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     await called;
     await scripted.advanceClock(31, merchant.mid);
     expect(await atScripted.inspect(id)).toMatchObject(ends);
     // Another refund of the same amount is reserved when the response of the first one arrives late.
-    scripts.set(id, { operate: deadLine, query: deadLine });
+    scripts.set(id, { operate: brokenConnection, query: brokenConnection });
     await atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     answer(outcome);
     await first;
@@ -652,7 +661,7 @@ describe('an outcome that is reported twice counts once', () => {
   });
 
   test('resolved as done, then answered as unknown: stays done', async () => {
-    const { id, merchant, answer, called } = await slow('settled', DONE);
+    const { id, merchant, answer, called } = await delayedOperation('settled', DONE);
     const request = atScripted.send('CREDITVOID', id, { amount: '3.00' }, merchant);
     await called;
     await scripted.advanceClock(31, merchant.mid);
@@ -722,7 +731,7 @@ describe('provider notifications while an operation is pending', () => {
   test('declined by a notification, although the capture succeeded: needs an operator', async () => {
     const merchant = await scripted.newMerchant();
     const id = await atScripted.authorised('vcard', {}, merchant);
-    scripts.set(id, { operate: deadLine });
+    scripts.set(id, { operate: brokenConnection });
     await atScripted.send('CAPTURE', id, {}, merchant);
     await receiveNotification(scripted.gateway, 'vcard', {
       eventId: `declined-${id}`,
@@ -761,7 +770,7 @@ describe('provider notifications while an operation is pending', () => {
     await at.send('CREDITVOID', id, { amount: '4.00' }, merchant);
     await at.tell(id, { chargeback: true });
     await at.becomes(id, 'CHARGEBACK');
-    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
     await shop.advanceClock(60, merchant.mid);
     expect(await at.held(id)).toEqual(FREE);
     expect(await at.movements(id)).toEqual(row.movements);
@@ -786,7 +795,7 @@ describe('an authorisation that is not captured', () => {
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'PENDING' });
       await shop.advanceClock(60, merchant.mid);
       expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'EXPIRED' });
-      expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
+      expect(await statusAndBody(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('captureNotPending'));
       expect(await at.movements(id)).toEqual([]);
       // The provider releases it too.
       if (brand === 'pin-a') expect(await at.atProvider(`/v1/payments/${id}`)).toMatchObject({ status: 'voided' });
@@ -835,7 +844,7 @@ describe('an authorisation that is not captured', () => {
   test('expires when the pending capture is declined', async () => {
     const { id, merchant } = await capturedAtTheLastMoment('timeout_before');
     await at.fault('none', { mid: merchant.mid });
-    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+    await at.atProvider(`/v1/payments/${id}/void`, { operation: 'another-client', amount: '1000' });
     await shop.advanceClock(120, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({
       status: 'EXPIRED',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';
 import { ADMIN_TOKEN, type Answer, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { operationsOf, refused, said } from '../support/operations.ts';
+import { operationsOf, refused, statusAndBody } from '../support/operations.ts';
 
 let shop: TestGateway;
 let at: ReturnType<typeof operationsOf>;
@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-const NO_CONNECTOR = '01990000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
 const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 const ACTIONS = ['capture', 'void', 'refund'] as const;
 type Action = (typeof ACTIONS)[number];
 
 const order = (id: string, action: Action, body?: unknown, token?: string) =>
-  said(shop.admin('POST', `/payments/${id}/${action}`, body, token));
+  statusAndBody(shop.admin('POST', `/payments/${id}/${action}`, body, token));
 
 /** Sends exactly these bytes. */
 async function raw(id: string, action: Action, body: string): Promise<Pick<Answer, 'status' | 'body'>> {
@@ -148,7 +148,7 @@ test('an unknown outcome: the operation is sent, and resolved later', async () =
 
 test('a provider that declines: the operation carries the reason', async () => {
   const id = await at.authorised('pin-a');
-  await at.atProvider(`/v1/payments/${id}/void`, { operation: 'somebody-else', amount: '1000' });
+  await at.atProvider(`/v1/payments/${id}/void`, { operation: 'another-client', amount: '1000' });
   expect(await order(id, 'capture')).toEqual(
     done(
       id,
@@ -163,7 +163,7 @@ describe('the refusals are the same as for the merchant', () => {
     const merchant = await shop.newMerchant({ refunds_allowed: false });
     const id = await at.settled('vcard', {}, merchant);
     expect(await order(id, 'refund')).toEqual(refused('refundNotAllowed'));
-    expect(await said(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotAllowed'));
+    expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotAllowed'));
   });
   test('a payout is not refunded', async () => {
     const id = await at.sale('p2p-b', shop.merchant, {}, 'PENDING');
@@ -181,13 +181,13 @@ describe('the refusals are the same as for the merchant', () => {
     const merchant = await shop.newMerchant();
     const id = await at.authorised('vcard', {}, merchant);
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { ip_allowlist: ['203.0.113.1'] });
-    expect(await said(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('addressNotAllowed'));
+    expect(await statusAndBody(at.send('CAPTURE', id, {}, merchant))).toEqual(refused('addressNotAllowed'));
     expect((await order(id, 'capture')).status).toBe(200);
   });
 });
 
 describe.each(ACTIONS)('%s', (action) => {
-  test.each([NO_CONNECTOR, 'x', '..%2Faccounts'])('404 for %s', async (id) => {
+  test.each([UNKNOWN_ID, 'x', '..%2Faccounts'])('404 for %s', async (id) => {
     expect(await order(id, action)).toEqual({
       status: 404,
       body: { result: 'ERROR', error_code: 101000, error_message: 'Payment does not exist.', errors: [] },

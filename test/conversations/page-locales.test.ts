@@ -19,9 +19,9 @@ import { readable } from '../support/pages.ts';
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
-const speaking = (language: string) => ({ headers: { 'accept-language': language } });
-const fillSpeaking = (url: string, form: Fields, language: string): Promise<FetchedPage> =>
-  show(url, { method: 'POST', body: new URLSearchParams(form), ...speaking(language) });
+const inLanguage = (language: string) => ({ headers: { 'accept-language': language } });
+const submitInLanguage = (url: string, form: Fields, language: string): Promise<FetchedPage> =>
+  show(url, { method: 'POST', body: new URLSearchParams(form), ...inLanguage(language) });
 const p = (name: string): string => `parameters[${name}]`;
 const CARD = {
   method: 'card',
@@ -35,25 +35,25 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
   'in %s',
   (language, messages) => {
     const tag = language === 'sr' ? 'sr-Latn' : language;
-    const isHere = ({ text }: FetchedPage): void => {
+    const expectLanguage = ({ text }: FetchedPage): void => {
       const direction = language === 'ar' ? 'rtl' : 'ltr';
       expect(text).toContain(`<html lang="${tag}" dir="${direction}">`);
     };
 
     test('the choice of a method, the card form, its errors, a decline and the outcome', async () => {
       const { url } = await checkout.open({ methods: ['card', 'vcard'] });
-      const choice = await show(url, speaking(language));
-      isHere(choice);
+      const choice = await show(url, inLanguage(language));
+      expectLanguage(choice);
       for (const sentence of [messages.howToPay, messages.card, messages.cancel])
         expect(choice.text).toContain(sentence);
 
-      const form = await show(`${url}?method=card`, speaking(language));
-      isHere(form);
+      const form = await show(`${url}?method=card`, inLanguage(language));
+      expectLanguage(form);
       for (const label of [messages.cardNumber, messages.cardExpiry, messages.cardCvv, messages.cardHolder]) {
         expect(readable(form.text)).toContain(label);
       }
 
-      const wrong = await fillSpeaking(url, { method: 'card' }, language);
+      const wrong = await submitInLanguage(url, { method: 'card' }, language);
       expect([wrong.status, marked(wrong.text)]).toEqual([
         422,
         ['card_number', 'card_expiry', 'card_cvv', 'card_holder'],
@@ -61,30 +61,30 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       for (const kind of ['noNumber', 'expiry', 'cvv', 'holder'] as const) {
         expect(readable(wrong.text)).toContain(messages.cardProblems[kind]);
       }
-      const mistyped = await fillSpeaking(url, { method: 'card', card_number: '4111111111111112' }, language);
+      const mistyped = await submitInLanguage(url, { method: 'card', card_number: '4111111111111112' }, language);
       expect(readable(mistyped.text)).toContain(messages.cardProblems.number);
 
-      await fillSpeaking(url, VCARD.decline, language);
-      const declined = readable((await show(url, speaking(language))).text);
+      await submitInLanguage(url, VCARD.decline, language);
+      const declined = readable((await show(url, inLanguage(language))).text);
       expect(declined).toContain(
         `${messages.declined} ${messages.noMoney} ${messages.tryAgain} ${messages.reasons.testDecline}`,
       );
 
-      await fillSpeaking(url, VCARD.success, language);
-      const paid = await show(url, speaking(language));
-      isHere(paid);
+      await submitInLanguage(url, VCARD.success, language);
+      const paid = await show(url, inLanguage(language));
+      expectLanguage(paid);
       expect(readable(paid.text)).toContain(`${messages.paid} ${messages.paidHow}`);
     });
 
     test('an invalid link', async () => {
-      const page = await show(`${shop.url}/pay/nothing`, speaking(language));
-      isHere(page);
+      const page = await show(`${shop.url}/pay/nothing`, inLanguage(language));
+      expectLanguage(page);
       expect(readable(page.text)).toContain(`${messages.unknown} ${messages.unknownHow}`);
     });
 
     test('the fields of a brand and their errors', async () => {
       const { url } = await checkout.open({ methods: ['bank-a'] });
-      const page = await fillSpeaking(url, { [p('bank_code')]: 'x', payer_first_name: 'Ada' }, language);
+      const page = await submitInLanguage(url, { [p('bank_code')]: 'x', payer_first_name: 'Ada' }, language);
       expect(page.status).toBe(422);
       const said = readable(page.text);
       for (const label of [
@@ -105,7 +105,7 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
 describe('choice of the language', () => {
   test('the account’s setting takes precedence over the browser’s', async () => {
     const { url } = await checkout.open({}, await shop.newMerchant({ locale: 'pt-BR' }));
-    const { text } = await show(url, speaking('de'));
+    const { text } = await show(url, inLanguage('de'));
     expect(text).toContain('<html lang="pt-BR" dir="ltr">');
     expect(text).toContain('Como você quer pagar?');
   });
@@ -114,7 +114,7 @@ describe('choice of the language', () => {
     const { url } = await checkout.open({ order: { amount: '1234.50', currency: 'EUR' } });
     const shown = async (language: string) =>
       /<p class="amount[^>]*><bdi>(.*?)<\/bdi>/
-        .exec((await show(url, speaking(language))).text)?.[1]
+        .exec((await show(url, inLanguage(language))).text)?.[1]
         ?.replace(/\s/g, ' ');
     expect(await shown('en')).toBe('EUR 1,234.50');
     expect(await shown('de')).toBe('1.234,50 EUR');
@@ -124,7 +124,7 @@ describe('choice of the language', () => {
   test('shows a provider’s reason unchanged, marked as English', async () => {
     const { url } = await checkout.open({ methods: ['pin-a'] });
     await fill(url, { [p('pin')]: '1234567812340000' });
-    const { text } = await show(url, speaking('fr'));
+    const { text } = await show(url, inLanguage('fr'));
     expect(text).toContain('<span lang="en" dir="auto">The voucher is used up.</span>');
     expect(text).toContain(LANGUAGES.fr.reasonGiven);
   });
@@ -162,7 +162,7 @@ describe('the order summary', () => {
   test('of a transfer: the receiving account, in the payer’s language', async () => {
     const { url } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
     await fill(url, { bank_cuil: '20-12345678-6' });
-    const said = readable((await show(url, speaking('es-AR'))).text);
+    const said = readable((await show(url, inLanguage('es-AR'))).text);
     for (const part of ['Número de cuenta', 'Titular de la cuenta', 'Referencia', 'ARS 10,00']) {
       expect(said.replace(/\s/g, ' ')).toContain(part);
     }

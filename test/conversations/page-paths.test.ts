@@ -26,17 +26,17 @@ const ALL = { expiry_url: EXPIRY_URL, error_url: ERROR_URL };
 const CARD = { method: 'card', card_number: '4111 1111 1111 1111', card_cvv: '123', card_holder: 'Ada Byron' };
 const decide = (page: string, decision: string): Promise<FetchedPage> => fill(page, { decision });
 /** The links and buttons that lead away from a page. */
-const waysOut = ({ text }: FetchedPage): string[] =>
+const exitLinks = ({ text }: FetchedPage): string[] =>
   [...text.matchAll(/<(?:a|form)\b[^>]*(?:href|action)="(https?:[^"]*)"/g)].map(([, address]) => address as string);
-const asIn = ({ text }: FetchedPage, address: string): string =>
+const elementFor = ({ text }: FetchedPage, address: string): string =>
   new RegExp(`<(?:a|form)\\b[^>]*"${address}"[^>]*>`).exec(text)?.[0] ?? '';
 
 /** Submits the payer’s decision on the bank’s page, and returns the form that the bank sends them back with. */
 async function passChallenge({ text }: FetchedPage): Promise<FetchedPage> {
   const inputIn = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
   const acs = `${shop.provider?.url}/3ds/acs`;
-  const { text: asked } = await fill(acs, { creq: inputIn(text, 'creq'), threeDSSessionData: '' });
-  const [, path = ''] = /action="(\/3ds\/acs\/[^"]*)"/.exec(asked) ?? [];
+  const { text: challenge } = await fill(acs, { creq: inputIn(text, 'creq'), threeDSSessionData: '' });
+  const [, path = ''] = /action="(\/3ds\/acs\/[^"]*)"/.exec(challenge) ?? [];
   const { text: done } = await fill(new URL(path, acs).href, { code: '1234' });
   const [, notify = ''] = /action="([^"]*)"/.exec(done) ?? [];
   return fill(notify, { cres: inputIn(done, 'cres') });
@@ -67,7 +67,7 @@ describe('each outcome has its address', () => {
     await shop.advanceClock(60, merchant.mid);
     const page = await show(url);
     expect(readable(page.text)).toContain('The time to pay is over');
-    expect(waysOut(page)).toEqual([expected]);
+    expect(exitLinks(page)).toEqual([expected]);
   });
 
   test('a session that expires after a decline', async () => {
@@ -77,13 +77,13 @@ describe('each outcome has its address', () => {
     await shop.advanceClock(60, merchant.mid);
     const page = await show(url);
     expect(readable(page.text)).toContain('The time to pay is over');
-    expect(waysOut(page)).toEqual([EXPIRY_URL]);
+    expect(exitLinks(page)).toEqual([EXPIRY_URL]);
   });
 
   test('a success: only success_url', async () => {
     const { url } = await checkout.open({ ...ALL, methods: ['vcard'] });
     expect((await fill(url, VCARD.success)).location).toBe(SUCCESS_URL);
-    expect(waysOut(await show(url))).toEqual([SUCCESS_URL]);
+    expect(exitLinks(await show(url))).toEqual([SUCCESS_URL]);
   });
 
   test('a refunded payment', async () => {
@@ -92,7 +92,7 @@ describe('each outcome has its address', () => {
     await checkout.send('payment/void', { payment_id: id }, merchant);
     const page = await show(url);
     expect(readable(page.text)).toContain('Payment cancelled This payment was cancelled or refunded.');
-    expect(waysOut(page)).toEqual([CANCEL_URL]);
+    expect(exitLinks(page)).toEqual([CANCEL_URL]);
   });
 
   test('an unknown outcome: the page waits, and links to error_url', async () => {
@@ -104,7 +104,7 @@ describe('each outcome has its address', () => {
     const page = await show(url);
     expect(readable(page.text)).toContain('We are checking your payment');
     expect(readable(page.text)).toContain('Please do not pay again');
-    expect(waysOut(page)).toEqual([ERROR_URL]);
+    expect(exitLinks(page)).toEqual([ERROR_URL]);
   });
 
   test('a payment that never reached its provider', async () => {
@@ -124,15 +124,15 @@ describe('each outcome has its address', () => {
     ['card', ['card']],
   ])('Cancel is on the page of %s too', async (_, methods) => {
     const page = await show((await checkout.open({ methods })).url);
-    expect(waysOut(page)).toEqual([CANCEL_URL]);
+    expect(exitLinks(page)).toEqual([CANCEL_URL]);
     expect(page.text).toContain('>Cancel and go back</a>');
   });
 });
 
 describe('return parameters, where the account enables them', () => {
   /** The only link of a page that leads to the shop, and its query. */
-  function wayOf(page: FetchedPage): [string, Record<string, string>] {
-    const [address = '', ...others] = waysOut(page).filter((way) => way.startsWith('https://shop.example/'));
+  function shopLinkOf(page: FetchedPage): [string, Record<string, string>] {
+    const [address = '', ...others] = exitLinks(page).filter((way) => way.startsWith('https://shop.example/'));
     expect(others).toEqual([]);
     const { origin, pathname, searchParams } = new URL(address.replaceAll('&amp;', '&'));
     return [`${origin}${pathname}`, Object.fromEntries(searchParams)];
@@ -153,25 +153,25 @@ describe('return parameters, where the account enables them', () => {
   test.each([{}, { auth: 'Y' }])('success_url of a successful payment %j has the hash', async (fields) => {
     const { url, named, hash } = await opened(fields);
     await fill(url, VCARD.success);
-    expect(wayOf(await show(url))).toEqual([SUCCESS_URL, { ...named, hash }]);
+    expect(shopLinkOf(await show(url))).toEqual([SUCCESS_URL, { ...named, hash }]);
   });
 
   test('cancelling has no hash', async () => {
     const { url, named } = await opened();
-    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+    expect(shopLinkOf(await show(url))).toEqual([CANCEL_URL, named]);
   });
 
   test('a decline has no hash', async () => {
     const { url, named } = await opened();
     await fill(url, VCARD.decline);
-    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+    expect(shopLinkOf(await show(url))).toEqual([CANCEL_URL, named]);
   });
 
   test('a voided payment has no hash', async () => {
     const { url, id, merchant, named } = await opened({ auth: 'Y' });
     await fill(url, VCARD.success);
     await checkout.send('payment/void', { payment_id: id }, merchant);
-    expect(wayOf(await show(url))).toEqual([CANCEL_URL, named]);
+    expect(shopLinkOf(await show(url))).toEqual([CANCEL_URL, named]);
   });
 
   test.each<[string, Body, string]>([
@@ -182,21 +182,21 @@ describe('return parameters, where the account enables them', () => {
     const { url, merchant, named } = await opened({ session_expiry: 1, ...fields });
     await fill(url, VCARD.decline);
     await shop.advanceClock(60, merchant.mid);
-    expect(wayOf(await show(url))).toEqual([expected, named]);
+    expect(shopLinkOf(await show(url))).toEqual([expected, named]);
   });
 
   test('error_url of an unknown outcome has no hash', async () => {
     const { url, merchant, named } = await opened({ methods: ['doc-a'] });
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
     await fill(url, DOCUMENT);
-    expect(wayOf(await show(url))).toEqual([ERROR_URL, named]);
+    expect(shopLinkOf(await show(url))).toEqual([ERROR_URL, named]);
   });
 
   test('a payment that is left open at the provider has no hash', async () => {
     const { url, named } = await opened({ methods: ['doc-a'] });
     const { location } = await fill(url, DOCUMENT);
     const back = await show((await decide(location, 'leave')).location);
-    expect(wayOf(await show(new URL(back.location, url).href))).toEqual([CANCEL_URL, named]);
+    expect(shopLinkOf(await show(new URL(back.location, url).href))).toEqual([CANCEL_URL, named]);
   });
 });
 
@@ -226,7 +226,7 @@ describe('only safe addresses', () => {
     const { location, page } = await paidWith(address);
     expect(location).toMatch(/^\/pay\//);
     expect(readable(page.text)).toContain('Payment complete');
-    expect(waysOut(page)).toEqual([]);
+    expect(exitLinks(page)).toEqual([]);
   });
 });
 
@@ -245,7 +245,7 @@ describe('a payer who returns before the outcome is known', () => {
     const { id, page, fetched } = await walkAway();
     expect(fetched.status).toBe(200);
     expect(readable(fetched.text)).toContain('Your payment is not finished yet');
-    expect(waysOut(fetched)).toEqual([page, CANCEL_URL]);
+    expect(exitLinks(fetched)).toEqual([page, CANCEL_URL]);
     expect(fetched.text).toMatch(/<body data-status="[^"]+\/status" data-version="[^"]+" data-waits>/);
     expect(fetched.text).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
     expect(await checkout.stateOf(id)).toBe('redirect');
@@ -257,7 +257,7 @@ describe('a payer who returns before the outcome is known', () => {
     expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
     const after = await show(fetched.url);
     expect(readable(after.text)).toContain('Payment complete');
-    expect(waysOut(after)).toEqual([SUCCESS_URL]);
+    expect(exitLinks(after)).toEqual([SUCCESS_URL]);
     expect(await checkout.stateOf(id)).toBe('settled');
   });
 
@@ -285,7 +285,7 @@ describe('a payer who returns before the outcome is known', () => {
     const page = await show(new URL(back.location, url).href);
     expect(readable(page.text)).toContain('Your payment is not finished yet');
     expect(withoutScript(page.text)).not.toContain('data-go');
-    expect(waysOut(page)).toEqual([`${shop.provider?.url}/3ds/acs`, CANCEL_URL]);
+    expect(exitLinks(page)).toEqual([`${shop.provider?.url}/3ds/acs`, CANCEL_URL]);
     expect(await checkout.stateOf(id)).toBe('3ds');
   });
 });
@@ -302,14 +302,14 @@ describe('url_target', () => {
     ['_unknown', undefined],
   ])('%j: returns to the shop in %j', async (url_target, target) => {
     const { url } = await checkout.open({ methods: ['vcard'], url_target });
-    const cancel = asIn(await show(url), CANCEL_URL);
+    const cancel = elementFor(await show(url), CANCEL_URL);
     const { status, location } = await fill(url, VCARD.success);
-    const end = asIn(await show(url), SUCCESS_URL);
+    const end = elementFor(await show(url), SUCCESS_URL);
     for (const link of [cancel, end]) expect(/target="([^"]*)"/.exec(link)?.[1]).toBe(target);
     if (target === undefined) return expect([status, location]).toEqual([303, SUCCESS_URL]);
     // A redirect cannot change the window, so a page of ours links there, automatically where scripts run.
     expect([status, location]).toEqual([303, `${new URL(url).pathname}?leaving=page`]);
-    const link = asIn(await show(new URL(location, url).href), SUCCESS_URL);
+    const link = elementFor(await show(new URL(location, url).href), SUCCESS_URL);
     expect(link).toContain(`target="${target}"`);
     expect(link).toContain('data-go=');
   });
@@ -319,18 +319,18 @@ describe('url_target', () => {
     const { url } = await checkout.open({ methods: ['card'] }, merchant);
     await fill(url, { ...CARD, card_expiry: '05/38' });
     const challenge = await show(url);
-    expect(asIn(challenge, `${shop.provider?.url}/3ds/acs`)).toContain('target="_top"');
+    expect(elementFor(challenge, `${shop.provider?.url}/3ds/acs`)).toContain('target="_top"');
     const back = await passChallenge(challenge);
     expect([back.status, back.location]).toEqual([303, `${new URL(url).pathname}?leaving=bank`]);
-    expect(asIn(await show(new URL(back.location, url).href), SUCCESS_URL)).toContain('target="_top"');
-    expect(asIn(await show(url), SUCCESS_URL)).not.toContain('target=');
+    expect(elementFor(await show(new URL(back.location, url).href), SUCCESS_URL)).toContain('target="_top"');
+    expect(elementFor(await show(url), SUCCESS_URL)).not.toContain('target=');
   });
 
   test('without one the payer returns from the bank as from any page', async () => {
     const { url } = await checkout.open({ methods: ['card'] });
     await fill(url, { ...CARD, card_expiry: '05/38' });
     const challenge = await show(url);
-    expect(asIn(challenge, `${shop.provider?.url}/3ds/acs`)).not.toContain('target=');
+    expect(elementFor(challenge, `${shop.provider?.url}/3ds/acs`)).not.toContain('target=');
     expect(await passChallenge(challenge)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 });
@@ -347,7 +347,7 @@ describe('a session without a matching method', () => {
     expect([page.status, inputs(page.text), choices(page.text)]).toEqual([200, [], []]);
     expect(readable(page.text)).toContain('This payment cannot be made here');
     expect(withoutScript(page.text)).not.toContain('data-waits');
-    expect(waysOut(page)).toEqual([CANCEL_URL]);
+    expect(exitLinks(page)).toEqual([CANCEL_URL]);
     expect((await fill(url, VCARD.success)).location).toBe(new URL(url).pathname);
     expect(await checkout.events(id)).toEqual(['opened']);
   });

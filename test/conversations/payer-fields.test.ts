@@ -21,7 +21,7 @@ const p = (name: string): string => `parameters[${name}]`;
 const ACCOUNT = [p('orgCode'), p('accountName'), p('accountNumber')];
 const IDENTITY = [p('personal_id')];
 
-interface Asking {
+interface BrandCase {
   brand: string;
   country: string;
   /** The fields that the page asks for when none of them was sent, in their order. */
@@ -31,7 +31,7 @@ interface Asking {
   currency?: string;
 }
 
-const ASKINGS: Asking[] = [
+const CASES: BrandCase[] = [
   { brand: 'upi-a', country: 'IN', asks: IDENTITY, goes: 'waiting' },
   { brand: 'local-b', country: 'PE', asks: [p('document_number'), p('document_type')], goes: 'at the provider' },
   { brand: 'hosted-a', country: 'DE', asks: [p('product_name'), p('product_quantity')], goes: 'at the provider' },
@@ -48,16 +48,16 @@ const ASKINGS: Asking[] = [
   { brand: 'agg-i', country: 'IN', asks: IDENTITY, goes: 'at the provider' },
   { brand: 'agg-j', country: 'TR', asks: IDENTITY, goes: 'at the provider' },
 ];
-const BY_BRAND = new Map(ASKINGS.map((asking) => [asking.brand, asking]));
+const BY_BRAND = new Map(CASES.map((row) => [row.brand, row]));
 
 /** Valid values for the fields of a brand. */
-const rightFor = (brand: string, names: readonly string[]): Fields => {
+const validValues = (brand: string, names: readonly string[]): Fields => {
   const complete = BRAND_EXPECTATIONS[brand]?.complete ?? {};
   return Object.fromEntries(names.map((name) => [name, complete[name] ?? '']));
 };
 
 /** A sale of the brand without any of the fields that can be asked for, plus the given fields. */
-async function asking(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
+async function openSale(brand: string, fields: Fields = {}, merchant: Merchant = shop.merchant) {
   const { country = '', currency = 'USD' } = BY_BRAND.get(brand) ?? {};
   const bare = without(BRAND_EXPECTATIONS[brand]?.complete ?? {}, ...(BRAND_EXPECTATIONS[brand]?.asked ?? []));
   const usual = { brand, identifier: '', ...bare, payer_country: country, order_currency: currency };
@@ -66,19 +66,19 @@ async function asking(brand: string, fields: Fields = {}, merchant: Merchant = s
   return { body, request, id: body.trans_id as string, url: body.redirect_url as string };
 }
 
-interface Shown {
+interface FetchedPage {
   status: number;
   text: string;
   location: string;
   headers: Headers;
 }
 
-async function show(url: string, init: RequestInit = {}): Promise<Shown> {
+async function show(url: string, init: RequestInit = {}): Promise<FetchedPage> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const { status, headers } = response;
   return { status, headers, text: await response.text(), location: headers.get('location') ?? '' };
 }
-const fill = (url: string, form: Fields): Promise<Shown> =>
+const fill = (url: string, form: Fields): Promise<FetchedPage> =>
   show(url, { method: 'POST', body: new URLSearchParams(form) });
 
 const inputs = (page: string): string[] =>
@@ -96,9 +96,9 @@ const atProvider = async (id: string): Promise<{ status: number; body: Answer['b
   return { status: response.status, body: await response.json() };
 };
 
-describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
+describe.each(CASES)('$brand from $country', ({ brand, asks, goes }) => {
   test('asks for exactly the missing fields, and the provider is not called yet', async () => {
-    const { body, id, url } = await asking(brand);
+    const { body, id, url } = await openSale(brand);
     expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
     expect(url.startsWith(`${shop.url}/pay/${id}.`)).toBe(true);
     const { status, text } = await show(url);
@@ -108,7 +108,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
   });
 
   test('gives each input a label and no value', async () => {
-    const { text } = await show((await asking(brand)).url);
+    const { text } = await show((await openSale(brand)).url);
     for (const [input] of text.matchAll(/<input\b[^>]*>/g)) {
       const [, inputId = '?'] = /\bid="([^"]*)"/.exec(input) ?? [];
       expect(text).toMatch(new RegExp(`<label for="${inputId}">[^<]+</label>`));
@@ -117,7 +117,7 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
   });
 
   test('marks every input when nothing is filled in, and changes nothing', async () => {
-    const { id, url } = await asking(brand);
+    const { id, url } = await openSale(brand);
     for (const form of [{}, Object.fromEntries(asks.map((name) => [name, ' ']))]) {
       const { status, text } = await fill(url, form);
       expect(status).toBe(422);
@@ -129,14 +129,14 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
   });
 
   test(`stores valid values, submits the payment, and the payer is ${goes}`, async () => {
-    const { id, url } = await asking(brand);
-    const { status, location } = await fill(url, rightFor(brand, asks));
+    const { id, url } = await openSale(brand);
+    const { status, location } = await fill(url, validValues(brand, asks));
     expect(status).toBe(303);
     const provider = await atProvider(id);
     expect(provider.status).toBe(200);
     expect(await submissions(id)).toBe(1);
     const { details, status: state } = await shop.inspect(id);
-    const kept = Object.entries(rightFor(brand, asks)).map(([name, value]) => [
+    const kept = Object.entries(validValues(brand, asks)).map(([name, value]) => [
       name.replace(/^parameters\[(.+)\]$/, '$1'),
       value,
     ]);
@@ -146,8 +146,8 @@ describe.each(ASKINGS)('$brand from $country', ({ brand, asks, goes }) => {
   });
 
   test('applies the checks of the API', async () => {
-    const { id, url } = await asking(brand);
-    const right = rightFor(brand, asks);
+    const { id, url } = await openSale(brand);
+    const right = validValues(brand, asks);
     for (const name of asks) {
       for (const [wrong] of BRAND_EXPECTATIONS[brand]?.bad?.[name] ?? []) {
         // The page trims input, so a value that is wrong only by its blanks is accepted.
@@ -174,10 +174,10 @@ describe('a part of the fields was sent', () => {
       [p('product_quantity')],
     ],
   ])('%s with %j: the page asks for %j', async (brand, sent, asks) => {
-    const { id, url } = await asking(brand, sent);
+    const { id, url } = await openSale(brand, sent);
     expect(inputs((await show(url)).text)).toEqual(asks);
-    expect((await fill(url, rightFor(brand, asks))).status).toBe(303);
-    const plain = Object.entries({ ...sent, ...rightFor(brand, asks) }).map(([name, value]) => [
+    expect((await fill(url, validValues(brand, asks))).status).toBe(303);
+    const plain = Object.entries({ ...sent, ...validValues(brand, asks) }).map(([name, value]) => [
       name.slice('parameters['.length, -1),
       value,
     ]);
@@ -190,7 +190,7 @@ describe('a part of the fields was sent', () => {
     ['agg-e', 'DE'],
     ['local-b', 'GT'],
   ])('%s from %s needs nothing: the payer is redirected straight to the provider', async (brand, country) => {
-    const { body } = await asking(brand, { payer_country: country });
+    const { body } = await openSale(brand, { payer_country: country });
     expect(body).toMatchObject({ result: 'REDIRECT' });
     expect(body.redirect_url.startsWith(`${shop.provider?.url}/pay/`)).toBe(true);
   });
@@ -198,23 +198,23 @@ describe('a part of the fields was sent', () => {
 
 describe('the form accepts only the fields that it asks for', () => {
   test('a country that the payer adds does not remove the question', async () => {
-    const { id, url } = await asking('local-b');
+    const { id, url } = await openSale('local-b');
     const { status, text } = await fill(url, { payer_country: 'GT' });
     expect([status, marked(text)]).toEqual([422, [p('document_number'), p('document_type')]]);
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
   test('the payer cannot replace the merchant’s data', async () => {
-    const { id, url } = await asking('agg-a', { [p('accountName')]: 'Ayşe Yılmaz' });
-    const form = { ...rightFor('agg-a', [p('orgCode'), p('accountNumber')]), [p('accountName')]: 'x'.repeat(500) };
+    const { id, url } = await openSale('agg-a', { [p('accountName')]: 'Ayşe Yılmaz' });
+    const form = { ...validValues('agg-a', [p('orgCode'), p('accountNumber')]), [p('accountName')]: 'x'.repeat(500) };
     expect((await fill(url, form)).status).toBe(303);
     expect((await shop.inspect(id)).details.parameters.accountName).toBe('Ayşe Yılmaz');
   });
 
   test('ignores other fields of the brand', async () => {
-    const { id, url } = await asking('hosted-a');
+    const { id, url } = await openSale('hosted-a');
     const form = {
-      ...rightFor('hosted-a', [p('product_name'), p('product_quantity')]),
+      ...validValues('hosted-a', [p('product_name'), p('product_quantity')]),
       [p('product_url')]: 'javascript:x',
     };
     expect((await fill(url, form)).status).toBe(303);
@@ -222,8 +222,8 @@ describe('the form accepts only the fields that it asks for', () => {
   });
 
   test('the payer cannot change the amount or any other part of the payment', async () => {
-    const { id, url } = await asking('upi-a');
-    await fill(url, { ...rightFor('upi-a', IDENTITY), order_amount: '0.01', amount: '0.01', order_currency: 'JPY' });
+    const { id, url } = await openSale('upi-a');
+    await fill(url, { ...validValues('upi-a', IDENTITY), order_amount: '0.01', amount: '0.01', order_currency: 'JPY' });
     expect(await shop.inspect(id)).toMatchObject({ amount: '10.00', currency: 'USD' });
     expect((await atProvider(id)).body).toMatchObject({ amount: '1000', currency: 'USD' });
   });
@@ -232,14 +232,14 @@ describe('the form accepts only the fields that it asks for', () => {
     ['a character that the database cannot store', '\0'],
     ['such a character inside a text', 'KB\0ANK'],
   ])('%s is an input error, not an internal one', async (_, value) => {
-    const { id, url } = await asking('agg-c');
-    const { status } = await fill(url, { ...rightFor('agg-c', ACCOUNT), [p('orgCode')]: value });
+    const { id, url } = await openSale('agg-c');
+    const { status } = await fill(url, { ...validValues('agg-c', ACCOUNT), [p('orgCode')]: value });
     expect(status).toBe(422);
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
   });
 
   test('refuses a body that is far too large, without an internal error', async () => {
-    const { id, url } = await asking('agg-c');
+    const { id, url } = await openSale('agg-c');
     const { status } = await fill(url, { [p('orgCode')]: 'x'.repeat(100_000) });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
@@ -247,9 +247,9 @@ describe('the form accepts only the fields that it asks for', () => {
   });
 
   test('a body that is not a form counts as empty', async () => {
-    const { id, url } = await asking('agg-c');
+    const { id, url } = await openSale('agg-c');
     for (const [type, body] of [
-      ['application/json', JSON.stringify(rightFor('agg-c', ACCOUNT))],
+      ['application/json', JSON.stringify(validValues('agg-c', ACCOUNT))],
       ['text/plain', 'hello'],
       ['application/x-www-form-urlencoded', '%E0%A4%A&=&&&===%'],
     ] as const) {
@@ -267,7 +267,7 @@ describe('hostile texts', () => {
   test('of the merchant are escaped', async () => {
     const merchant = await shop.newMerchant({ name: SCRIPT });
     const fields = { order_description: HOSTILE, order_id: `<b>${Date.now()}</b>` };
-    const { url } = await asking('agg-a', fields, merchant);
+    const { url } = await openSale('agg-a', fields, merchant);
     const { text } = await show(url);
     expect(withoutScript(text)).not.toMatch(/<script|<img|<b>/);
     expect(text).toContain(
@@ -277,7 +277,7 @@ describe('hostile texts', () => {
   });
 
   test('of the payer are escaped in their inputs', async () => {
-    const { url } = await asking('agg-a');
+    const { url } = await openSale('agg-a');
     const { status, text } = await fill(url, { [p('orgCode')]: HOSTILE, [p('accountName')]: 'x'.repeat(65) });
     expect(status).toBe(422);
     expect(withoutScript(text)).not.toMatch(/<script|<img/);
@@ -286,8 +286,8 @@ describe('hostile texts', () => {
   });
 
   test('in the return address stay an address', async () => {
-    const { url } = await asking('upi-a', { return_url: 'https://shop.example/?a="><script>alert(1)</script>' });
-    await fill(url, rightFor('upi-a', IDENTITY));
+    const { url } = await openSale('upi-a', { return_url: 'https://shop.example/?a="><script>alert(1)</script>' });
+    await fill(url, validValues('upi-a', IDENTITY));
     const { status, text } = await show(url);
     expect(status).toBe(200);
     expect(text).toContain('Waiting for your payment');
@@ -297,10 +297,10 @@ describe('hostile texts', () => {
 
 describe('headers', () => {
   test('every page restricts its content, forbids caching and sends no referrer', async () => {
-    const { url } = await asking('upi-a');
+    const { url } = await openSale('upi-a');
     expectSafe(await show(url));
     expectSafe(await fill(url, {}));
-    const sent = await fill(url, rightFor('upi-a', IDENTITY));
+    const sent = await fill(url, validValues('upi-a', IDENTITY));
     expect(sent.status).toBe(303);
     expectSafe(sent);
     expectSafe(await show(url));
@@ -310,7 +310,7 @@ describe('headers', () => {
   });
 
   test('a page loads nothing from other hosts', async () => {
-    const { url } = await asking('agg-a');
+    const { url } = await openSale('agg-a');
     const { text } = await show(url);
     const addresses = [...text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
     expect(addresses).toEqual([new URL(url).pathname]);
@@ -320,16 +320,16 @@ describe('headers', () => {
 describe('the form submitted twice', () => {
   test.each(['upi-a', 'agg-a', 'transfer-a'])('%s: ten concurrent submits are one submission', async (brand) => {
     const { asks = [], goes } = BY_BRAND.get(brand) ?? {};
-    const { id, url } = await asking(brand);
-    const presses = await Promise.all(Array.from({ length: 10 }, () => fill(url, rightFor(brand, asks))));
-    expect(presses.map(({ status }) => status)).toEqual(Array(10).fill(303));
+    const { id, url } = await openSale(brand);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => fill(url, validValues(brand, asks))));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(303));
     expect(await submissions(id)).toBe(1);
     expect((await shop.events(id)).filter((event) => event === 'collected')).toEqual(['collected']);
     expect((await shop.inspect(id)).status).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
   });
 
   test('with two different inputs, one of them counts as a whole', async () => {
-    const { id, url } = await asking('agg-a');
+    const { id, url } = await openSale('agg-a');
     const answers = [1, 2].map((one) => ({
       [p('orgCode')]: `bank ${one}`,
       [p('accountName')]: `name ${one}`,
@@ -343,8 +343,8 @@ describe('the form submitted twice', () => {
   });
 
   test('a submit after the first one was processed changes nothing', async () => {
-    const { id, url } = await asking('upi-a');
-    await fill(url, rightFor('upi-a', IDENTITY));
+    const { id, url } = await openSale('upi-a');
+    await fill(url, validValues('upi-a', IDENTITY));
     const before = await shop.inspect(id);
     const { status, location } = await fill(url, { [p('personal_id')]: 'somebody.else@okhdfcbank' });
     expect([status, location]).toEqual([303, new URL(url).pathname]);
@@ -360,8 +360,8 @@ describe('afterwards', () => {
   };
 
   test('the page waits, then shows that it is paid, and a reload changes nothing', async () => {
-    const { id, url } = await asking('upi-a');
-    await fill(url, rightFor('upi-a', IDENTITY));
+    const { id, url } = await openSale('upi-a');
+    await fill(url, validValues('upi-a', IDENTITY));
     for (const page of await reloaded(url)) expect(page).toContain('Waiting for your payment');
     await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
     const before = await shop.inspect(id);
@@ -374,7 +374,7 @@ describe('afterwards', () => {
   });
 
   test('the page shows the decline and its reason', async () => {
-    const { url } = await asking('upi-a');
+    const { url } = await openSale('upi-a');
     const { status, location } = await fill(url, { [p('personal_id')]: 'fail@okhdfcbank' });
     expect([status, location]).toEqual([303, 'https://shop.example/return']);
     const { text } = await show(url);
@@ -384,12 +384,12 @@ describe('afterwards', () => {
 
   test('a payer who never answers is declined after an hour, and the page says so', async () => {
     const merchant = await shop.newMerchant();
-    const { id, url } = await asking('upi-a', {}, merchant);
+    const { id, url } = await openSale('upi-a', {}, merchant);
     await shop.advanceClock(3595, merchant.mid);
     expect(inputs((await show(url)).text)).toEqual(IDENTITY);
     await shop.advanceClock(5, merchant.mid);
     expect((await show(url)).text).toContain('The time to pay is over');
-    await fill(url, rightFor('upi-a', IDENTITY));
+    await fill(url, validValues('upi-a', IDENTITY));
     expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The payer did not finish in time.',
@@ -399,9 +399,9 @@ describe('afterwards', () => {
 
   test('a provider that does not answer: the payer waits, and nothing is decided', async () => {
     const merchant = await shop.newMerchant();
-    const { id, url } = await asking('upi-a', {}, merchant);
+    const { id, url } = await openSale('upi-a', {}, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_after' });
-    expect((await fill(url, rightFor('upi-a', IDENTITY))).status).toBe(303);
+    expect((await fill(url, validValues('upi-a', IDENTITY))).status).toBe(303);
     expect((await show(url)).text).toContain('We are checking your payment');
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
   });
@@ -409,9 +409,9 @@ describe('afterwards', () => {
 
 describe('a process that died right after it stored the payer’s input', () => {
   /** The payer’s input is stored; the provider was not called, or its response was lost. */
-  async function leftBehind() {
+  async function storeInput() {
     const merchant = await shop.newMerchant();
-    const { id, url } = await asking('agg-a', {}, merchant);
+    const { id, url } = await openSale('agg-a', {}, merchant);
     const payment = await shop.gateway.payments.findAnywhere(id);
     if (!payment) throw new Error('There is no payment.');
     const parameters = { orgCode: '0010', accountName: 'Ayşe Yılmaz', accountNumber: '6299876543' };
@@ -420,7 +420,7 @@ describe('a process that died right after it stored the payer’s input', () => 
   }
 
   test('the provider never received it: the payment is declined once no call can be in flight', async () => {
-    const { id, url, merchant } = await leftBehind();
+    const { id, url, merchant } = await storeInput();
     expect((await show(url)).text).toContain('Waiting for your payment');
     await shop.advanceClock(30, merchant.mid);
     expect((await shop.inspect(id)).status).toBe('REDIRECT');
@@ -435,7 +435,7 @@ describe('a process that died right after it stored the payer’s input', () => 
   });
 
   test('the provider has it: the payer is redirected to the provider, and can pay', async () => {
-    const { id, url, merchant } = await leftBehind();
+    const { id, url, merchant } = await storeInput();
     const { url: provider = '', key = '' } = shop.provider ?? {};
     await fetch(`${provider}/v1/payments`, {
       method: 'POST',
@@ -470,7 +470,7 @@ test('a provider that requires a form post from the payer gets one', async () =>
   const own = await startTestGateway({ connectors: { upstream } });
   try {
     const { body } = await own.sale({ brand: 'agg-a', identifier: '', payer_country: 'TR' });
-    await fill(body.redirect_url, rightFor('agg-a', ACCOUNT));
+    await fill(body.redirect_url, validValues('agg-a', ACCOUNT));
     const { status, text } = await show(body.redirect_url);
     expect(status).toBe(200);
     const [form = ''] = /<form\b[\s\S]*<\/form>/.exec(text) ?? [];
@@ -484,15 +484,15 @@ test('a provider that requires a form post from the payer gets one', async () =>
 });
 
 test('the link of one payment does not open another', async () => {
-  const [one, other] = [await asking('upi-a'), await asking('upi-a')];
+  const [one, other] = [await openSale('upi-a'), await openSale('upi-a')];
   const mark = one.url.slice(-22);
   const stolen = other.url.slice(0, -22) + mark;
   expect((await show(stolen)).status).toBe(404);
-  expect((await fill(stolen, rightFor('upi-a', IDENTITY))).status).toBe(404);
+  expect((await fill(stolen, validValues('upi-a', IDENTITY))).status).toBe(404);
   expect(await shop.events(other.id)).toEqual(['opened', 'redirected']);
 });
 
 test('a repeat of the sale leads to the same page', async () => {
-  const { body, request } = await asking('agg-a');
+  const { body, request } = await openSale('agg-a');
   expect((await shop.post(request)).body).toEqual(body);
 });

@@ -444,14 +444,14 @@ describe('earlier checks', () => {
     ['a term_url_3ds that is not a URL', { term_url_3ds: 'shop.example' }, `term_url_3ds: ${NOT_URL}`],
     ['an amount that is not a number', { order_amount: 'ten' }, `order_amount: ${INVALID}`],
   ])('refuses %s before the pair is looked up', async (_, fields, entry) => {
-    const nobody = { trans_id: newId(), recurring_token: 'none' };
-    expect(answered(await repeat(nobody, fields))).toEqual(invalid(entry));
-    expect(answered(await repeat(nobody, { ...fields, hash: 'wrong' }))).toEqual(invalid(entry));
+    const unknownPair = { trans_id: newId(), recurring_token: 'none' };
+    expect(answered(await repeat(unknownPair, fields))).toEqual(invalid(entry));
+    expect(answered(await repeat(unknownPair, { ...fields, hash: 'wrong' }))).toEqual(invalid(entry));
   });
 
   test('refuses a schedule_id that is not a UUID before the pair is looked up', async () => {
-    const nobody = { trans_id: newId(), recurring_token: 'none' };
-    expect(answered(await repeat(nobody, { schedule_id: 'monthly', hash: 'wrong' }))).toEqual(
+    const unknownPair = { trans_id: newId(), recurring_token: 'none' };
+    expect(answered(await repeat(unknownPair, { schedule_id: 'monthly', hash: 'wrong' }))).toEqual(
       refused('This is not a valid UUID.', 'schedule_id: This is not a valid UUID.'),
     );
   });
@@ -471,8 +471,8 @@ describe('earlier checks', () => {
         refused('Hash is not valid', 'hash: Hash is not valid.'),
       );
     }
-    const nobody = { trans_id: newId(), recurring_token: 'none' };
-    expect((await repeat(nobody, { order_id, hash: 'wrong' })).body.error_message).toBe('Hash is not valid');
+    const unknownPair = { trans_id: newId(), recurring_token: 'none' };
+    expect((await repeat(unknownPair, { order_id, hash: 'wrong' })).body.error_message).toBe('Hash is not valid');
     const hash = sign(password, order_id).toUpperCase();
     expect((await repeat(paid, { order_id, hash, order_amount: '99.00' })).body).toMatchObject({ amount: '99.00' });
   });

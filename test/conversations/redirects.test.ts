@@ -1,5 +1,5 @@
 /**
- * Redirects: the payer goes to the provider’s page, decides, and returns to the shop; nobody else can use that return.
+ * Redirects: the payer goes to the provider’s page, decides, and returns to the shop; only that payer can use the return link.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
@@ -264,13 +264,13 @@ describe('links', () => {
     real = (await returnLink(one.page)).split('/return/')[1] as string;
     other = (await returnLink((await sale('hosted-b')).page)).split('/return/')[1] as string;
   });
-  const turned = (letter: string | undefined): string => (letter === 'A' ? 'B' : 'A');
+  const otherLetter = (letter: string | undefined): string => (letter === 'A' ? 'B' : 'A');
 
   test.each<[string, () => string]>([
     ['the id alone', () => id],
     ['the id with nothing after the dot', () => `${id}.`],
     ['a MAC of zeros', () => `${id}.${'A'.repeat(22)}`],
-    ['a MAC that differs in one letter', () => `${id}.${turned(real.at(37))}${real.slice(38)}`],
+    ['a MAC that differs in one letter', () => `${id}.${otherLetter(real.at(37))}${real.slice(38)}`],
     ['a truncated MAC', () => real.slice(0, -11)],
     ['the MAC of another payment', () => `${id}.${other.slice(37)}`],
     ['another id with this MAC', () => `${other.slice(0, 36)}.${real.slice(37)}`],
@@ -321,9 +321,9 @@ describe('hosted-a', () => {
 
   test.each<[string, string[], Fields]>([
     ['name and quantity', ['S4'], { ...NAME, [p('product_quantity')]: '2' }],
-    ['what S1 needs', ['S1'], FOR_S1],
-    ['what S1 needs, and a name', ['S1', 'S4'], { ...FOR_S1, ...NAME }],
-    ['an address as well', ['S1', 'S2', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT }],
+    ['the fields of S1', ['S1'], FOR_S1],
+    ['the fields of S1, and a name', ['S1', 'S4'], { ...FOR_S1, ...NAME }],
+    ['a URL as well', ['S1', 'S2', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT }],
     ['everything', ['S1', 'S2', 'S3', 'S4'], { ...FOR_S1, ...NAME, ...URL_OF_IT, ...REST }],
     ['a type without an image', ['S1'], { ...FOR_S1, [p('product_type')]: 'physical' }],
   ])('%s: the provider’s page offers exactly %j', async (_, methods, fields) => {

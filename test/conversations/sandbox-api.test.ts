@@ -156,12 +156,16 @@ describe('a command for a payment', () => {
 
   test.each<[string, Record<string, unknown>[], string]>([
     [
-      'money that moved cannot be declined',
+      'a decline of a settled payment',
       [{ provider_status: 'executed' }, { provider_status: 'rejected' }],
       'provider_status',
     ],
     ['a chargeback of a payment that is not settled', [{ chargeback: true }], 'chargeback'],
-    ['a second chargeback', [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }], 'chargeback'],
+    [
+      'a second chargeback',
+      [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }],
+      'chargeback',
+    ],
   ])('refuses what contradicts the state: %s', async (_, wishes, member) => {
     const { trans_id } = await sale('upi-b');
     for (const wish of wishes.slice(0, -1)) expect((await order(trans_id, wish)).status).toBe(200);

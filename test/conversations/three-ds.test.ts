@@ -18,12 +18,12 @@ let upstream: Connector;
 /** The cards that any process submitted, each with its security code. */
 let submitted: { reference: string; code: string | undefined }[] = [];
 /** Runs while the provider processes the submission. */
-let meanwhile: () => Promise<unknown> = async () => undefined;
+let duringSubmission: () => Promise<unknown> = async () => undefined;
 
-function watch(gateway: Gateway): Gateway {
+function recordSubmissions(gateway: Gateway): Gateway {
   const submit = async (submission: Submission, deadline: Deadline) => {
     submitted.push({ reference: submission.reference, code: submission.card?.cvv?.reveal() });
-    await meanwhile();
+    await duringSubmission();
     return upstream.submit(submission, deadline);
   };
   gateway.connectors = { ...gateway.connectors, upstream: { ...upstream, submit } };
@@ -34,7 +34,7 @@ beforeAll(async () => {
   shop = await startTestGateway({ simulator: true });
   checkout = checkoutOf(shop);
   upstream = shop.gateway.connectors.upstream as Connector;
-  watch(shop.gateway);
+  recordSubmissions(shop.gateway);
   // All payers share one address here, and most of their payments fail.
   const unlimited = { card_failures_per_address: 0, card_failures_per_account: 0 };
   expect((await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, unlimited)).status).toBe(200);
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 afterEach(() => {
   submitted = [];
-  meanwhile = async () => undefined;
+  duringSubmission = async () => undefined;
 });
 
 type AtBank = Session & { acsTransId: string; mid: string };
@@ -75,7 +75,7 @@ async function send(body: Body, url = shop.url, secret = shop.provider?.notifica
 }
 
 /** Lets time pass without running due work. */
-async function timePasses(seconds: number): Promise<void> {
+async function advanceTime(seconds: number): Promise<void> {
   await shop.gateway.installation.moveClock(undefined, seconds * 1000);
   await readClock(shop.gateway);
 }
@@ -131,7 +131,7 @@ describe('a result from the directory server', () => {
   });
 
   test('concurrent with its opposite: exactly one of them counts', async () => {
-    meanwhile = () => pause(20);
+    duringSubmission = () => pause(20);
     for (const order of ['YN', 'NY', 'YN', 'NY', 'YN', 'NY']) {
       const payer = await atBank();
       await Promise.all([...order].map((transStatus) => send(rreq(payer, { transStatus }))));
@@ -198,7 +198,7 @@ describe('a result at the end of the time limit', () => {
       [{ session_expiry: 1 }, 61],
     ] as [Body, number][]) {
       const payer = await atBank(fields);
-      await timePasses(seconds);
+      await advanceTime(seconds);
       await send(rreq(payer));
       expect(submitted).toEqual([]);
       expect(await checkout.events(payer.id)).toEqual(['opened', 'collected', 'challenged', 'abandoned']);
@@ -207,7 +207,7 @@ describe('a result at the end of the time limit', () => {
 
   test('before it counts, though the session ends while the provider processes the submission', async () => {
     const payer = await atBank({ session_expiry: 1 });
-    meanwhile = () => timePasses(61);
+    duringSubmission = () => advanceTime(61);
     await send(rreq(payer));
     expect(await checkout.stateOf(payer.id)).toBe('settled');
   });
@@ -215,8 +215,8 @@ describe('a result at the end of the time limit', () => {
   test('a status query meanwhile does not end the payment', async () => {
     const payer = await atBank({ session_expiry: 1 });
     let state = '';
-    meanwhile = async () => {
-      await timePasses(61);
+    duringSubmission = async () => {
+      await advanceTime(61);
       state = (await shop.status(payer.id)).body.status;
     };
     await send(rreq(payer));
@@ -227,7 +227,7 @@ describe('a result at the end of the time limit', () => {
   test('a concurrent abandonment finds that the payment has proceeded', async () => {
     const payer = await atBank();
     const before = await paymentOf(payer);
-    meanwhile = () => abandon(shop.gateway, before);
+    duringSubmission = () => abandon(shop.gateway, before);
     await send(rreq(payer));
     expect(await checkout.stateOf(payer.id)).toBe('settled');
     expect(await checkout.events(payer.id)).not.toContain('abandoned');
@@ -238,7 +238,7 @@ describe('a result that another process receives', () => {
   let url: string;
   let other: Gateway;
   beforeAll(async () => {
-    other = watch(await shop.anotherGateway());
+    other = recordSubmissions(await shop.anotherGateway());
     const app = createApp(other, {
       isTrustedProxy: () => false,
       takesRequests: true,

@@ -51,25 +51,25 @@ const TRANSFERS: Transfer[] = [
 const [ARGENTINA] = TRANSFERS as [Transfer];
 
 /** A sale of an account whose clock no other test moves. */
-async function opened({ brand, currency, field, right }: Transfer, fields: Fields = {}) {
+async function makeSale({ brand, currency, field, right }: Transfer, fields: Fields = {}) {
   const merchant = await shop.newMerchant();
   const request = saleFields(merchant, { brand, identifier: '', order_currency: currency, [field]: right, ...fields });
   const { body } = await shop.post(request);
   return { merchant, request, body, id: body.trans_id as string };
 }
 /** The same sale without the field of the brand. */
-const openedWithout = (transfer: Transfer, fields: Fields = {}) =>
-  opened(transfer, { [transfer.field]: '', ...fields });
+const makeSaleWithoutField = (transfer: Transfer, fields: Fields = {}) =>
+  makeSale(transfer, { [transfer.field]: '', ...fields });
 
 /** Sets the account’s clock to this many seconds after the sale, without running due work. */
-async function timeIs(seconds: number, { mid }: Merchant, id: string): Promise<void> {
-  const { createdAt } = await stored(id);
+async function setClock(seconds: number, { mid }: Merchant, id: string): Promise<void> {
+  const { createdAt } = await storedPayment(id);
   await shop.gateway.installation.moveClock(mid, createdAt + seconds * 1000 - shop.gateway.clock.now(mid));
   await readClock(shop.gateway);
 }
 const work = ({ mid }: Merchant) => shop.advanceClock(0, mid);
 
-async function stored(id: string) {
+async function storedPayment(id: string) {
   const payment = await shop.gateway.payments.findAnywhere(id);
   if (!payment) throw new Error(`There is no payment ${id}.`);
   return payment;
@@ -82,7 +82,7 @@ const atProvider = async (id: string) => {
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 };
 /** The payer pays, and the notification carries a wrong amount, so that only a query finds the outcome. */
-async function lostSuccess(id: string, { mid }: Merchant): Promise<void> {
+async function payWithLostNotification(id: string, { mid }: Merchant): Promise<void> {
   await shop.sandbox('POST', '/faults', { mid, mode: 'wrong_amount' });
   await provider(id, 'executed');
   await shop.sandbox('POST', '/faults', { mid, mode: 'none' });
@@ -94,7 +94,7 @@ const lateSuccesses = async (): Promise<string[]> =>
 
 describe.each(TRANSFERS)('$brand with $field', (transfer) => {
   test('is pending, and shows the payer the receiving account', async () => {
-    const { body, request } = await opened(transfer);
+    const { body, request } = await makeSale(transfer);
     expect(body).toEqual({
       action: 'SALE',
       result: 'SUCCESS',
@@ -114,16 +114,16 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
   });
 
   test('a repeat of the sale returns the same account', async () => {
-    const { body, request } = await opened(transfer);
+    const { body, request } = await makeSale(transfer);
     expect((await shop.post(request)).body).toEqual(body);
   });
 
   test('is pending after 299 seconds and declined after 300, by the status query alone', async () => {
-    const { id, merchant } = await opened(transfer);
-    await timeIs(299, merchant, id);
+    const { id, merchant } = await makeSale(transfer);
+    await setClock(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
     expect(await shop.events(id)).toEqual(['opened', 'accepted']);
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({
       result: 'SUCCESS',
       status: 'DECLINED',
@@ -133,25 +133,25 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
   });
 
   test('by the work loop alone, however late it runs, the decline is dated five minutes after the sale', async () => {
-    const { id, merchant } = await opened(transfer);
-    await timeIs(299, merchant, id);
+    const { id, merchant } = await makeSale(transfer);
+    await setClock(299, merchant, id);
     await work(merchant);
     expect((await shop.inspect(id)).status).toBe('PENDING');
-    await timeIs(1700, merchant, id);
+    await setClock(1700, merchant, id);
     await work(merchant);
     expect((await shop.inspect(id)).status).toBe('DECLINED');
-    const payment = await stored(id);
+    const payment = await storedPayment(id);
     const decline = (await shop.gateway.payments.history(payment)).find(({ event }) => event === 'abandoned');
     expect(decline).toMatchObject({ fromState: 'PENDING', toState: 'DECLINED', actor: 'clock' });
     expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
   });
 
   test('a success in time settles it', async () => {
-    const { id, merchant } = await opened(transfer);
-    await timeIs(299, merchant, id);
+    const { id, merchant } = await makeSale(transfer);
+    await setClock(299, merchant, id);
     expect((await provider(id, 'executed')).status).toBe(200);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
-    await timeIs(301, merchant, id);
+    await setClock(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
     expect(await shop.inspect(id)).toMatchObject({ captured: '10.00', attention: null });
@@ -159,8 +159,8 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
   });
 
   test('a success after the end changes nothing, and is on the operator’s list until it is attended to', async () => {
-    const { id, merchant } = await opened(transfer);
-    await timeIs(300, merchant, id);
+    const { id, merchant } = await makeSale(transfer);
+    await setClock(300, merchant, id);
     await work(merchant);
     expect((await provider(id, 'executed')).status).toBe(200);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
@@ -176,58 +176,58 @@ describe.each(TRANSFERS)('$brand with $field', (transfer) => {
 
 describe('the five minutes', () => {
   test('apply in a second process too, which reads the time from the database', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
+    const { id, merchant } = await makeSale(ARGENTINA);
     const other = await shop.anotherGateway();
     const account = await findAccount(other, merchant.mid);
     if (!account) return expect.unreachable();
-    await timeIs(299, merchant, id);
+    await setClock(299, merchant, id);
     await readClock(other);
     expect(await findStatus(other, account, id)).toMatchObject({ state: 'PENDING' });
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     await readClock(other);
     expect(await findStatus(other, account, id)).toMatchObject({ state: 'DECLINED' });
     expect((await shop.inspect(id)).status).toBe('DECLINED');
   });
 
   test('end once, at any number of concurrent reads', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
-    const looks = Array.from({ length: 10 }, () => statusOf(id, merchant));
-    const answers = await Promise.all([...looks, work(merchant)]);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(300, merchant, id);
+    const reads = Array.from({ length: 10 }, () => statusOf(id, merchant));
+    const answers = await Promise.all([...reads, work(merchant)]);
     for (const answer of answers.slice(0, 10)) expect(answer).toMatchObject({ status: 'DECLINED' });
     expect((await shop.events(id)).filter((event) => event === 'abandoned')).toEqual(['abandoned']);
   });
 
   test('a success that is reported after them, but before the payment was declined, counts', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(301, merchant, id);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(301, merchant, id);
     await provider(id, 'executed');
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null, captured: '10.00' });
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'settled']);
   });
 
   test('a decline that is reported after them, but before the payment expired, is the provider’s own', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(301, merchant, id);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(301, merchant, id);
     await provider(id, 'rejected');
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: null });
     expect(await statusOf(id, merchant)).toMatchObject({ decline_reason: 'Declined by the simulated provider.' });
   });
 
   test('end with a last query: finds a success whose notification got lost', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(299, merchant, id);
-    await lostSuccess(id, merchant);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(299, merchant, id);
+    await payWithLostNotification(id, merchant);
     expect((await shop.inspect(id)).status).toBe('PENDING');
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
     expect(await shop.events(id)).not.toContain('abandoned');
   });
 
   test('end although the provider does not answer the last query, and a later report is late', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
+    const { id, merchant } = await makeSale(ARGENTINA);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'error_500', count: 1000 });
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'none' });
     await provider(id, 'executed');
@@ -235,7 +235,7 @@ describe('the five minutes', () => {
   });
 
   test('a decline within them is the provider’s own', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
+    const { id, merchant } = await makeSale(ARGENTINA);
     await provider(id, 'rejected');
     expect(await statusOf(id, merchant)).toMatchObject({
       status: 'DECLINED',
@@ -244,34 +244,34 @@ describe('the five minutes', () => {
   });
 
   test('do not apply to a payer who finished and whose amount is only authorised', async () => {
-    const { id, merchant } = await opened(ARGENTINA, { auth: 'Y' });
+    const { id, merchant } = await makeSale(ARGENTINA, { auth: 'Y' });
     const { payer_page } = (await atProvider(id)).body;
-    await timeIs(60, merchant, id);
+    await setClock(60, merchant, id);
     await fetch(payer_page, {
       method: 'POST',
       body: new URLSearchParams({ decision: 'approve' }),
       redirect: 'manual',
     });
     await expect.poll(async () => (await shop.inspect(id)).authorised, PATIENTLY).toBe('10.00');
-    await timeIs(301, merchant, id);
+    await setClock(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
   });
 
   test('after the end the provider is queried for a while, in case its notification got lost, and then no more', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(300, merchant, id);
     await work(merchant);
     for (const seconds of [60, 60, 900, 3600, 21_600, 86_400, 86_400, 86_400]) {
       await shop.advanceClock(seconds, merchant.mid);
     }
     expect(await shop.events(id)).toEqual(['opened', 'accepted', 'abandoned', ...Array(6).fill('queried')]);
-    expect(await stored(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
+    expect(await storedPayment(id)).toMatchObject({ dueAt: null, attention: null, state: 'DECLINED' });
   });
 
   test('a late success whose notification carries a wrong amount is found by a query', async () => {
-    const { id, merchant } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
+    const { id, merchant } = await makeSale(ARGENTINA);
+    await setClock(300, merchant, id);
     await work(merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     await provider(id, 'executed');
@@ -281,8 +281,8 @@ describe('the five minutes', () => {
   });
 
   test('after them the order may be tried again', async () => {
-    const { id, merchant, request } = await opened(ARGENTINA);
-    await timeIs(300, merchant, id);
+    const { id, merchant, request } = await makeSale(ARGENTINA);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
     const { body } = await shop.post(request);
     expect(body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
@@ -305,7 +305,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   const { field, right, wrong, label, account } = transfer;
 
   test('sends the payer to the payment page, which asks for exactly that field', async () => {
-    const { body, id } = await openedWithout(transfer);
+    const { body, id } = await makeSaleWithoutField(transfer);
     expect(body).toMatchObject({ result: 'REDIRECT', status: 'REDIRECT', redirect_method: 'GET', redirect_params: {} });
     expect(body.redirect_url).toMatch(new RegExp(`^${shop.url}/pay/${id}\\.[\\w-]{22}$`));
     const { status, page } = await open(body.redirect_url);
@@ -320,7 +320,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     ['nothing', ''],
     ['blanks', '   '],
   ])('%s: the page shows the error at its field, and nothing changes', async (_, value) => {
-    const { body, id } = await openedWithout(transfer);
+    const { body, id } = await makeSaleWithoutField(transfer);
     const { status, page } = await fill(body.redirect_url, { [field]: value });
     expect(status).toBe(422);
     expect(inputs(page)).toEqual([field]);
@@ -332,7 +332,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   });
 
   test('stores a valid value with the payment, which is submitted and pending', async () => {
-    const { body, id, merchant } = await openedWithout(transfer);
+    const { body, id, merchant } = await makeSaleWithoutField(transfer);
     const { status, location } = await fill(body.redirect_url, { [field]: right });
     expect([status, location]).toEqual([303, new URL(body.redirect_url).pathname]);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
@@ -346,34 +346,34 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   });
 
   test('five minutes count from the sale, not from the payer’s input', async () => {
-    const { body, id, merchant } = await openedWithout(transfer);
-    await timeIs(200, merchant, id);
+    const { body, id, merchant } = await makeSaleWithoutField(transfer);
+    await setClock(200, merchant, id);
     expect((await fill(body.redirect_url, { [field]: right })).status).toBe(303);
-    await timeIs(299, merchant, id);
+    await setClock(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'DECLINED' });
     await provider(id, 'executed');
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
   });
 
   test('a success after the payer’s input settles it', async () => {
-    const { body, id, merchant } = await openedWithout(transfer);
+    const { body, id, merchant } = await makeSaleWithoutField(transfer);
     await fill(body.redirect_url, { [field]: right });
     await provider(id, 'executed');
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'SETTLED' });
   });
 
   test('no input for five minutes: declined, and the provider is never called', async () => {
-    const { body, id, merchant } = await openedWithout(transfer);
-    await timeIs(299, merchant, id);
+    const { body, id, merchant } = await makeSaleWithoutField(transfer);
+    await setClock(299, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'REDIRECT' });
-    await timeIs(300, merchant, id);
+    await setClock(300, merchant, id);
     expect(await statusOf(id, merchant)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The payer did not finish in time.',
     });
-    const payment = await stored(id);
+    const payment = await storedPayment(id);
     const decline = (await shop.gateway.payments.history(payment)).at(-1);
     expect(Number(decline?.at)).toBe(payment.createdAt + 300_000);
     await shop.advanceClock(86_400, merchant.mid);
@@ -386,8 +386,8 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
   });
 
   test('by the page alone: it shows the expiry to a payer who opens it after five minutes', async () => {
-    const { body, id, merchant } = await openedWithout(transfer);
-    await timeIs(300, merchant, id);
+    const { body, id, merchant } = await makeSaleWithoutField(transfer);
+    await setClock(300, merchant, id);
     const { status, page } = await open(body.redirect_url);
     expect([status, inputs(page)]).toEqual([200, []]);
     expect(page).toContain('The time to pay is over');

@@ -22,7 +22,7 @@ const atProvider = async (id: string): Promise<{ status: number; body: Answer['b
   const response = await fetch(`${url}/control/payments/${id}`, { headers: { authorization: `Bearer ${key}` } });
   return { status: response.status, body: await response.json() };
 };
-const moved = async (id: string): Promise<number> => (await atProvider(id)).body.movements?.length ?? 0;
+const movementCount = async (id: string): Promise<number> => (await atProvider(id)).body.movements?.length ?? 0;
 
 const UNDEFINED = { result: 'UNDEFINED', status: 'PENDING' };
 const SETTLED = { result: 'SUCCESS', status: 'SETTLED' };
@@ -109,7 +109,7 @@ test.each(ROWS)('$brand, $mode: $answers.result $answers.status, and in the end 
     attention: row.attention ?? null,
     captured: row.ends === 'SETTLED' ? '10.00' : '0.00',
   });
-  expect(await moved(id)).toBe(row.moves);
+  expect(await movementCount(id)).toBe(row.moves);
   expect(
     (await shop.events(id)).filter((event) => event === 'settled' || event === 'declined').length,
   ).toBeLessThanOrEqual(1);
@@ -128,9 +128,9 @@ describe('a provider that is down', () => {
       const { body } = await shop.post(saleOf(brand, merchant));
       expect(body).toMatchObject(UNDEFINED);
       const id: string = body.trans_id;
-      for (const [asked, seconds] of PAUSES.entries()) {
+      for (const [queries, seconds] of PAUSES.entries()) {
         await shop.advanceClock(Math.floor(seconds / 2), merchant.mid);
-        expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(asked).fill('queried')]);
+        expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(queries).fill('queried')]);
         expect((await shop.inspect(id)).attention).toBe(null);
         await shop.advanceClock(Math.ceil(seconds / 2), merchant.mid);
         expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
@@ -165,7 +165,7 @@ describe('a provider that is down', () => {
     await shop.advanceClock(5, merchant.mid);
     await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
     expect(await shop.inspect(body.trans_id)).toMatchObject({ in_doubt: false, captured: '10.00' });
-    expect(await moved(body.trans_id)).toBe(1);
+    expect(await movementCount(body.trans_id)).toBe(1);
     await fault('none', { mid: merchant.mid });
   });
 
@@ -187,7 +187,7 @@ describe('a provider that is down', () => {
 
 describe('a provider that never received it', () => {
   /** A payment whose submission was lost on the way to the provider. */
-  async function lost(brand = 'pin-a') {
+  async function lostSubmission(brand = 'pin-a') {
     const merchant = await newMerchant();
     await fault('timeout_before', { mid: merchant.mid, brand });
     const { body } = await shop.post(saleOf(brand, merchant));
@@ -220,10 +220,10 @@ describe('a provider that never received it', () => {
    * The simulator cannot tell a query about an unknown payment from any other, so these faults apply to the next
    * caller.
    */
-  const next = (mode: string, count = 1): Promise<void> => fault(mode, { count });
+  const faultNextCall = (mode: string, count = 1): Promise<void> => fault(mode, { count });
 
   test('answers not found until no call can be in flight: DECLINED, and the order is free again', async () => {
-    const { id, merchant, pass } = await lost();
+    const { id, merchant, pass } = await lostSubmission();
     for (const seconds of [5, 5, 15, 30]) {
       await pass(seconds);
       expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
@@ -241,8 +241,8 @@ describe('a provider that never received it', () => {
   });
 
   test('first does not answer, then answers not found once: not enough', async () => {
-    const { id, pass } = await lost();
-    await next('error_500', 4);
+    const { id, pass } = await lostSubmission();
+    await faultNextCall('error_500', 4);
     for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
     expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(5).fill('queried')]);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
@@ -251,7 +251,7 @@ describe('a provider that never received it', () => {
   });
 
   test('is queried afterwards: if it received the payment after all, the late success is on the operator’s list', async () => {
-    const { id, merchant, pass } = await lost();
+    const { id, merchant, pass } = await lostSubmission();
     for (const seconds of [5, 5, 15, 30, 60]) await pass(seconds);
     expect((await shop.inspect(id)).status).toBe('DECLINED');
     await submitLate(id, merchant);
@@ -260,8 +260,8 @@ describe('a provider that never received it', () => {
   });
 
   test('was down for days and answers not found once: not enough', async () => {
-    const { id, pass } = await lost();
-    await next('error_500', 10);
+    const { id, pass } = await lostSubmission();
+    await faultNextCall('error_500', 10);
     for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400]) await pass(seconds);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'unresolved' });
     await pass(86_400);
@@ -271,7 +271,7 @@ describe('a provider that never received it', () => {
   });
 
   test('answers not found once and has it after all: that counts', async () => {
-    const { id, merchant, pass } = await lost();
+    const { id, merchant, pass } = await lostSubmission();
     await pass(5);
     await submitLate(id, merchant);
     await pass(5);

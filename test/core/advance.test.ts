@@ -4,7 +4,7 @@ import { advance, type PaymentEventRecord } from '../../src/core/payments/advanc
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
 import type { WholePayment } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { EVENTS, MOVES } from '../support/expected.ts';
+import { EVENTS, TRANSITIONS } from '../support/expected.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
@@ -56,7 +56,7 @@ describe.each(STATE_NAMES)('in %s', (state) => {
     const returned = await advance(shop.gateway, payment, happening(event));
     const after = await stored(payment);
     const history = await shop.gateway.payments.history(payment);
-    const to = MOVES[state][event];
+    const to = TRANSITIONS[state][event];
     expect(returned.state).toBe(to ?? state);
     expect(after).toMatchObject({ state: to ?? state, historyLength: before.historyLength + 1 });
     expect(history.at(-1)).toMatchObject({

@@ -8,15 +8,15 @@ import {
   STATE_NAMES,
   STATES,
 } from '../../src/rules/states.ts';
-import { EVENTS, MOVES } from '../support/expected.ts';
+import { EVENTS, TRANSITIONS } from '../support/expected.ts';
 
 test('the table is this one, no move more and no move less', () => {
-  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(MOVES);
+  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(TRANSITIONS);
 });
 
 describe.each(STATE_NAMES)('from %s', (from) => {
   test.each(EVENTS)('%s leads where the table says, or nowhere', (event) => {
-    expect(nextState(from, event)).toBe((MOVES[from] as Partial<Record<PaymentEvent, string>>)[event]);
+    expect(nextState(from, event)).toBe((TRANSITIONS[from] as Partial<Record<PaymentEvent, string>>)[event]);
   });
 });
 

@@ -155,17 +155,17 @@ const named = (sentence: string, ...names: string[]): Parameters<typeof refusal>
   'invalidData',
   ...names.map((name) => `${name}: ${sentence}`),
 ];
-export const NOWHERE = '01a1dd06-691f-7000-87fc-b0749d0543ed';
+export const UNKNOWN_ID = '01a1dd06-691f-7000-87fc-b0749d0543ed';
 const NO_HASH: Parameters<typeof refusal> = ['wrongHash', 'hash: Hash is not valid.'];
 
 /** Status queries that are refused. */
 export const REFUSED_QUERIES: Refused<[what: string]>[] = [
   ['nothing', {}, ...named(blank, 'payment_id')],
-  ['a random id', { payment_id: NOWHERE }, 'noPayment'],
+  ['a random id', { payment_id: UNKNOWN_ID }, 'noPayment'],
   ['an id that is not a UUID', { trans_id: 'x' }, 'noPayment'],
   ['an unknown order', { order_id: 'nothing' }, 'noOrder'],
   ['all attempts of an unknown order', { order_id: 'nothing', size: 5 }, 'noOrder'],
-  ['a list of ids', { payment_id: [NOWHERE] }, ...named(notSingle, 'payment_id')],
+  ['a list of ids', { payment_id: [UNKNOWN_ID] }, ...named(notSingle, 'payment_id')],
   ['an order that is a number', { order_id: 17 }, ...named(noText, 'order_id')],
   ...[0, 101, '0', '101', 'x', 1.5, -1].map(
     (size): Refused<[string]> => [`size ${JSON.stringify(size)}`, { order_id: '1', size }, ...named(invalid, 'size')],
@@ -209,7 +209,7 @@ export const newOrder = (fields: Body = {}) => ({
 /** Recurring payments that are refused. */
 export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
   ['another token', { recurring_token: 'x' }, 'incorrectTransaction'],
-  ['an unknown payment', { recurring_init_trans_id: NOWHERE }, 'incorrectTransaction'],
+  ['an unknown payment', { recurring_init_trans_id: UNKNOWN_ID }, 'incorrectTransaction'],
   ['an id that is not a UUID', { recurring_init_trans_id: 'x' }, 'incorrectTransaction'],
   ['no token', { recurring_token: '' }, ...named(blank, 'recurring_token')],
   ['no number', { order: newOrder({ number: '' }) }, ...named(blank, 'order.number')],
@@ -218,7 +218,7 @@ export const REFUSED_REPETITIONS: Refused<[what: string]>[] = [
   ['an unknown currency', { order: newOrder({ currency: 'usd' }) }, ...named(noChoice, 'order.currency')],
   ['decimals of a yen', { order: newOrder({ currency: 'JPY', amount: '3.50' }) }, ...named(invalid, 'order.amount')],
   ['an invalid flag', { auth: 'maybe' }, ...named(noChoice, 'auth')],
-  ['an unknown schedule', { schedule_id: NOWHERE }, 'unknownSchedule'],
+  ['an unknown schedule', { schedule_id: UNKNOWN_ID }, 'unknownSchedule'],
   ['a malformed schedule_id', { schedule_id: 'x' }, 'notUuid', 'schedule_id: This is not a valid UUID.'],
   ['another hash', { hash: 'x' }, ...NO_HASH],
 ];
@@ -364,7 +364,7 @@ export function checkoutOf(shop: TestGateway) {
   };
 
   /** The steps that bring a payment into a state, starting with a session. */
-  const ways: Record<CheckoutState, (merchant: Merchant) => Promise<string>> = {
+  const PAYMENT_IN_STATE: Record<CheckoutState, (merchant: Merchant) => Promise<string>> = {
     prepare: async (merchant) => (await open({}, merchant)).id,
     redirect: async (merchant) => (await atDocA({}, merchant)).id,
     pending: async (merchant) => (await paid({ auth: 'Y' }, merchant)).id,
@@ -378,7 +378,7 @@ export function checkoutOf(shop: TestGateway) {
       from('settled', merchant, (id) => shop.sandbox('POST', `/payments/${id}`, { chargeback: true })),
   };
   const from = async (state: CheckoutState, merchant: Merchant, step: (id: string) => Promise<unknown>) => {
-    const id = await ways[state](merchant);
+    const id = await PAYMENT_IN_STATE[state](merchant);
     await step(id);
     return id;
   };
@@ -393,7 +393,7 @@ export function checkoutOf(shop: TestGateway) {
     paidByCard,
     atDocA,
     /** A payment in this state, made through a session. */
-    inState: (state: CheckoutState, merchant: Merchant) => ways[state](merchant),
+    inState: (state: CheckoutState, merchant: Merchant) => PAYMENT_IN_STATE[state](merchant),
     status: (fields: Body, merchant?: Merchant) => send('payment/status', fields, merchant),
     stateOf: async (payment_id: string, merchant?: Merchant): Promise<string> =>
       (await send('payment/status', { payment_id }, merchant)).body.status,

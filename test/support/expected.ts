@@ -11,7 +11,7 @@ const FROM_THE_PAYER = {
 } as const;
 
 /** Every transition; all other events are only recorded. */
-export const MOVES: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
+export const TRANSITIONS: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
   PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
   REDIRECT: { redirected: 'REDIRECT', ...FROM_THE_PAYER },
   '3DS': FROM_THE_PAYER,

@@ -39,7 +39,7 @@ export const refused = (name: RefusalName, ...entries: string[]) => ({
 });
 
 /** Status and body of a response, without its headers. */
-export const said = async (answer: Answer | Promise<Answer>): Promise<Pick<Answer, 'status' | 'body'>> => {
+export const statusAndBody = async (answer: Answer | Promise<Answer>): Promise<Pick<Answer, 'status' | 'body'>> => {
   const { status, body } = await answer;
   return { status, body };
 };

@@ -31,7 +31,7 @@ export interface Reading {
 }
 
 /** The same database, recording the statements that go through it. */
-export function noting(database: Database, connection: Connection) {
+export function recordStatements(database: Database, connection: Connection) {
   const statements: Statement[] = [];
   const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
   const query = new Kysely<Schema>({
@@ -57,7 +57,7 @@ const literal = (value: unknown): string => {
 /** The callback store over its own connections, and the statements that it sends. */
 export function notedCallbackStore(connection: Connection) {
   const opened = openDatabase(connection, () => undefined);
-  const { database, statements, close } = noting(opened, connection);
+  const { database, statements, close } = recordStatements(opened, connection);
   return {
     store: createCallbackStore(database),
     statements,

@@ -30,7 +30,7 @@ export interface ScriptedProvider {
  * Without a script it authorises or settles what it receives, answers queries accordingly, and performs every
  * operation.
  */
-const WILLING: Script = {
+const DEFAULT_SCRIPT: Script = {
   submit: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),
   query: ({ authoriseOnly }) => ({ kind: authoriseOnly ? 'authorised' : 'settled' }),
   operate: () => ({ kind: 'done' }),
@@ -38,14 +38,14 @@ const WILLING: Script = {
 };
 
 export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedProvider {
-  let script = WILLING;
+  let script = DEFAULT_SCRIPT;
   const calls = new Map<string, string[]>();
   const record = (reference: string, call: string): void => {
     calls.set(reference, [...(calls.get(reference) ?? []), call]);
   };
   return {
     does(changed) {
-      script = { ...WILLING, ...changed };
+      script = { ...DEFAULT_SCRIPT, ...changed };
     },
     calls: (reference) => calls.get(reference) ?? [],
     connector: {
