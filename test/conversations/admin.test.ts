@@ -38,7 +38,7 @@ async function raw(method: string, path: string, body: string | undefined, heade
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever the wire brings
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any response body
   return { status: response.status, body: (await response.json()) as any };
 }
 

@@ -1,6 +1,4 @@
-/**
- * Every brand over the wire: the fields that a sale needs, the fields that the payer is asked for, and the refusals.
- */
+/** Every brand over the wire: required fields, fields that the payer is asked for, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   BRAND_EXPECTATIONS,

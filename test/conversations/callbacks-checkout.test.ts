@@ -156,13 +156,13 @@ describe('a card', () => {
     await expectCallbacks(scene, expected, cardFields(expiry, number));
   });
 
-  test.each<[what: string, expiry: string, goes: (scene: Scene) => Promise<unknown>]>([
+  test.each<[what: string, expiry: string, visit: (scene: Scene) => Promise<unknown>]>([
     ['the payer never opens', '05/38', async () => undefined],
     ['the payer leaves', '05/38', async ({ url }) => submitPage(await show(url))],
     ['never has a result', '07/39', async ({ url }) => submitPage(await submitPage(await show(url)), CODE)],
-  ])('a challenge that %s expires after ten minutes', async (_, expiry, goes) => {
+  ])('a challenge that %s expires after ten minutes', async (_, expiry, visit) => {
     const scene = await submitCard(expiry);
-    await goes(scene);
+    await visit(scene);
     await scene.pass(595);
     await expectCallbacks(scene, [CHALLENGED], cardFields(expiry));
     await scene.pass(10);

@@ -81,9 +81,9 @@ const passes =
     for (const some of seconds) await pass(some);
   };
 const provider =
-  (wish: Record<string, unknown>): Step =>
+  (command: Record<string, unknown>): Step =>
   ({ id }) =>
-    at.tell(id, wish);
+    at.control(id, command);
 const bank = (code: string): Step => provider({ bank_callback: code });
 const executes = provider({ provider_status: 'executed' });
 const approves: Step = ({ id }) => at.approve(id);

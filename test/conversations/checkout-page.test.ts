@@ -44,9 +44,19 @@ describe('the payment methods', () => {
     ['pesos of Argentina', { brands: SOME }, { order: { currency: 'ARS' } }, ['vcard', 'transfer-a', 'doc-a']],
     ['pesos of Mexico', { brands: SOME }, { order: { currency: 'MXN' } }, ['vcard', 'transfer-b', 'doc-a']],
     ['methods of the session', {}, { methods: ['upi-a', 'doc-a'] }, ['doc-a', 'upi-a']],
-    ['methods of the session and the account', { brands: SOME }, { methods: ['upi-a', 'doc-a', 'ips', 'vcard'] }, ['vcard', 'doc-a']],
+    [
+      'methods of the session and the account',
+      { brands: SOME },
+      { methods: ['upi-a', 'doc-a', 'ips', 'vcard'] },
+      ['vcard', 'doc-a'],
+    ],
     ['an empty list of methods', { brands: ['vcard', 'doc-a'] }, { methods: [] }, ['vcard', 'doc-a']],
-    ['an alias of the account', { brand_aliases: { Slip: 'doc-b' } }, { methods: ['Slip', 'vcard'] }, ['vcard', 'doc-b']],
+    [
+      'an alias of the account',
+      { brand_aliases: { Slip: 'doc-b' } },
+      { methods: ['Slip', 'vcard'] },
+      ['vcard', 'doc-b'],
+    ],
     ['payouts', { brands: [...PAYOUTS, 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['wallets', { brands: ['wallet-a', 'wallet-b', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
     ['list fields that no payer can fill in', { brands: ['open-banking-a', 'vcard', 'doc-a'] }, {}, ['vcard', 'doc-a']],
@@ -280,11 +290,11 @@ describe('a decline', () => {
 });
 
 describe('ten concurrent submits', () => {
-  const press = (url: string) => Promise.all(Array.from({ length: 10 }, () => fill(url, DOC_A)));
+  const submitTenTimes = (url: string) => Promise.all(Array.from({ length: 10 }, () => fill(url, DOC_A)));
 
   test('are one submission', async () => {
     const { url, id, orderId } = await checkout.open({ methods: ['doc-a', 'vcard'] });
-    expect((await press(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
+    expect((await submitTenTimes(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
     expect(await checkout.submissions(id)).toBe(1);
     expect(await checkout.attempts(orderId)).toEqual([id]);
   });
@@ -293,7 +303,7 @@ describe('ten concurrent submits', () => {
     for (let round = 0; round < 10; round++) {
       const { url, page, orderId } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
       await follow(await decide(page, 'decline'));
-      expect((await press(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
+      expect((await submitTenTimes(url)).map(({ status }) => status)).toEqual(Array(10).fill(303));
       const [second = '', ...first] = await checkout.attempts(orderId);
       expect(first).toHaveLength(1);
       expect([await checkout.submissions(second), await checkout.stateOf(second)]).toEqual([1, 'redirect']);

@@ -255,7 +255,7 @@ describe('which operations each state allows', () => {
     },
     async CHARGEBACK(merchant) {
       const id = await at.settled('pin-a', {}, merchant);
-      await at.tell(id, { chargeback: true });
+      await at.control(id, { chargeback: true });
       return id;
     },
     async EXPIRED(merchant) {
@@ -701,7 +701,7 @@ describe('provider notifications while an operation is pending', () => {
     await at.fault('timeout_after', { mid: merchant.mid });
     await at.send('CAPTURE', id, { amount: '4.00' }, merchant);
     expect(await at.movements(id)).toEqual(['capture in 400']);
-    await at.tell(id, { provider_status: 'executed' });
+    await at.control(id, { provider_status: 'executed' });
     await shop.advanceClock(60, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({
       status: 'SETTLED',
@@ -717,7 +717,7 @@ describe('provider notifications while an operation is pending', () => {
     const id = await at.authorised('pin-a', {}, merchant);
     await at.fault('timeout_before', { mid: merchant.mid });
     await at.send('CAPTURE', id, { amount: '4.00' }, merchant);
-    await at.tell(id, { provider_status: 'executed' });
+    await at.control(id, { provider_status: 'executed' });
     await shop.advanceClock(60, merchant.mid);
     expect(await at.inspect(id)).toMatchObject({
       status: 'SETTLED',
@@ -768,7 +768,7 @@ describe('provider notifications while an operation is pending', () => {
     const id = await at.settled('pin-a', {}, merchant);
     await at.fault(row.mode, { mid: merchant.mid });
     await at.send('CREDITVOID', id, { amount: '4.00' }, merchant);
-    await at.tell(id, { chargeback: true });
+    await at.control(id, { chargeback: true });
     await at.becomes(id, 'CHARGEBACK');
     expect(await statusAndBody(at.send('CREDITVOID', id, {}, merchant))).toEqual(refused('refundNotSettled'));
     await shop.advanceClock(60, merchant.mid);

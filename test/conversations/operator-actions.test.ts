@@ -1,7 +1,4 @@
-/**
- * Captures, voids and refunds by an operator: the same core and refusals as for the merchant, and the history names the
- * actor.
- */
+/** Operations by an operator: the same core and refusals as for the merchant; the history names the actor. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';

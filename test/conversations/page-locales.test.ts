@@ -86,18 +86,19 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       const { url } = await checkout.open({ methods: ['bank-a'] });
       const page = await submitInLanguage(url, { [p('bank_code')]: 'x', payer_first_name: 'Ada' }, language);
       expect(page.status).toBe(422);
-      const said = readable(page.text);
+      const visibleText = readable(page.text);
       for (const label of [
         'First name',
         'SWIFT code (BIC)',
         'Account number',
         '8 or 11 characters, such as DEUTDEFF',
       ]) {
-        expect(said).toContain((messages.fieldLabels as Record<string, string>)[label] ?? label);
+        expect(visibleText).toContain((messages.fieldLabels as Record<string, string>)[label] ?? label);
       }
-      expect(said).toContain(messages.looksWrong);
-      expect(said).toContain(messages.fillIn);
-      for (const raw of ['payer_first_name', 'bank_code', 'parameters', 'This value']) expect(said).not.toContain(raw);
+      expect(visibleText).toContain(messages.looksWrong);
+      expect(visibleText).toContain(messages.fillIn);
+      for (const raw of ['payer_first_name', 'bank_code', 'parameters', 'This value'])
+        expect(visibleText).not.toContain(raw);
     });
   },
 );
@@ -136,9 +137,9 @@ describe('the order summary', () => {
     const { url } = await checkout.open({ order, session_expiry: 20 }, await shop.newMerchant({ name: 'Blue Teapot' }));
     for (const address of [url, `${url}?method=card`, `${url}?method=doc-a`]) {
       const { text } = await show(address);
-      const said = readable(text);
+      const visibleText = readable(text);
       for (const part of ['Blue Teapot', 'EUR 12.50', 'Two teapots', 'Order T-17', 'Time left: 20 minutes']) {
-        expect(said).toContain(part);
+        expect(visibleText).toContain(part);
       }
       expect(text).toMatch(/<span role="timer" data-left="1(200|199)" data-soon="Less than a minute left.">/);
     }
@@ -162,9 +163,9 @@ describe('the order summary', () => {
   test('of a transfer: the receiving account, in the payer’s language', async () => {
     const { url } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
     await fill(url, { bank_cuil: '20-12345678-6' });
-    const said = readable((await show(url, inLanguage('es-AR'))).text);
+    const visibleText = readable((await show(url, inLanguage('es-AR'))).text);
     for (const part of ['Número de cuenta', 'Titular de la cuenta', 'Referencia', 'ARS 10,00']) {
-      expect(said.replace(/\s/g, ' ')).toContain(part);
+      expect(visibleText.replace(/\s/g, ' ')).toContain(part);
     }
   });
 });

@@ -132,7 +132,7 @@ describe('each outcome has its address', () => {
 describe('return parameters, where the account enables them', () => {
   /** The only link of a page that leads to the shop, and its query. */
   function shopLinkOf(page: FetchedPage): [string, Record<string, string>] {
-    const [address = '', ...others] = exitLinks(page).filter((way) => way.startsWith('https://shop.example/'));
+    const [address = '', ...others] = exitLinks(page).filter((link) => link.startsWith('https://shop.example/'));
     expect(others).toEqual([]);
     const { origin, pathname, searchParams } = new URL(address.replaceAll('&amp;', '&'));
     return [`${origin}${pathname}`, Object.fromEntries(searchParams)];

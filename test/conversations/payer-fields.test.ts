@@ -136,11 +136,11 @@ describe.each(CASES)('$brand from $country', ({ brand, asks, goes }) => {
     expect(provider.status).toBe(200);
     expect(await submissions(id)).toBe(1);
     const { details, status: state } = await shop.inspect(id);
-    const kept = Object.entries(validValues(brand, asks)).map(([name, value]) => [
+    const expected = Object.entries(validValues(brand, asks)).map(([name, value]) => [
       name.replace(/^parameters\[(.+)\]$/, '$1'),
       value,
     ]);
-    expect(details.parameters).toMatchObject(Object.fromEntries(kept));
+    expect(details.parameters).toMatchObject(Object.fromEntries(expected));
     expect(state).toBe(goes === 'waiting' ? 'PENDING' : 'REDIRECT');
     expect(location).toBe(goes === 'waiting' ? new URL(url).pathname : provider.body.payer_page);
   });

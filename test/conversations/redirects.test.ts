@@ -1,6 +1,4 @@
-/**
- * Redirects: the payer goes to the provider’s page, decides, and returns to the shop; only that payer can use the return link.
- */
+/** Redirects: the payer goes to the provider’s page, decides there, and returns over a link of their own. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
@@ -117,15 +115,15 @@ describe('a payer who leaves', () => {
   });
 
   test('the status query alone, or the return alone, declines it after the hour', async () => {
-    for (const look of ['status', 'return'] as const) {
+    for (const trigger of ['status', 'return'] as const) {
       const merchant = await shop.newMerchant();
       const { id, page } = await sale('hosted-b', {}, merchant);
       const back = await returnLink(page);
       await shop.gateway.installation.moveClock(merchant.mid, 3_600_000);
       await readClock(shop.gateway);
-      if (look === 'status') expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'DECLINED' });
+      if (trigger === 'status') expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'DECLINED' });
       else expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
-      expect(await shop.inspect(id), look).toMatchObject({ status: 'DECLINED' });
+      expect(await shop.inspect(id), trigger).toMatchObject({ status: 'DECLINED' });
     }
   });
 

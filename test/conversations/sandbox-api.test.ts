@@ -12,7 +12,7 @@ const NOT_A_CHOICE = 'The value you selected is not a valid choice.';
 const sale = async (brand: string, merchant: Merchant = shop.merchant, fields: Fields = {}) =>
   (await shop.post(saleFields(merchant, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields })))
     .body;
-const order = (id: string, body: unknown) => shop.sandbox('POST', `/payments/${id}`, body);
+const control = (id: string, body: unknown) => shop.sandbox('POST', `/payments/${id}`, body);
 const messages = (body: { errors: { error_message: string }[] }): string[] =>
   body.errors.map((error) => error.error_message);
 
@@ -65,8 +65,8 @@ describe('authorisation', () => {
     const alone = await startTestGateway();
     try {
       const { body } = await alone.sale();
-      for (const [method, path, wish] of CALLS(body.trans_id)) {
-        const answer = await alone.sandbox(method, path, wish);
+      for (const [method, path, command] of CALLS(body.trans_id)) {
+        const answer = await alone.sandbox(method, path, command);
         expect([path, answer.status, answer.body.error_code]).toEqual([path, 400, 204005]);
       }
     } finally {
@@ -81,14 +81,14 @@ describe('a command for a payment', () => {
     ['a malformed id', 'nonsense'],
     ['an SQL injection', "'; drop table payments; --"],
   ])('%s: 404', async (_, id) => {
-    const { status, body } = await order(encodeURIComponent(id), { provider_status: 'executed' });
+    const { status, body } = await control(encodeURIComponent(id), { provider_status: 'executed' });
     expect(status).toBe(404);
     expect(body).toMatchObject({ error_code: 101000, error_message: 'Payment does not exist.', errors: [] });
   });
 
   test('a payment whose payer still has to fill in fields is not at the provider: 404', async () => {
     const { trans_id } = await sale('upi-a', shop.merchant, { 'parameters[personal_id]': '' });
-    expect((await order(trans_id, { provider_status: 'executed' })).status).toBe(404);
+    expect((await control(trans_id, { provider_status: 'executed' })).status).toBe(404);
     expect((await shop.inspect(trans_id)).status).toBe('REDIRECT');
   });
 
@@ -112,9 +112,9 @@ describe('a command for a payment', () => {
     [['executed'], 'body: The body should be a JSON object.'],
     ['executed', 'body: The body should be a JSON object.'],
     [undefined, 'body: The body should be a JSON object.'],
-  ])('%j: 400, “%s”', async (wish, message) => {
+  ])('%j: 400, “%s”', async (command, message) => {
     const { trans_id } = await sale('ips');
-    const { status, body } = await order(trans_id, wish);
+    const { status, body } = await control(trans_id, command);
     expect(status).toBe(400);
     expect(body).toMatchObject({ result: 'ERROR', error_code: 100000, error_message: 'Request data is invalid.' });
     expect(messages(body)).toEqual([message]);
@@ -123,7 +123,7 @@ describe('a command for a payment', () => {
 
   test('names all invalid members', async () => {
     const { trans_id } = await sale('ips');
-    const { body } = await order(trans_id, { provider_status: 'done', chargeback: 1, colour: 'red' });
+    const { body } = await control(trans_id, { provider_status: 'done', chargeback: 1, colour: 'red' });
     expect(messages(body)).toEqual([
       `provider_status: ${NOT_A_CHOICE}`,
       `chargeback: ${NOT_A_CHOICE}`,
@@ -138,9 +138,9 @@ describe('a command for a payment', () => {
     ['bank_callback', { bank_callback: 'ACSC' }, 'SETTLED'],
     ['bank_callback', { bank_callback: 'RJCT' }, 'DECLINED'],
     ['bank_callback', { bank_callback: 'PDNG' }, 'PENDING'],
-  ])('%s %j leads to %s', async (_, wish, expected) => {
+  ])('%s %j leads to %s', async (_, command, expected) => {
     const { trans_id } = await sale('ips');
-    const { status, body } = await order(trans_id, wish);
+    const { status, body } = await control(trans_id, command);
     expect(status).toBe(200);
     expect(body).toMatchObject({ result: 'SUCCESS', payment: { reference: trans_id, brand: 'ips', direction: 'in' } });
     expect((await shop.status(trans_id)).body).toMatchObject({ status: expected });
@@ -148,9 +148,9 @@ describe('a command for a payment', () => {
 
   test('takes effect before the call is answered, including the notification', async () => {
     const { trans_id } = await sale('upi-b');
-    await order(trans_id, { provider_status: 'executed' });
+    await control(trans_id, { provider_status: 'executed' });
     expect((await shop.inspect(trans_id)).status).toBe('SETTLED');
-    await order(trans_id, { chargeback: true });
+    await control(trans_id, { chargeback: true });
     expect((await shop.inspect(trans_id)).status).toBe('CHARGEBACK');
   });
 
@@ -166,19 +166,19 @@ describe('a command for a payment', () => {
       [{ provider_status: 'executed' }, { chargeback: true }, { chargeback: true }],
       'chargeback',
     ],
-  ])('refuses what contradicts the state: %s', async (_, wishes, member) => {
+  ])('refuses what contradicts the state: %s', async (_, commands, member) => {
     const { trans_id } = await sale('upi-b');
-    for (const wish of wishes.slice(0, -1)) expect((await order(trans_id, wish)).status).toBe(200);
-    const { status, body } = await order(trans_id, wishes.at(-1));
+    for (const command of commands.slice(0, -1)) expect((await control(trans_id, command)).status).toBe(200);
+    const { status, body } = await control(trans_id, commands.at(-1));
     expect(status).toBe(400);
     expect(messages(body)).toEqual([expect.stringMatching(new RegExp(`^${member}: \\S`))]);
   });
 
   test('the test brand, which has no provider, accepts a chargeback only', async () => {
     const { body } = await shop.sale();
-    expect((await order(body.trans_id, { provider_status: 'rejected' })).status).toBe(400);
+    expect((await control(body.trans_id, { provider_status: 'rejected' })).status).toBe(400);
     expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
-    expect((await order(body.trans_id, { chargeback: true })).status).toBe(200);
+    expect((await control(body.trans_id, { chargeback: true })).status).toBe(200);
     expect((await shop.inspect(body.trans_id)).status).toBe('CHARGEBACK');
   });
 });
@@ -283,8 +283,8 @@ describe('the ledger', () => {
     const start = (await shop.sandbox('GET', '/ledger')).body.items.at(-1)?.id ?? 0;
     const { trans_id: first } = await sale('pin-a');
     const { trans_id: second } = await sale('upi-b');
-    await order(second, { provider_status: 'executed' });
-    await order(second, { chargeback: true });
+    await control(second, { provider_status: 'executed' });
+    await control(second, { chargeback: true });
     const { status, body } = await shop.sandbox('GET', `/ledger?after=${start}`);
     expect(status).toBe(200);
     const common = { id: expect.any(Number), operation: '', mid: shop.merchant.mid, amount: '1000', currency: 'USD' };

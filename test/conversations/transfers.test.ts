@@ -1,6 +1,4 @@
-/**
- * Bank transfers: the payer has five minutes from the sale, exact to the second, whichever process or request notices.
- */
+/** Bank transfers: the payer has exactly five minutes from the sale, whichever process or request notices. */
 import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';

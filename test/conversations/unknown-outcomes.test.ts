@@ -1,7 +1,4 @@
-/**
- * Broken connections, odd responses, late successes: the answer to the merchant, the resolved outcome, and the money
- * that moved.
- */
+/** Unknown outcomes: the response to the merchant, the outcome found later, and the money that moved. */
 import { describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';

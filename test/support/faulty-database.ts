@@ -1,4 +1,4 @@
-/** Databases that misbehave: a PostgreSQL of its own that can be paused, and a proxy whose connections can freeze. */
+/** Faulty databases: a separate PostgreSQL server that can be paused, and a proxy that can freeze connections. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ type Address = EmbeddedDatabase['connection'];
 
 export interface PausableServer {
   connection: Address;
-  /** Stops every process of the server, as a machine does that hangs; its sockets stay open. */
+  /** Stops every process of the server, like a host that hangs; its sockets stay open. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ export async function startPausableServer(): Promise<PausableServer> {
     connection: server.connection,
     pause() {
       const postmaster = serverPid(folder);
-      // First the process that could make others.
+      // The postmaster first, because it could start other processes.
       process.kill(postmaster, 'SIGSTOP');
       paused = [postmaster];
       for (const pid of childrenOf(postmaster)) {
@@ -53,14 +53,14 @@ export interface FreezingProxy {
   host: string;
   port: number;
   /**
-   * From now on nothing passes on the connections that exist, in either direction; new ones work. With a text, only
-   * those freeze that have sent it.
+   * Stops all traffic on the existing connections, in both directions; new ones work. With a text, only connections
+   * that have sent it freeze.
    */
   freeze(sent?: string): void;
   close(): Promise<void>;
 }
 
-/** Stands between a gateway and a PostgreSQL that listens on a unix socket. */
+/** A proxy between a gateway and a PostgreSQL server on a Unix socket. */
 export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
   let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
   const server = createServer((client) => {

@@ -24,7 +24,7 @@ export const PATIENTLY = { timeout: 5000 };
 
 export interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever the wire brings
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any response body
   body: any;
   headers: Headers;
 }

@@ -83,8 +83,8 @@ export function operationsOf(shop: TestGateway) {
   const becomes = (id: string, status: string) =>
     expect.poll(async () => (await inspect(id)).status, { timeout: 5000 }).toBe(status);
 
-  const tell = async (id: string, wish: Record<string, unknown>): Promise<void> => {
-    const { status, body } = await shop.sandbox('POST', `/payments/${id}`, wish);
+  const control = async (id: string, command: Record<string, unknown>): Promise<void> => {
+    const { status, body } = await shop.sandbox('POST', `/payments/${id}`, command);
     expect(status, JSON.stringify(body)).toBe(200);
   };
 
@@ -109,7 +109,7 @@ export function operationsOf(shop: TestGateway) {
     inspect,
     sale,
     becomes,
-    tell,
+    control,
     atProvider,
     approve,
     send: (action: OperationAction, id: string, fields: Fields = {}, merchant: Merchant = shop.merchant) =>
@@ -146,7 +146,7 @@ export function operationsOf(shop: TestGateway) {
     async settled(brand = 'vcard', fields: Fields = {}, merchant: Merchant = shop.merchant): Promise<string> {
       const first = brand === 'doc-a' ? 'REDIRECT' : brand === 'upi-b' ? 'PENDING' : 'SETTLED';
       const id = await sale(brand, merchant, fields, first);
-      if (first !== 'SETTLED') await tell(id, { provider_status: 'executed' });
+      if (first !== 'SETTLED') await control(id, { provider_status: 'executed' });
       await becomes(id, 'SETTLED');
       return id;
     },

@@ -20,7 +20,7 @@ export interface Script {
 
 export interface ScriptedProvider {
   connector: Connector;
-  /** Sets the behaviour from now on; omitted members stay unchanged. */
+  /** Sets the behaviour from now on; omitted members get the default. */
   does(script: Partial<Script>): void;
   /** The calls about a payment so far: `submit`, `query`, `void 1000`, `ask void`. */
   calls(reference: string): string[];
