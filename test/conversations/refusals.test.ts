@@ -115,7 +115,11 @@ describe('unreadable bodies: 100000', () => {
     });
   });
   test.each([
-    ['invalid percent-encoding', 'action=SALE&order_id=%zz', 'order_id: This value is not valid percent-encoded UTF-8.'],
+    [
+      'invalid percent-encoding',
+      'action=SALE&order_id=%zz',
+      'order_id: This value is not valid percent-encoded UTF-8.',
+    ],
     ['a truncated escape', 'action=SALE&order_id=%4', 'order_id: This value is not valid percent-encoded UTF-8.'],
     [
       'an escaped lone surrogate',
