@@ -143,7 +143,7 @@ describe('creating an account', () => {
       { name: 'x', locale: 5 },
       'locale: This value should be a language tag such as en or pt-BR, or empty.',
     ],
-  ])('answers %s with 400 and creates no account', async (_, body, entry) => {
+  ])('answers 400 for %s and creates no account', async (_, body, entry) => {
     const before = await shop.rows('select count(*) from accounts');
     expect(await shop.admin('POST', '/accounts', body)).toMatchObject({ status: 400, body: invalid(entry) });
     expect(await shop.rows('select count(*) from accounts')).toEqual(before);

@@ -154,7 +154,7 @@ describe('a session', () => {
     expect((await submit(session, GOOD)).status).toBe(429);
   });
 
-  test('starts from zero when an order is tried again', async () => {
+  test('of an order that is tried again starts from zero', async () => {
     const merchant = await shop.newMerchant({ card_tries_per_session: 1 });
     const first = await open(merchant);
     expect(await submitCards(first, [DECLINED, DECLINED])).toEqual([303, 429]);

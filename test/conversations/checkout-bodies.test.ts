@@ -171,7 +171,7 @@ describe('values that must be objects or lists', () => {
     if (name !== 'custom_data') expect(await sendSession({ [name]: ['x'] })).toEqual(invalid(`${name}: ${NO_OBJECT}`));
   });
 
-  test('refuses invalid fields of a brand', async () => {
+  test('the fields of a brand', async () => {
     const entry = `parameters.doc-a: ${NO_OBJECT}`;
     for (const value of ['x', 17, ['x']]) {
       expect(await sendSession({ parameters: { 'doc-a': value } })).toEqual(invalid(entry));

@@ -264,7 +264,7 @@ describe('a decline', () => {
     expect(inputs((await show(url)).text)).toEqual(Object.keys(form));
   });
 
-  test('attaches the schedule to the attempt that paid', async () => {
+  test('charges the schedule on the attempt that paid', async () => {
     const merchant = await shop.newMerchant();
     const { client_key, password } = merchant;
     const daily = { name: 'Tea', interval_length: '1', interval_unit: 'day', payments_count: '2' };

@@ -323,7 +323,7 @@ test('queries the provider when a notification never arrives', async () => {
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED' });
 });
 
-test('another account cannot see it, and its query changes nothing', async () => {
+test('another account cannot see the payment, and its query changes nothing', async () => {
   const { trans_id, order_id } = await sale();
   const stranger = await shop.newMerchant();
   await provider(trans_id, 'executed');

@@ -90,7 +90,7 @@ describe('the signature covers the bytes', () => {
     ['no signature', (body, event) => [body, { ...signed(event, body), 'webhook-signature': '' }]],
     ['no headers at all', (body) => [body, {}]],
     ['our own bearer token', (body) => [body, { authorization: `Bearer ${shop.provider?.key}` }]],
-  ])('answers %s with 401 and stores nothing', async (_, make) => {
+  ])('answers 401 for %s and stores nothing', async (_, make) => {
     const id = await openPayment();
     const event = newEvent();
     const { status, body } = await post(...make(JSON.stringify(notificationOf(id, 'settled')), event));
@@ -263,7 +263,7 @@ describe('a wrong amount', () => {
   });
 });
 
-test('in a success of a payment that the provider had declined is queried too', async () => {
+test('queries a success with a wrong amount of a payment that the provider had declined', async () => {
   const merchant = await shop.newMerchant();
   await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'late_success' });
   const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344' };
@@ -275,14 +275,14 @@ test('in a success of a payment that the provider had declined is queried too', 
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
 });
 
-test('stores a text that only resembles an invalid character', async () => {
+test('stores a text that contains an escape sequence literally', async () => {
   const id = await openPayment();
   const reason = 'See C:\\u0000 and \\ud83d.';
   expect((await notify(notificationOf(id, 'declined', { reason }))).status).toBe(200);
   expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: reason });
 });
 
-test('of an authorised payment does not end the authorisation', async () => {
+test('a wrong amount of an authorised payment does not end the authorisation', async () => {
   const merchant = await shop.newMerchant();
   const fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '6337180011223344', auth: 'Y' };
   const { body } = await shop.post(saleFields(merchant, fields));

@@ -213,7 +213,7 @@ describe('only safe addresses', () => {
     },
   );
 
-  test('accepts an upper-case address', async () => {
+  test('accepts an address with non-ASCII letters', async () => {
     expect((await paidWith('https://shop.example/дом')).location).toBe('https://shop.example/%D0%B4%D0%BE%D0%BC');
   });
 
@@ -290,7 +290,7 @@ describe('a payer who returns before the outcome is known', () => {
   });
 });
 
-describe('url_target', () => {
+describe('the target window', () => {
   test.each<[string | undefined, string | undefined]>([
     [undefined, undefined],
     ['_self', undefined],
@@ -300,7 +300,7 @@ describe('url_target', () => {
     ['checkout-frame', 'checkout-frame'],
     ['"><script>', undefined],
     ['_unknown', undefined],
-  ])('%j: returns to the shop in %j', async (url_target, target) => {
+  ])('url_target %j: returns to the shop in %j', async (url_target, target) => {
     const { url } = await checkout.open({ methods: ['vcard'], url_target });
     const cancel = elementFor(await show(url), CANCEL_URL);
     const { status, location } = await fill(url, VCARD.success);
@@ -314,7 +314,7 @@ describe('url_target', () => {
     expect(link).toContain('data-go=');
   });
 
-  test('applies to the bank’s page and to the return from it', async () => {
+  test('three_ds_link_target applies to the bank’s page and to the return from it', async () => {
     const merchant = await shop.newMerchant({ three_ds_link_target: '_top' });
     const { url } = await checkout.open({ methods: ['card'] }, merchant);
     await fill(url, { ...CARD, card_expiry: '05/38' });
@@ -326,7 +326,7 @@ describe('url_target', () => {
     expect(elementFor(await show(url), SUCCESS_URL)).not.toContain('target=');
   });
 
-  test('without one the payer returns from the bank as from any page', async () => {
+  test('without three_ds_link_target the payer returns from the bank as from any page', async () => {
     const { url } = await checkout.open({ methods: ['card'] });
     await fill(url, { ...CARD, card_expiry: '05/38' });
     const challenge = await show(url);

@@ -349,7 +349,7 @@ test('crypto-a is pending while the coins are confirmed, and ends SETTLED', asyn
   expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
 });
 
-test('waits for coins that were sent in time, however long the confirmation takes', async () => {
+test('crypto-a waits for coins that were sent in time, however long the confirmation takes', async () => {
   const merchant = await shop.newMerchant();
   const { id, page } = await sale('crypto-a', {}, merchant);
   const { location } = await decide(page, 'approve');

@@ -192,7 +192,7 @@ describe('the form that the browser brings', () => {
 });
 
 describe('a result at the end of the time limit', () => {
-  test('after it is too late, even if the payment was not read since: no card is submitted', async () => {
+  test('received after it is too late, even if the payment was not read since: no card is submitted', async () => {
     for (const [fields, seconds] of [
       [{}, 601],
       [{ session_expiry: 1 }, 61],
@@ -205,7 +205,7 @@ describe('a result at the end of the time limit', () => {
     }
   });
 
-  test('before it counts, though the session ends while the provider processes the submission', async () => {
+  test('received before it counts, though the session ends while the provider processes the submission', async () => {
     const payer = await atBank({ session_expiry: 1 });
     duringSubmission = () => advanceTime(61);
     await send(rreq(payer));
