@@ -136,7 +136,7 @@ describe('every attempt', () => {
     expect(times).toEqual(times.toSorted());
     for (const one of tries) expect(signatureBy(merchant.callback_secret, one)).toBe(0);
     const [row] = [...(await callbacks.stored(merchant)).values()];
-    expect(row).toMatchObject({ body: textOf(tries[0] as Callback), state: 'delivered', tries: 3 });
+    expect(row).toMatchObject({ body: textOf(tries[0] as Callback), state: 'delivered', attempts: 3 });
   });
 
   test.each<[what: string, changes: Record<string, unknown>]>([
@@ -301,7 +301,7 @@ describe('the destination', () => {
     await callbacks.drain();
     await shop.advanceClock(86_400, merchant.mid);
     expect(callbacks.receiver.received).toHaveLength(before);
-    const parked = { state: 'parked', reason: 'No callback_url is set.', tries: 0 };
+    const parked = { state: 'parked', reason: 'No callback_url is set.', attempts: 0 };
     expect([...(await callbacks.stored(merchant)).values()]).toMatchObject([
       { type: 'sale', ...parked },
       { type: 'capture', ...parked },

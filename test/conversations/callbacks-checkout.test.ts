@@ -1,4 +1,4 @@
-/** The callbacks of Checkout payments: each attempt, the results of 3-D Secure, and later operations. */
+/** Callbacks of Checkout payments: each attempt, the response of the card’s bank, and later operations. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALLBACK_MISMATCHES, type CallbackMerchant, callbacksOf } from '../support/callbacks.ts';
 import {
@@ -52,7 +52,7 @@ interface Scene extends Session {
   pass(seconds: number): Promise<void>;
 }
 
-/** A session of an account of its own, whose clock no other test moves. */
+/** A session of an account of its own, so that no other test moves its clock. */
 async function open(fields: Body = {}, settings: Body = {}): Promise<Scene> {
   const merchant = await callbacks.newMerchant(settings);
   const session = await checkout.open(fields, merchant);
@@ -66,8 +66,11 @@ async function submitCard(expiry: string, fields: Body = {}, number = VISA): Pro
   return scene;
 }
 
-/** Submits the form of a page with its hidden fields and the payer's input. */
-async function press(page: { text: string; url: string }, typing: Fields = {}): Promise<{ text: string; url: string }> {
+/** Submits the form of a page with its hidden fields and the payer’s input. */
+async function submitPage(
+  page: { text: string; url: string },
+  input: Fields = {},
+): Promise<{ text: string; url: string }> {
   const action = /<form[^>]*\baction="([^"]*)"/.exec(page.text)?.[1] as string;
   const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const form = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
@@ -80,20 +83,20 @@ async function answerBank({ url }: Scene, answer: Fields): Promise<void> {
 }
 
 // Expected callbacks: the fields besides those that every callback of a payment has.
-const callbackWith = (type: string, status: string, order_status: string, more: Fields = {}): Fields => ({
+const callback = (type: string, status: string, order_status: string, more: Fields = {}): Fields => ({
   ...{ type, status, order_status },
   ...more,
 });
-const SETTLED = callbackWith('sale', 'success', 'settled');
-const RESERVED = callbackWith('sale', 'success', 'pending');
-const REDIRECT = callbackWith('redirect', 'waiting', 'redirect');
-const UNDEFINED = callbackWith('sale', 'undefined', 'pending');
-const declined = (reason: string): Fields => callbackWith('sale', 'fail', 'decline', { reason });
+const SETTLED = callback('sale', 'success', 'settled');
+const AUTHORISED = callback('sale', 'success', 'pending');
+const REDIRECT = callback('redirect', 'waiting', 'redirect');
+const UNDEFINED = callback('sale', 'undefined', 'pending');
+const declined = (reason: string): Fields => callback('sale', 'fail', 'decline', { reason });
 const BY_BANK = declined('Declined by the simulated bank.');
 const TOO_LATE = declined('The payer did not finish in time.');
 const NOT_AUTHENTICATED = declined('The bank could not confirm who is paying.');
 const done = (type: string, order_status: string, amount = '10.00'): Fields =>
-  callbackWith(type, 'success', order_status, { amount, operation_id: OPERATION });
+  callback(type, 'success', order_status, { amount, operation_id: OPERATION });
 
 const common = ({ id, orderId }: Pick<Session, 'id' | 'orderId'>): Fields => ({
   ...{ id, order_number: orderId, order_amount: '10.00', order_currency: 'USD', order_description: 'A test order' },
@@ -107,7 +110,7 @@ const expectCallbacks = async (scene: Scene, expected: Fields[], more: Fields = 
 describe('a card', () => {
   const proof = (transStatus: string, eci: string): Fields => ({ transStatus, eci, protocolVersion: '2.2.0' });
 
-  test.each<[expiry: string, number: string, ...expected: Fields[]]>([
+  test.each<[expiry: string, number: string, ...callbacks: Fields[]]>([
     ['01/38', VISA, SETTLED],
     ['01/38', MASTERCARD, SETTLED],
     ['01/38', AMEX, SETTLED],
@@ -126,18 +129,18 @@ describe('a card', () => {
     ['11/38', VISA, { ...declined('The bank rejected the payment.'), ...proof('R', '07') }],
     ['11/38', MASTERCARD, { ...declined('The bank rejected the payment.'), ...proof('R', '00') }],
   ])('%s of %s', async (expiry, number, ...expected) => {
-    await expectCallbacks(await typed(expiry, {}, number), expected, cardFields(expiry, number));
+    await expectCallbacks(await submitCard(expiry, {}, number), expected, cardFields(expiry, number));
   });
 
-  const CHALLENGED = callbackWith('3ds', 'waiting', '3ds', { transStatus: 'C', protocolVersion: '2.2.0' });
+  const CHALLENGED = callback('3ds', 'waiting', '3ds', { transStatus: 'C', protocolVersion: '2.2.0' });
   const passed = (eci: string): Fields[] => [
     CHALLENGED,
-    callbackWith('3ds', 'success', '3ds', proof('Y', eci)),
+    callback('3ds', 'success', '3ds', proof('Y', eci)),
     { ...SETTLED, ...proof('Y', eci) },
   ];
   const failed = (eci: string): Fields[] => [CHALLENGED, { ...NOT_AUTHENTICATED, ...proof('N', eci) }];
   const CODE = { code: '1234' };
-  test.each<[what: string, expiry: string, number: string, answer: Fields, expected: Fields[]]>([
+  test.each<[what: string, expiry: string, number: string, answer: Fields, callbacks: Fields[]]>([
     ['passed', '05/38', VISA, CODE, passed('05')],
     ['passed', '05/38', MASTERCARD, CODE, passed('02')],
     ['cancelled', '05/38', VISA, { cancel: '1' }, failed('07')],
@@ -147,7 +150,7 @@ describe('a card', () => {
     ['passed, with a duplicate result', '06/39', VISA, CODE, passed('05')],
     ['failed, though the browser claims the contrary', '08/39', VISA, CODE, failed('07')],
   ])('a challenge that is %s, %s of %s', async (_, expiry, number, answer, expected) => {
-    const scene = await typed(expiry, {}, number);
+    const scene = await submitCard(expiry, {}, number);
     await expectCallbacks(scene, [CHALLENGED], cardFields(expiry, number));
     await answerBank(scene, answer);
     await at.becomes(scene.id, expected.length === 3 ? 'SETTLED' : 'DECLINED');
@@ -171,9 +174,9 @@ describe('a card', () => {
     await expectCallbacks(scene, [CHALLENGED, TOO_LATE], cardFields(expiry));
   });
 
-  test('a challenge that is passed after that changes nothing', async () => {
-    const scene = await typed('05/38');
-    const atBank = await press(await show(scene.url));
+  test('a challenge that is passed after it expired changes nothing', async () => {
+    const scene = await submitCard('05/38');
+    const atBank = await submitPage(await show(scene.url));
     await scene.pass(600);
     await submitPage(await submitPage(atBank, CODE));
     await scene.pass(DAY);
@@ -184,7 +187,7 @@ describe('a card', () => {
     const scene = await submitCard('05/38', { auth: 'Y' });
     await answerBank(scene, CODE);
     const [, authenticated] = passed('05');
-    const expected = [CHALLENGED, authenticated as Fields, { ...RESERVED, ...proof('Y', '05') }];
+    const expected = [CHALLENGED, authenticated as Fields, { ...AUTHORISED, ...proof('Y', '05') }];
     await expectCallbacks(scene, expected, cardFields('05/38'));
   });
 
@@ -192,7 +195,7 @@ describe('a card', () => {
     ['12/38', 'approve', 'SETTLED', SETTLED],
     ['12/39', 'approve', 'DECLINED', BY_BANK],
   ])('%s is redirected to its bank', async (expiry, decision, ends, outcome) => {
-    const scene = await typed(expiry);
+    const scene = await submitCard(expiry);
     await expectCallbacks(scene, [REDIRECT], cardFields(expiry));
     const page = await show(scene.url);
     await fill(page.location, { decision });
@@ -203,8 +206,8 @@ describe('a card', () => {
   test.each<[expiry: string, outcome: Fields]>([
     ['01/39', SETTLED],
     ['02/39', declined('The provider never received the payment.')],
-  ])('%s: the answer is lost, and the outcome follows', async (expiry, outcome) => {
-    const scene = await typed(expiry);
+  ])('%s: the connection breaks, and the outcome is determined later', async (expiry, outcome) => {
+    const scene = await submitCard(expiry);
     await expectCallbacks(scene, [UNDEFINED], cardFields(expiry));
     for (const seconds of [5, 5, 15, 30, 60]) await scene.pass(seconds);
     await expectCallbacks(scene, [UNDEFINED, outcome], cardFields(expiry));
@@ -214,12 +217,12 @@ describe('a card', () => {
     const scene = await submitCard('03/38', { auth: 'Y' });
     await checkout.send('payment/capture', { payment_id: scene.id }, scene.merchant);
     const reason = 'The simulated bank refuses the capture.';
-    const refused = callbackWith('capture', 'fail', 'pending', { amount: '10.00', operation_id: OPERATION, reason });
-    await expectCallbacks(scene, [RESERVED, refused], cardFields('03/38'));
+    const refused = callback('capture', 'fail', 'pending', { amount: '10.00', operation_id: OPERATION, reason });
+    await expectCallbacks(scene, [AUTHORISED, refused], cardFields('03/38'));
   });
 
-  test('neither its number nor its code is in any callback', async () => {
-    const scene = await typed('01/38', { req_token: true, recurring_init: true });
+  test('sends neither the card number nor the security code', async () => {
+    const scene = await submitCard('01/38', { req_token: true, recurring_init: true });
     await callbacks.drain();
     const [callback] = callbacks.received(callbacks.urlOf(scene.merchant));
     expect(String(callback?.body)).not.toContain(VISA);
@@ -228,8 +231,8 @@ describe('a card', () => {
 });
 
 describe('a session', () => {
-  test('a declined card, then another: two payments of one order, each reported under its own id', async () => {
-    const scene = await typed('02/38');
+  test('a declined card, then another one: two payments of one order, each with callbacks under its own id', async () => {
+    const scene = await submitCard('02/38');
     expect((await fill(scene.url, cardForm('01/38', MASTERCARD))).status).toBe(303);
     const [second = '', first] = await checkout.attempts(scene.orderId, scene.merchant);
     expect(first).toBe(scene.id);
@@ -239,7 +242,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('the input of one attempt is not in the callbacks of the next', async () => {
+  test('data entered for one attempt is not sent with the next', async () => {
     const scene = await open({ methods: ['card', 'vcard'] });
     await fill(scene.url, cardForm('02/38'));
     await fill(scene.url, VCARD.success);
@@ -247,7 +250,7 @@ describe('a session', () => {
     expect(second).toEqual({ ...common(scene), ...SETTLED, id: expect.any(String), operation_id: second?.id });
   });
 
-  test('without a payer: one callback, when the session expires', async () => {
+  test('a session that is never paid: one callback when it expires, none before', async () => {
     const scene = await open({ session_expiry: 5 });
     await scene.pass(295);
     await expectCallbacks(scene, []);
@@ -255,7 +258,7 @@ describe('a session', () => {
     await expectCallbacks(scene, [TOO_LATE]);
   });
 
-  test('submitted ten times at once has one callback', async () => {
+  test('ten concurrent submits: one set of callbacks', async () => {
     const scene = await open({ methods: ['card'] });
     await Promise.all(Array.from({ length: 10 }, () => fill(scene.url, cardForm('01/38'))));
     await expectCallbacks(scene, [SETTLED], cardFields('01/38'));
@@ -273,15 +276,15 @@ describe('a session', () => {
     await expectCallbacks(scene, [REDIRECT, outcome]);
   });
 
-  test('a payer who waits: a callback as waiting, then one with the outcome', async () => {
+  test('a payer who waits: a callback while pending, then one with the outcome', async () => {
     const order = { currency: 'ARS' };
     const scene = await open({ methods: ['transfer-a'], order });
     await fill(scene.url, { bank_cuil: '20-12345678-6' });
     await scene.pass(300);
-    await expectCallbacks(scene, [callbackWith('sale', 'waiting', 'pending'), TOO_LATE], { order_currency: 'ARS' });
+    await expectCallbacks(scene, [callback('sale', 'waiting', 'pending'), TOO_LATE], { order_currency: 'ARS' });
   });
 
-  test('all data of the merchant and the payer come back, without empty fields', async () => {
+  test('returns all data of the merchant and the payer, and omits empty fields', async () => {
     const fields = {
       methods: ['card'],
       customer: { name: 'Ada King Byron', email: 'ada@example.com', birth_date: '1815-12-10' },
@@ -295,7 +298,7 @@ describe('a session', () => {
       },
       custom_data: { cart: '17', empty: '', gift: true, nothing: null },
     };
-    const scene = await typed('01/38', fields);
+    const scene = await submitCard('01/38', fields);
     await expectCallbacks(scene, [SETTLED], {
       ...cardFields('01/38'),
       customer_name: 'Ada King Byron',
@@ -311,23 +314,23 @@ describe('a session', () => {
     });
   });
 
-  test('the payer’s own data are in the callbacks of that attempt', async () => {
+  test('data that the payer enters is sent with that attempt', async () => {
     const scene = await open({ methods: ['bank-a'] });
     const bank = { 'parameters[bank_code]': 'DEUTDEFF', 'parameters[bank_account_number]': '17' };
     await fill(scene.url, { payer_first_name: 'Ada', payer_last_name: 'Byron', ...bank });
     await expectCallbacks(scene, [REDIRECT], { customer_name: 'Ada Byron' });
   });
 
-  test('card_token is sent only if it was requested', async () => {
-    await expectCallbacks(await typed('01/38', { req_token: true }), [SETTLED], {
+  test('sends card_token when it was requested, and not otherwise', async () => {
+    await expectCallbacks(await submitCard('01/38', { req_token: true }), [SETTLED], {
       ...cardFields('01/38'),
       card_token: TOKEN,
     });
-    await expectCallbacks(await typed('01/38', { req_token: false }), [SETTLED], cardFields('01/38'));
+    await expectCallbacks(await submitCard('01/38', { req_token: false }), [SETTLED], cardFields('01/38'));
   });
 });
 
-describe('an operation', () => {
+describe('operations on a payment', () => {
   const send =
     (path: string, fields: Body = {}) =>
     ({ id, merchant }: Scene) =>
@@ -338,35 +341,35 @@ describe('an operation', () => {
       shop.post(operationFields(merchant, action, id, fields));
   const AUTH = { auth: 'Y' };
 
-  test.each<[what: string, fields: Body, steps: ((scene: Scene) => Promise<{ status: number }>)[], expected: Fields[]]>(
+  test.each<
+    [what: string, fields: Body, steps: ((scene: Scene) => Promise<{ status: number }>)[], callbacks: Fields[]]
+  >([
+    ['refund', {}, [send('payment/refund')], [SETTLED, done('refund', 'refund')]],
     [
-      ['refund', {}, [send('payment/refund')], [SETTLED, done('refund', 'refund')]],
-      [
-        'refund of a part, and of the rest',
-        {},
-        [send('payment/refund', { amount: '4.00' }), send('payment/refund')],
-        [SETTLED, done('refund', 'settled', '4.00'), done('refund', 'refund', '6.00')],
-      ],
-      ['void', AUTH, [send('payment/void')], [RESERVED, done('void', 'void')]],
-      ['capture', AUTH, [send('payment/capture')], [RESERVED, done('capture', 'settled')]],
-      [
-        'capture of a part',
-        AUTH,
-        [send('payment/capture', { amount: '4.00' })],
-        [RESERVED, done('capture', 'settled', '4.00')],
-      ],
-      ['CAPTURE over /post', AUTH, [post('CAPTURE')], [RESERVED, done('capture', 'settled')]],
-      ['VOID over /post', AUTH, [post('VOID')], [RESERVED, done('void', 'void')]],
-      ['CREDITVOID of a reservation', AUTH, [post('CREDITVOID')], [RESERVED, done('reversal', 'reversal')]],
-      [
-        'CREDITVOID of a part',
-        {},
-        [post('CREDITVOID', { amount: '1.00' })],
-        [SETTLED, done('refund', 'settled', '1.00')],
-      ],
+      'refund of a part, and of the rest',
+      {},
+      [send('payment/refund', { amount: '4.00' }), send('payment/refund')],
+      [SETTLED, done('refund', 'settled', '4.00'), done('refund', 'refund', '6.00')],
     ],
-  )('%s', async (_, fields, steps, expected) => {
-    const scene = await typed('01/38', fields);
+    ['void', AUTH, [send('payment/void')], [AUTHORISED, done('void', 'void')]],
+    ['capture', AUTH, [send('payment/capture')], [AUTHORISED, done('capture', 'settled')]],
+    [
+      'capture of a part',
+      AUTH,
+      [send('payment/capture', { amount: '4.00' })],
+      [AUTHORISED, done('capture', 'settled', '4.00')],
+    ],
+    ['CAPTURE over /post', AUTH, [post('CAPTURE')], [AUTHORISED, done('capture', 'settled')]],
+    ['VOID over /post', AUTH, [post('VOID')], [AUTHORISED, done('void', 'void')]],
+    ['CREDITVOID of an authorisation', AUTH, [post('CREDITVOID')], [AUTHORISED, done('reversal', 'reversal')]],
+    [
+      'CREDITVOID of a part',
+      {},
+      [post('CREDITVOID', { amount: '1.00' })],
+      [SETTLED, done('refund', 'settled', '1.00')],
+    ],
+  ])('%s', async (_, fields, steps, expected) => {
+    const scene = await submitCard('01/38', fields);
     for (const step of steps) expect((await step(scene)).status).toBe(200);
     await expectCallbacks(scene, expected, cardFields('01/38'));
   });
@@ -380,17 +383,17 @@ describe('an operation', () => {
   test('an authorisation that is not captured within seven days', async () => {
     const scene = await submitCard('01/38', AUTH);
     await scene.pass(7 * DAY);
-    await expectCallbacks(scene, [RESERVED, callbackWith('expiry', 'success', 'expired')], cardFields('01/38'));
+    await expectCallbacks(scene, [AUTHORISED, callback('expiry', 'success', 'expired')], cardFields('01/38'));
   });
 
   test('a chargeback', async () => {
     const scene = await submitCard('01/38');
-    await at.tell(scene.id, { chargeback: true });
-    await expectCallbacks(scene, [SETTLED, callbackWith('chargeback', 'success', 'chargeback')], cardFields('01/38'));
+    await at.control(scene.id, { chargeback: true });
+    await expectCallbacks(scene, [SETTLED, callback('chargeback', 'success', 'chargeback')], cardFields('01/38'));
   });
 
   test('credit to the card: a part, then the rest', async () => {
-    const scene = await typed('01/38', { req_token: true });
+    const scene = await submitCard('01/38', { req_token: true });
     const [sale] = await callbacks.delivered(scene.merchant);
     const credit = (order_amount: string) =>
       checkout.send(
@@ -412,9 +415,9 @@ describe('an operation', () => {
     );
   });
 
-  // Every callback that is read here is checked for its hash, so the hash covers the order of the credit.
-  test('credit under an order of its own: a refund of the payment with the order of the credit', async () => {
-    const scene = await typed('01/38', { req_token: true });
+  // The hash of every callback is verified, so it covers the order number of the credit.
+  test('credit under its own order: a refund of the payment that carries the order number of the credit', async () => {
+    const scene = await submitCard('01/38', { req_token: true });
     const [sale] = await callbacks.delivered(scene.merchant);
     const fields = creditFields({ order_amount: '4.00', card_token: sale?.card_token });
     const { body } = await checkout.send('payment/card/credit', fields, scene.merchant);
@@ -422,13 +425,13 @@ describe('an operation', () => {
     const { operation_id } = body;
     const credited = { ...done('refund', 'settled', '4.00'), operation_id, order_number: fields.order_id };
     await expectCallbacks(scene, [SETTLED, credited], card);
-    // A later refund has the order of the payment again.
+    // A later refund carries the order number of the payment again.
     await checkout.send('payment/refund', { payment_id: scene.id, amount: '1.00' }, scene.merchant);
     await expectCallbacks(scene, [SETTLED, credited, done('refund', 'settled', '1.00')], card);
   });
 
-  test('credit under an order of its own with a late outcome: the work loop sends the same order', async () => {
-    const scene = await typed('01/38', { req_token: true });
+  test('credit under its own order with a delayed outcome: the callback carries the same order number', async () => {
+    const scene = await submitCard('01/38', { req_token: true });
     const [sale] = await callbacks.delivered(scene.merchant);
     await at.fault('timeout_after', { mid: scene.merchant.mid });
     const fields = creditFields({ order_amount: '4.00', card_token: sale?.card_token });
@@ -442,9 +445,9 @@ describe('an operation', () => {
   });
 });
 
-describe('a recurring payment', () => {
-  test('by the merchant: type recurring, the first payment named, the card the same', async () => {
-    const scene = await typed('01/38', { recurring_init: true, custom_data: { plan: 'gold' } });
+describe('a repeated payment', () => {
+  test('by the merchant: type recurring, with the id of the first payment and the same card', async () => {
+    const scene = await submitCard('01/38', { recurring_init: true, custom_data: { plan: 'gold' } });
     const [first] = await callbacks.delivered(scene.merchant);
     const recurring_token = first?.recurring_token as string;
     const order = newOrder({ description: 'Another month' });
@@ -456,7 +459,7 @@ describe('a recurring payment', () => {
       {
         ...{
           ...card,
-          ...callbackWith('recurring', 'success', 'settled'),
+          ...callback('recurring', 'success', 'settled'),
           id: body.payment_id,
           operation_id: body.payment_id,
         },
@@ -482,7 +485,7 @@ describe('a recurring payment', () => {
     expect(status).toBe(200);
     const [, second] = await callbacks.delivered(scene.merchant);
     expect(second).toMatchObject({
-      ...callbackWith('recurring', 'fail', 'decline', { reason: 'Declined by the test connector.' }),
+      ...callback('recurring', 'fail', 'decline', { reason: 'Declined by the test connector.' }),
       ...{ order_number: `${scene.orderId}-2`, recurring_init_trans_id: scene.id },
     });
   });
@@ -500,13 +503,13 @@ describe('a recurring payment', () => {
     expect(await callbacks.delivered(merchant)).toEqual([
       { ...common(session), ...SETTLED, ...again, recurring_token: expect.any(String) },
       {
-        ...{ ...common(session), ...again, ...callbackWith('recurring', 'success', 'settled') },
+        ...{ ...common(session), ...again, ...callback('recurring', 'success', 'settled') },
         ...{ id: expect.any(String), operation_id: expect.any(String), order_number: `${session.orderId}:1` },
       },
     ]);
   });
 });
 
-test('in the end every change and every outcome has exactly one callback', async () => {
+test('every change and every outcome has exactly one callback', async () => {
   expect(await shop.rows(CALLBACK_MISMATCHES)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The callbacks of `/post` payments: one for every change and every outcome, in order, and no others. */
+/** Callbacks of `/post` payments: every change and every outcome, once, in order, and nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
@@ -32,11 +32,11 @@ const DAY = 86_400;
 const OPERATION = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 const SETTINGS = { account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' };
 
-/** One payment and the means to act on it. */
+/** A payment and the parties that act on it. */
 interface Scene {
   merchant: CallbackMerchant;
   id: string;
-  /** The page that the payer was redirected to. */
+  /** The page to which the payer was redirected. */
   page: string;
   pass(seconds: number): Promise<void>;
   send(action: OperationAction, fields?: Fields): Promise<Fields>;
@@ -44,7 +44,7 @@ interface Scene {
 
 type Step = (scene: Scene) => Promise<unknown>;
 
-/** A sale of an account of its own, whose clock no other test moves. */
+/** A sale of an account of its own, so that no other test moves its clock. */
 async function begin(brand: string, fields: Fields = {}, settings: Record<string, unknown> = {}) {
   const merchant = await callbacks.newMerchant({ ...SETTINGS, ...settings });
   return continueWith(merchant, brandSale(brand, merchant, fields));
@@ -70,7 +70,7 @@ async function continueWith(merchant: CallbackMerchant, request: Fields) {
 const fault = (merchant: CallbackMerchant, mode: string, more: Record<string, unknown> = {}): Promise<void> =>
   at.fault(mode, { mid: merchant.mid, ...more });
 
-// Steps: what happens to a payment.
+// Steps: actions and events that change a payment.
 const operation =
   (action: OperationAction, amount = ''): Step =>
   ({ send }) =>
@@ -87,8 +87,8 @@ const provider =
 const bank = (code: string): Step => provider({ bank_callback: code });
 const executes = provider({ provider_status: 'executed' });
 const approves: Step = ({ id }) => at.approve(id);
-/** Changes the provider's record of the payment without a notification to the gateway. */
-const behindOurBack =
+/** Changes the provider’s ledger without a notification to the gateway. */
+const atProviderOnly =
   (kind: string, amount: string): Step =>
   ({ id }) =>
     at.atProvider(`/v1/payments/${id}/${kind}`, { operation: 'another-client', amount });
@@ -110,26 +110,26 @@ const setFault =
     fault(merchant, mode);
 
 // Expected callbacks: the fields besides those that every callback of a payment has.
-const callbackWith = (action: string, result: string, status: string, more: Fields = {}): Fields => ({
+const callback = (action: string, result: string, status: string, more: Fields = {}): Fields => ({
   ...{ action, result, status },
   ...more,
 });
-const SETTLED = callbackWith('SALE', 'SUCCESS', 'SETTLED');
-const PENDING = callbackWith('SALE', 'SUCCESS', 'PENDING');
-const REDIRECT = callbackWith('SALE', 'REDIRECT', 'REDIRECT');
-const UNDEFINED = callbackWith('SALE', 'UNDEFINED', 'PENDING');
-const declined = (decline_reason: string): Fields => callbackWith('SALE', 'DECLINED', 'DECLINED', { decline_reason });
+const SETTLED = callback('SALE', 'SUCCESS', 'SETTLED');
+const PENDING = callback('SALE', 'SUCCESS', 'PENDING');
+const REDIRECT = callback('SALE', 'REDIRECT', 'REDIRECT');
+const UNDEFINED = callback('SALE', 'UNDEFINED', 'PENDING');
+const declined = (decline_reason: string): Fields => callback('SALE', 'DECLINED', 'DECLINED', { decline_reason });
 const TOO_LATE = declined('The payer did not finish in time.');
 const BY_PROVIDER = declined('Declined by the simulated provider.');
 const done = (action: string, status: string, amount = '10.00'): Fields =>
-  callbackWith(action, 'SUCCESS', status, { amount, operation_id: OPERATION });
+  callback(action, 'SUCCESS', status, { amount, operation_id: OPERATION });
 const refused = (action: string, status: string, decline_reason: string, amount = '10.00'): Fields =>
-  callbackWith(action, 'DECLINED', status, { amount, decline_reason, operation_id: OPERATION });
+  callback(action, 'DECLINED', status, { amount, decline_reason, operation_id: OPERATION });
 
 const AUTH = { auth: 'Y' };
 const passesQueryIntervals = passes(5, 5, 15, 30, 60, 300, 900, 3600, 21_600);
 
-type Row = [what: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]];
+type Row = [what: string, brand: string, fields: Fields, steps: Step[], callbacks: Fields[]];
 
 const SALES: Row[] = [
   ['settled', 'vcard', {}, [], [SETTLED]],
@@ -138,11 +138,11 @@ const SALES: Row[] = [
   ['declined', 'pin-a', { payer_email: 'decline@example.com' }, [], [BY_PROVIDER]],
   ['authorised', 'vcard', AUTH, [], [PENDING]],
   [
-    'charged back',
+    'taken back by the bank',
     'vcard',
     {},
     [provider({ chargeback: true })],
-    [SETTLED, callbackWith('CHARGEBACK', 'SUCCESS', 'CHARGEBACK')],
+    [SETTLED, callback('CHARGEBACK', 'SUCCESS', 'CHARGEBACK')],
   ],
   ['authorised, and settled by the provider itself', 'pin-a', AUTH, [executes], [PENDING, SETTLED]],
 ];
@@ -151,21 +151,21 @@ const OPERATIONS: Row[] = [
   ['CAPTURE of everything', 'vcard', AUTH, [operation('CAPTURE')], [PENDING, done('CAPTURE', 'SETTLED')]],
   ['CAPTURE of a part', 'vcard', AUTH, [operation('CAPTURE', '4.00')], [PENDING, done('CAPTURE', 'SETTLED', '4.00')]],
   [
-    'CAPTURE that the provider declines',
+    'CAPTURE that the provider refuses',
     'pin-a',
     AUTH,
     [atProviderOnly('void', '1000'), operation('CAPTURE')],
     [PENDING, refused('CAPTURE', 'PENDING', 'Only an authorised payment can be captured.')],
   ],
   [
-    'CAPTURE whose answer is lost: no callback before its outcome is known',
+    'CAPTURE whose response is lost: no callback before its outcome is known',
     'pin-a',
     AUTH,
     [setFault('timeout_after'), operation('CAPTURE'), passes(10)],
     [PENDING, done('CAPTURE', 'SETTLED')],
   ],
   [
-    'CAPTURE in flight while the provider settles it: a callback for both',
+    'CAPTURE pending while the provider settles it: a callback for both',
     'pin-a',
     AUTH,
     [setFault('timeout_after'), operation('CAPTURE'), executes, passes(10)],
@@ -194,14 +194,14 @@ const OPERATIONS: Row[] = [
     ],
   ],
   [
-    'CREDITVOID that the provider declines',
+    'CREDITVOID that the provider refuses',
     'pin-a',
     {},
     [atProviderOnly('refund', '500'), operation('CREDITVOID')],
     [SETTLED, refused('CREDITVOID', 'SETTLED', 'The amount is more than what is left of the payment.')],
   ],
   [
-    'CAPTURE of a part, and a full refund of it',
+    'CAPTURE of a part, and all of it back',
     'vcard',
     AUTH,
     [operation('CAPTURE', '4.00'), operation('CREDITVOID')],
@@ -212,7 +212,7 @@ const OPERATIONS: Row[] = [
     'vcard',
     AUTH,
     [passes(7 * DAY)],
-    [PENDING, callbackWith('EXPIRY', 'SUCCESS', 'EXPIRED')],
+    [PENDING, callback('EXPIRY', 'SUCCESS', 'EXPIRED')],
   ],
 ];
 
@@ -295,7 +295,7 @@ describe('a payer', () => {
 
 describe('a failing provider', () => {
   const NEVER = declined('The provider never received the payment.');
-  test.each<[mode: string, brand: string, fields: Fields, steps: Step[], expected: Fields[]]>([
+  test.each<[mode: string, brand: string, fields: Fields, steps: Step[], callbacks: Fields[]]>([
     ['timeout_before', 'pin-a', {}, [], [UNDEFINED, NEVER]],
     ['timeout_after', 'pin-a', {}, [], [UNDEFINED, SETTLED]],
     ['error_500', 'pin-a', {}, [], [UNDEFINED, NEVER]],
@@ -330,14 +330,14 @@ describe('a failing provider', () => {
     await fault(merchant, 'none');
   });
 
-  test('an operator who resolves the attention of a payment causes no callback', async () => {
+  test('sends no callback when an operator attends to a payment', async () => {
     const scene = await begin('transfer-a', PESOS);
     for (const step of [passes(300), executes, isAttendedTo('late_success')]) await step(scene);
     expect((await shop.admin('POST', `/payments/${scene.id}/attended`)).status).toBe(200);
     expect(await callbacks.delivered(scene.merchant)).toHaveLength(2);
   });
 
-  test('a notification of a wrong amount causes no callback; the answer to a query does', async () => {
+  test('sends no callback for a notification with a wrong amount, but one for the outcome of the query', async () => {
     const scene = await begin('hosted-b');
     await fault(scene.merchant, 'wrong_amount');
     for (const step of [decides('approve'), isAttendedTo('wrong_amount')]) await step(scene);
@@ -347,13 +347,13 @@ describe('a failing provider', () => {
   });
 });
 
-describe('a payer who is asked for details on our page', () => {
-  test.each<[brand: string, fields: Fields, after: Step[], expected: Fields[]]>([
+describe('a payer who fills in fields on the payment page', () => {
+  test.each<[brand: string, fields: Fields, after: Step[], callbacks: Fields[]]>([
     ['local-b', { payer_country: 'PE' }, [approves, becomes('SETTLED')], [REDIRECT, REDIRECT, SETTLED]],
     ['upi-a', { payer_country: 'IN' }, [approves, becomes('SETTLED')], [REDIRECT, PENDING, SETTLED]],
     ['transfer-a', { payer_country: 'AR', ...PESOS }, [passes(300)], [REDIRECT, PENDING, TOO_LATE]],
   ])(
-    '%s: a callback when the payer is redirected to our page, and another when the page is submitted',
+    '%s: a callback when the payer is sent to the payment page, and another one when the payment proceeds',
     async (brand, fields, after, expected) => {
       const { complete = {}, asked = [] } = BRAND_EXPECTATIONS[brand] ?? {};
       const merchant = await callbacks.newMerchant();
@@ -368,7 +368,7 @@ describe('a payer who is asked for details on our page', () => {
     },
   );
 
-  test('who never comes: a callback when the hour is over', async () => {
+  test('a payer who never comes: a callback after one hour', async () => {
     const merchant = await callbacks.newMerchant();
     const fields = { brand: 'upi-a', identifier: '', payer_country: 'IN' };
     const { pass } = await continueWith(merchant, saleFields(merchant, fields));
@@ -377,7 +377,7 @@ describe('a payer who is asked for details on our page', () => {
   });
 });
 
-describe('a recurring payment', () => {
+describe('a repeated payment', () => {
   const CUSTOM = { 'custom_data[plan]': 'gold' };
   const repeatFields = (merchant: CallbackMerchant, first: Fields, fields: Fields = {}): Fields => {
     const order_id = newOrderId();
@@ -396,7 +396,7 @@ describe('a recurring payment', () => {
     return body.schedule_id;
   };
 
-  test('RECURRING_SALE: the first callback has the token, and the recurring payment has its own callback', async () => {
+  test('RECURRING_SALE: the first payment sends its token, the repetition has callbacks of its own', async () => {
     const { merchant, body: first } = await begin('vcard', { recurring_init: 'Y', ...CUSTOM });
     const again = await continueWith(merchant, repeatFields(merchant, first));
     const reserved = await continueWith(merchant, repeatFields(merchant, first, AUTH));
@@ -410,13 +410,13 @@ describe('a recurring payment', () => {
         ...{ ...common, ...SETTLED, order_id: first.order_id, trans_id: first.trans_id, operation_id: first.trans_id },
         ...{ amount: '10.00', recurring_token: first.recurring_token },
       },
-      { ...of(again), ...callbackWith('RECURRING_SALE', 'SUCCESS', 'SETTLED') },
-      { ...of(reserved), ...callbackWith('RECURRING_SALE', 'SUCCESS', 'PENDING') },
+      { ...of(again), ...callback('RECURRING_SALE', 'SUCCESS', 'SETTLED') },
+      { ...of(reserved), ...callback('RECURRING_SALE', 'SUCCESS', 'PENDING') },
       { ...of(reserved), ...done('CAPTURE', 'SETTLED', '1.00'), operation_id },
     ]);
   });
 
-  test('a recurring payment that is declined, and one whose answer is lost', async () => {
+  test('a repetition that is declined, and one whose response is lost', async () => {
     const { merchant, body: first, pass } = await begin('vcard', { recurring_init: 'Y' });
     const change = { 'vcard.success': [], 'vcard.decline': ['success@example.com'] };
     expect((await shop.admin('PATCH', `/accounts/${merchant.mid}`, change)).status).toBe(200);
@@ -427,9 +427,9 @@ describe('a recurring payment', () => {
     const decline_reason = 'Declined by the test connector.';
     expect(await callbacks.delivered(merchant)).toMatchObject([
       { ...SETTLED, recurring_token: first.recurring_token },
-      callbackWith('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
-      callbackWith('RECURRING_SALE', 'UNDEFINED', 'PENDING'),
-      callbackWith('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
+      callback('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
+      callback('RECURRING_SALE', 'UNDEFINED', 'PENDING'),
+      callback('RECURRING_SALE', 'DECLINED', 'DECLINED', { decline_reason }),
     ]);
   });
 
@@ -443,7 +443,7 @@ describe('a recurring payment', () => {
     await pass(3 * DAY);
     const common = { ...CUSTOM, schedule_id, amount: '10.00', currency: 'USD', descriptor: 'Test Shop' };
     const ids = { trans_id: expect.any(String), operation_id: expect.any(String) };
-    const charge = callbackWith('RECURRING_SALE', 'SUCCESS', 'SETTLED');
+    const charge = callback('RECURRING_SALE', 'SUCCESS', 'SETTLED');
     expect(await callbacks.delivered(merchant)).toEqual([
       { ...common, ...SETTLED, ...ids, order_id: first.order_id, recurring_token: first.recurring_token },
       { ...common, ...charge, ...ids, order_id: `${first.order_id}:1` },
@@ -452,15 +452,15 @@ describe('a recurring payment', () => {
   });
 });
 
-describe('no further callback for', () => {
-  test('a repeat of the sale, alone or ten times at once', async () => {
+describe('no callback is sent for', () => {
+  test('a repeated sale, sequential or ten times concurrently', async () => {
     const merchant = await callbacks.newMerchant();
     const request = saleFields(merchant);
     for (let times = 0; times < 2; times++) await Promise.all(Array.from({ length: 10 }, () => shop.post(request)));
     expect(await callbacks.delivered(merchant)).toHaveLength(1);
   });
 
-  test('a declined order that is paid again: one for each payment', async () => {
+  test('the declined attempt when its order is tried again: the new payment has its own callback', async () => {
     const { merchant, pass, request } = await begin('vcard', { identifier: 'decline@example.com' });
     await pass(16);
     const { order_id = '' } = request;
@@ -487,7 +487,7 @@ describe('no further callback for', () => {
     expect(await callbacks.delivered(merchant)).toMatchObject([PENDING]);
   });
 
-  test('the repeat of an operation', async () => {
+  test('the second of two identical operations', async () => {
     const { merchant, id } = await begin('vcard', AUTH);
     const capture = () => shop.post(operationFields(merchant, 'CAPTURE', id));
     const answers = await Promise.all(Array.from({ length: 8 }, capture));
@@ -496,8 +496,8 @@ describe('no further callback for', () => {
   });
 });
 
-describe('the same callback, whatever causes the change', () => {
-  test.each<[action: string, fields: Fields, expected: Fields[]]>([
+describe('the trigger of a change does not matter', () => {
+  test.each<[action: string, fields: Fields, callbacks: Fields[]]>([
     ['capture', AUTH, [PENDING, done('CAPTURE', 'SETTLED')]],
     ['void', AUTH, [PENDING, done('VOID', 'VOID')]],
     ['refund', {}, [SETTLED, done('CREDITVOID', 'REFUND')]],
@@ -507,7 +507,7 @@ describe('the same callback, whatever causes the change', () => {
     expect(await callbacks.delivered(merchant)).toMatchObject(expected);
   });
 
-  test('ten status queries at the moment when the payer’s time is over', async () => {
+  test('ten status queries at the moment when the payment expires', async () => {
     const { merchant, id } = await begin('transfer-a', PESOS);
     await shop.gateway.installation.moveClock(merchant.mid, 300_000);
     await readClock(shop.gateway);
@@ -516,7 +516,7 @@ describe('the same callback, whatever causes the change', () => {
     expect(await callbacks.delivered(merchant)).toMatchObject([PENDING, TOO_LATE]);
   });
 
-  test('a status query that learns what the bank did', async () => {
+  test('a status query that finds the bank’s decision', async () => {
     const { merchant, id } = await begin('ips', DINARS);
     await executes({ id } as Scene);
     for (let times = 0; times < 3; times++) await shop.status(id, merchant);
@@ -524,7 +524,7 @@ describe('the same callback, whatever causes the change', () => {
   });
 });
 
-test('the callback of an operation has the operation_id of its answer', async () => {
+test('the callback of an operation carries the operation id of the response', async () => {
   const { merchant, send } = await begin('vcard', AUTH);
   const { operation_id: captured } = await send('CAPTURE');
   const { operation_id: refunded } = await send('CREDITVOID', { amount: '4.00' });
@@ -538,7 +538,7 @@ test.each([
   ['100', 'JPY'],
   ['1.25', 'KWD'],
 ])(
-  'an operation on all of %s %s has the amount as the merchant wrote it, like its answer',
+  'an operation on all of %s %s sends the amount as the merchant wrote it, like its response',
   async (amount, currency) => {
     const { merchant, send } = await begin('vcard', { ...AUTH, order_amount: amount, order_currency: currency });
     expect(await send('CAPTURE')).toMatchObject({ amount });
@@ -547,11 +547,11 @@ test.each([
   },
 );
 
-test('in the end every change and every outcome has exactly one callback', async () => {
+test('every change and every outcome has exactly one callback', async () => {
   expect(await shop.rows(CALLBACK_MISMATCHES)).toEqual([]);
 });
 
-test('the log contains no hash and no secret of any callback', async () => {
+test('logs neither a hash nor a secret of any callback', async () => {
   const { merchant } = await begin('vcard');
   await callbacks.drain();
   const hashes = callbacks.receiver.received.map((received) => readCallback(received).fields.hash as string);
