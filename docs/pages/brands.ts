@@ -97,8 +97,8 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
 
 - The account setting ${code('brands')} limits an account to some brands. The setting ${code('brand_aliases')} defines
   other names for brands.
-- A field that is _asked_ may be left out. The sale is then answered with a redirect to a page of the gateway, where the
-  payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
+- A field that is _requested from the payer if missing_ may be left out. The sale then returns a redirect to a page of
+  the gateway, where the payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
   contains it.
 - Card payments and payments with ${recurring()} support [recurring sales](merchant/recurring.md).

@@ -1,4 +1,4 @@
-/** The door of the operator's calls: JSON behind one bearer token. */
+/** Authentication by bearer token and JSON parsing for the admin and sandbox APIs. */
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../rules/errors.ts';
@@ -16,7 +16,7 @@ export function requireBearer(app: FastifyInstance, action: string, isToken: (di
   });
 }
 
-/** A call without a body may still say that it speaks JSON. */
+/** Accepts an empty body with a JSON content type, which clients send with calls that have no body. */
 export function readOptionalJson(app: FastifyInstance): void {
   const readJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>

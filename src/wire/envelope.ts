@@ -1,4 +1,4 @@
-/** The error envelope that every protocol answers with. */
+/** The error response that all APIs share. */
 import { Overloaded } from '../lib/batch.ts';
 import { isOutage } from '../lib/faults.ts';
 import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
@@ -22,7 +22,7 @@ export function envelope(error: ErrorName, problems: readonly Problem[] = []): E
   };
 }
 
-/** The faults of reading a request that the HTTP server itself finds. */
+/** Errors that Fastify raises while it reads a request. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('bodyTooLarge'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => invalidField('content-type', 'This content type is not supported.'),
@@ -31,7 +31,7 @@ const SERVER_FAULTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidField('body', 'The body is not as long as its content-length says.'),
 };
 
-/** What an error means on the wire; whatever is not a refusal is our own fault or an outage. */
+/** Maps an error to a refusal. An error that is not a refusal is an outage or an internal error. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };

@@ -1,4 +1,4 @@
-/** The face for operators' machines: alive, ready, and the counts. */
+/** Routes for monitoring: liveness, readiness and metrics. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
 

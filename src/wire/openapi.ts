@@ -1,4 +1,4 @@
-/** The interface for machines: one OpenAPI document, made from the rows that the gateway itself goes by. */
+/** The OpenAPI document of the gateway, generated from the same tables that its checks use. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
@@ -28,7 +28,7 @@ const ERROR = object({
   error_message: text,
   errors: described(
     listOf(object({ error_code: integer, error_message: text })),
-    'The fields at fault, as `field: sentence`; empty when there are none.',
+    'The invalid fields, as `field: sentence`; may be empty.',
   ),
 });
 
@@ -42,12 +42,12 @@ const inHeader = (name: string, description: string): Json => ({
 
 const NOTIFICATION = object(
   {
-    reference: described(text, 'The payment, by the id that the gateway gave it.'),
+    reference: described(text, 'The payment id that the gateway assigned.'),
     type: choice(['payment', 'bank_status', 'chargeback', 'operation']),
   },
   {
-    status: described(text, 'Of a payment: `settled`, `declined`, `pending`, …'),
-    code: described(text, 'Of a bank: `ACSC`, `RJCT`, …'),
+    status: described(text, 'With `payment`: `settled`, `declined`, `pending`, …'),
+    code: described(text, 'With `bank_status`: the code of the bank, `ACSC`, `RJCT`, …'),
     amount: described(text, 'In minor units.'),
     currency: text,
     reason: text,
@@ -55,21 +55,21 @@ const NOTIFICATION = object(
 );
 
 const signature = [
-  inHeader('webhook-id', 'The event; the same event counts once.'),
+  inHeader('webhook-id', 'The id of the event; a repeated event is ignored.'),
   inHeader('webhook-timestamp', 'Seconds since 1970.'),
-  inHeader('webhook-signature', '`v1,` and the base64 of the HMAC-SHA256 over `{id}.{timestamp}.{body}`.'),
+  inHeader('webhook-signature', '`v1,` and the base64-encoded HMAC-SHA256 of `{id}.{timestamp}.{body}`.'),
 ];
 
 const inbound: Json = {
-  parameters: [inPath('connector', choice(['upstream', 'vcard']), 'Whose news they are.')],
+  parameters: [inPath('connector', choice(['upstream', 'vcard']), 'The connector of the provider.')],
   post: {
     operationId: 'receiveNotification',
     tags: ['providers'],
-    summary: 'Takes news of a provider: signed, and kept before they are answered.',
+    summary: 'Receives a signed provider notification and stores it before it responds.',
     parameters: signature,
     requestBody: jsonBody(NOTIFICATION),
     responses: {
-      ...answers('The news are kept.', object({ result: { const: 'SUCCESS' } })),
+      ...answers('The notification is stored.', object({ result: { const: 'SUCCESS' } })),
       ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
     },
   },
@@ -79,7 +79,7 @@ const threeDsResult: Json = {
   post: {
     operationId: 'receiveAuthentication',
     tags: ['providers'],
-    summary: 'Takes the result of a 3DS challenge from the directory, signed; nothing else counts.',
+    summary: 'Receives the signed result of a 3-D Secure challenge from the directory server.',
     parameters: signature,
     requestBody: jsonBody(
       object(
@@ -89,7 +89,7 @@ const threeDsResult: Json = {
     ),
     responses: {
       ...answers(
-        'The result is applied.',
+        'The result was applied.',
         object({
           messageType: { const: 'RRes' },
           messageVersion: text,
@@ -103,34 +103,34 @@ const threeDsResult: Json = {
 };
 
 const page = { content: { 'text/html': { schema: text } } };
-const linkParameter = [inPath('link', text, 'The secret part of the address.')];
+const linkParameter = [inPath('link', text, 'The secret token of the address.')];
 
-/** A page for a payer’s browser. */
-const view = (operationId: string, summary: string, more: Json = {}): Json => ({
+/** An operation that returns a page for the payer’s browser. */
+const pageOperation = (operationId: string, summary: string, more: Json = {}): Json => ({
   operationId,
   tags: ['payers'],
   summary,
   responses: {
     '200': { description: 'A page.', ...page },
-    '303': { description: 'The payer goes on: to the provider, to our page, or back to the shop.' },
-    '404': { description: 'The link does not work.', ...page },
-    '503': { description: 'The page cannot be shown at the moment.', ...page },
+    '303': { description: 'Redirect to the provider, to another page of the gateway, or back to the shop.' },
+    '404': { description: 'The link is unknown.', ...page },
+    '503': { description: 'The page is temporarily unavailable.', ...page },
     ...more,
   },
 });
 
-const incomplete = {
-  '403': { description: 'Another site sent the form; nothing was taken.', ...page },
+const formRefusals = {
+  '403': { description: 'The form was submitted by another site; nothing was paid.', ...page },
   '413': { description: 'The form is too large.', ...page },
-  '422': { description: 'Something is missing or wrong; the page says what.', ...page },
-  '429': { description: 'Too often; nothing was taken, and the page says when to try again.', ...page },
+  '422': { description: 'Fields are missing or invalid; the page marks them.', ...page },
+  '429': { description: 'Too many attempts; nothing was paid, and the page shows when to try again.', ...page },
 };
 
 const health = (operationId: string, summary: string, content: Json, refused: Json = {}): Json => ({
   get: { operationId, tags: ['health'], summary, responses: { '200': { description: 'OK', content }, ...refused } },
 });
 
-const status = (word: string): Json => ({ 'application/json': { schema: object({ status: { const: word } }) } });
+const status = (value: string): Json => ({ 'application/json': { schema: object({ status: { const: value } }) } });
 
 export function openApi(publicUrl: string): Record<string, unknown> {
   return {
@@ -139,64 +139,78 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       title: 'Turnpike',
       version: VERSION,
       summary: 'An open, self-hosted payment gateway.',
-      description:
-        'Every answer has the header `x-request-id`. What works today, and how a request is signed, is in the merchant guide.',
+      description: 'Every response has the header `x-request-id`. The merchant guide describes how to sign requests.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl || '/' }],
     tags: [
-      { name: 'merchants', description: 'Signed forms of merchants.' },
-      { name: 'checkout', description: 'Signed JSON of merchants whose payers pay on our page.' },
-      { name: 'payers', description: 'Pages for the browsers of payers.' },
-      { name: 'providers', description: 'What providers send.' },
+      { name: 'merchants', description: 'Server-to-server API for merchants: signed forms.' },
+      {
+        name: 'checkout',
+        description: 'Checkout API for merchants: signed JSON; payers pay on the hosted payment page.',
+      },
+      { name: 'payers', description: 'Hosted payment pages for payers.' },
+      { name: 'providers', description: 'Notifications from providers.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
       { name: 'payments', description: 'Payments, for operators.' },
-      { name: 'callbacks', description: 'What merchants are told, for operators.' },
-      { name: 'sandbox', description: 'Time and the provider simulator; these paths exist in the sandbox only.' },
-      { name: 'health', description: 'For the machines of operators.' },
+      { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
+      {
+        name: 'sandbox',
+        description: 'The clock, the provider simulator and the callback inbox; only in the sandbox.',
+      },
+      { name: 'health', description: 'Health checks and metrics, for operators.' },
     ],
     paths: {
       ...POST_PATHS,
       ...CHECKOUT_PATHS,
       '/pay/{link}': {
         parameters: linkParameter,
-        get: view('showPayment', 'Asks the payer for what is missing, or tells how the payment stands.'),
-        post: view('completePayment', 'Takes what the payer filled in.', incomplete),
+        get: pageOperation(
+          'showPayment',
+          'Shows the payment page: a form, the next step, or the status of the payment.',
+        ),
+        post: pageOperation('completePayment', 'Submits the form of the payment page.', formRefusals),
       },
       '/pay/{link}/status': {
         parameters: linkParameter,
         get: {
           operationId: 'followPayment',
           tags: ['payers'],
-          summary: 'Tells the page of a payer whether it is still up to date.',
+          summary: 'Returns the version of a payment, which the payment page polls to detect changes.',
           responses: {
-            ...answers('Another version than that of the page: it loads itself again.', object({ version: text })),
-            '404': { description: 'The link does not work.', content: { 'application/json': { schema: object({}) } } },
-            '503': { description: 'It cannot be told at the moment.', ...page },
+            ...answers(
+              'The current version. If the page shows another version, it reloads itself.',
+              object({ version: text }),
+            ),
+            '404': { description: 'The link is unknown.', content: { 'application/json': { schema: object({}) } } },
+            '503': { description: 'The status is temporarily unavailable.', ...page },
           },
         },
       },
       '/return/{link}': {
         parameters: linkParameter,
-        get: view('return', 'Where a provider sends the payer back to; leads on to the shop.'),
-        post: view('returnByPost', 'The same for providers that send payers back by POST.'),
+        get: pageOperation(
+          'return',
+          'Return address for payers who come back from a provider; redirects to the shop or to the payment page.',
+        ),
+        post: pageOperation('returnByPost', 'Return address for providers that send payers back by POST.'),
       },
       '/3ds/{link}': {
         parameters: linkParameter,
-        post: view('returnFromBank', 'Where the bank of a card sends the payer back to after a challenge.'),
+        post: pageOperation('returnFromBank', 'Return address for payers who come back from a 3-D Secure challenge.'),
       },
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...OPERATOR_PATHS,
       ...CALLBACK_PATHS,
-      '/health/live': health('isLive', 'Whether the process runs.', status('live')),
+      '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
         'isReady',
-        'Whether a row could be written just now.',
+        'Readiness: the database accepts writes.',
         status('ready'),
         refusals('unavailable'),
       ),
-      '/metrics': health('metrics', 'Counts for Prometheus.', { 'text/plain': { schema: text } }),
+      '/metrics': health('metrics', 'Metrics in Prometheus format.', { 'text/plain': { schema: text } }),
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
@@ -209,7 +223,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
 export function openApiRoutes(app: FastifyInstance, gateway: Gateway): void {
   let document: string | undefined;
   app.get('/openapi.json', async (_request, reply) => {
-    // Composed when it is first asked for: before the gateway listens, it does not know its own address.
+    // Built on the first request: the address of the gateway is not known before it listens.
     document ??= JSON.stringify(openApi(gateway.publicUrl));
     return reply.type('application/json; charset=utf-8').send(document);
   });

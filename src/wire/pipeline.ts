@@ -1,4 +1,4 @@
-/** The gates that every merchant request passes, in the decided order; the first that fails answers. */
+/** The checks of every merchant request, in a fixed order; the first check that fails determines the error. */
 import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { cardNumberIn } from '../lib/card.ts';
@@ -9,19 +9,19 @@ import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } f
 import type { ApiOperation } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
 
-/** A body of either protocol, as the gates look at it. */
+/** The body of a request of either protocol, as the checks read it. */
 export interface RequestBody {
   /** The value of a scalar field, empty when it was not sent. */
   value(name: string): string;
   /** Whether the field arrived as a list or an object. */
   isNested(name: string): boolean;
-  /** Whether a value arrived as text, and not as a number or a truth value of JSON. */
+  /** Whether the value arrived as a string, not as a JSON number or boolean. */
   isText(name: string): boolean;
-  /** The positions of a list that arrived as `name[0][…]`, `name[1][…]`. */
+  /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */
   positions(name: string): readonly string[];
-  /** Every name and every value, to look for what must not be sent. */
+  /** Every name and value, to search for data that must not be sent. */
   texts(): Iterable<[name: string, value: string]>;
-  /** What was wrong with the body itself. */
+  /** Problems of the body itself, such as invalid encoding. */
   problems: readonly Problem[];
 }
 
@@ -30,8 +30,8 @@ export interface AccountFields {
   problems: readonly Problem[];
 }
 
-/** What the checks of fields look at: the request, the account, and where we are. */
-export const contextOf = ({ callbackReach }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
+/** What field checks depend on: the request, the settings of the account, and the allowed callback addresses. */
+export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
   value: body.value,
   positions: body.positions,
   setting: settingsReader(settings),
@@ -42,7 +42,7 @@ export interface MerchantRequest {
   operation: ApiOperation | undefined;
   body: RequestBody;
   keyField: 'client_key' | 'merchant_key';
-  /** Where the request came from, behind trusted proxies. */
+  /** The client's IP address; behind a trusted proxy, the address that the proxy forwards. */
   address: string;
   /** Called with the account as soon as its key is known. */
   onAccount: (account: Account) => void;
@@ -50,28 +50,28 @@ export interface MerchantRequest {
   accountFields?: ((account: Account) => AccountFields) | undefined;
 }
 
-/** Lets a request through to its account, or refuses it. */
+/** Runs all checks and returns the account of the request, or throws a refusal. */
 export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
-  const operation = knownOperation(request);
-  readableBody(request);
-  const account = await knownKey(gateway, request);
+  const operation = requireOperation(request);
+  requireReadableBody(request);
+  const account = await requireAccount(gateway, request);
   request.onAccount(account);
-  allowedAddress(account, request);
-  wellFormedFields(gateway, account, operation, request);
-  rightHash(account, operation, request);
+  requireAllowedAddress(account, request);
+  requireValidFields(gateway, account, operation, request);
+  requireValidHash(account, operation, request);
   return account;
 }
 
-function knownOperation({ operation }: MerchantRequest): ApiOperation {
+function requireOperation({ operation }: MerchantRequest): Operation {
   if (!operation) throw new Refusal('unknownRoute');
   return operation;
 }
 
-function readableBody({ body }: MerchantRequest): void {
+function requireReadableBody({ body }: MerchantRequest): void {
   if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
 }
 
-async function knownKey(gateway: Gateway, { body, keyField }: MerchantRequest): Promise<Account> {
+async function requireAccount(gateway: Gateway, { body, keyField }: MerchantRequest): Promise<Account> {
   const key = body.value(keyField);
   const environment = environmentOfKey(key);
   if (environment !== undefined && environment !== gateway.environment) throw new Refusal('wrongEnvironment');
@@ -84,41 +84,42 @@ async function knownKey(gateway: Gateway, { body, keyField }: MerchantRequest): 
   return account;
 }
 
-function allowedAddress(account: Account, { address }: MerchantRequest): void {
+function requireAllowedAddress(account: Account, { address }: MerchantRequest): void {
   if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');
 }
 
-function wellFormedFields(gateway: Gateway, account: Account, operation: ApiOperation, request: MerchantRequest): void {
+function requireValidFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
   const { body } = request;
-  const context = contextOf(gateway, account, body);
+  const context = fieldContext(gateway, account, body);
   const problems = [
-    ...revealedPasswords(account, body),
-    ...revealedCards(body),
-    ...nestedScalars(operation.fields, body),
+    ...passwordProblems(account, body),
+    ...cardNumberProblems(body),
+    ...scalarProblems(operation.fields, body),
   ];
   checkFields(operation.fields, context, problems);
-  const more = request.accountFields?.(account);
-  if (more) {
-    problems.push(...more.problems, ...nestedScalars(more.fields, body));
-    checkFields(more.fields, context, problems);
+  const extra = request.accountFields?.(account);
+  if (extra) {
+    problems.push(...extra.problems, ...scalarProblems(extra.fields, body));
+    checkFields(extra.fields, context, problems);
   }
   if (problems.length === 0) return;
   const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
-  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', firstOfEach(problems));
+  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', firstPerField(problems));
 }
 
-/** Where two rows speak of the same field, the first thing that is wrong with it is enough. */
-const firstOfEach = (problems: readonly Problem[]): Problem[] =>
+/** Reports one problem per field, the first, when several entries describe the same field. */
+const firstPerField = (problems: readonly Problem[]): Problem[] =>
   [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 
-/** A password belongs into the hash only; one that is sent has to be stopped before it spreads. */
-function revealedPasswords(account: Account, body: RequestBody): Problem[] {
+/** Refuses a request that contains the password: it is only an input of the hash, and must not be stored or logged. */
+function passwordProblems(account: Account, body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const password of account.passwords()) {
-    const isIn = (text: string): boolean => text.length >= password.length && text.toLowerCase().includes(password);
+    const containsPassword = (text: string): boolean =>
+      text.length >= password.length && text.toLowerCase().includes(password);
     for (const [name, value] of body.texts()) {
-      const isInName = isIn(name);
-      if (!isInName && !isIn(value)) continue;
+      const isInName = containsPassword(name);
+      if (!isInName && !containsPassword(value)) continue;
       problems.push({
         field: isInName ? 'body' : printableName(name),
         sentence: 'This value contains the password of the account, which should never be sent.',
@@ -128,8 +129,8 @@ function revealedPasswords(account: Account, body: RequestBody): Problem[] {
   return problems;
 }
 
-/** A card number in a text for people would be kept in the open; the number of the order may be repeated there. */
-function revealedCards(body: RequestBody): Problem[] {
+/** Refuses card numbers, which would be stored in plain text. Digits of the order number are allowed everywhere. */
+function cardNumberProblems(body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const [name, value] of body.texts()) {
     const number = cardNumberAt(name, value);
@@ -143,7 +144,7 @@ function revealedCards(body: RequestBody): Problem[] {
   return problems;
 }
 
-function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
+function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] {
   const problems: Problem[] = [];
   for (const { name, alias, items, isLoose } of fields) {
     if (items) continue;
@@ -156,7 +157,7 @@ function nestedScalars(fields: readonly Field[], body: RequestBody): Problem[] {
   return problems;
 }
 
-function rightHash(account: Account, operation: ApiOperation, { body }: MerchantRequest): void {
+function requireValidHash(account: Account, operation: Operation, { body }: MerchantRequest): void {
   const values = operation.signs.map(body.value);
   if (isWireHash(body.value('hash'), values, account.passwords())) return;
   throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);

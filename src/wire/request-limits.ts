@@ -1,4 +1,4 @@
-/** The limits on how many API requests an account and an address may send per second, counted in this process. */
+/** Rate limits on API requests per account and per client address, counted in this process. */
 import type { Account, Gateway } from '../core/context.ts';
 import { isLoopback, networkOf } from '../lib/address.ts';
 import { createRateLimit, type RateLimit } from '../lib/rate-limit.ts';
@@ -8,11 +8,11 @@ import { LIMITS } from '../rules/limits.ts';
 export interface RequestLimits {
   /** Counts a request before its body is read. */
   countAddress(address: string): void;
-  /** Counts a request as soon as its key is known. */
+  /** Counts a request as soon as its account is known. */
   countAccount(account: Account): void;
 }
 
-/** Each throws a refusal when the request is one too many. */
+/** Both functions throw a refusal when the request exceeds its limit. */
 export function createRequestLimits({ metrics }: Gateway, perAddress: number): RequestLimits {
   const addresses = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
   const accounts = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
@@ -24,7 +24,7 @@ export function createRequestLimits({ metrics }: Gateway, perAddress: number): R
   };
   return {
     countAddress(address) {
-      // Programs of the same machine share one address, and so does everything behind a proxy that is not trusted yet.
+      // Loopback is shared by all programs on this machine, and by all clients of a local proxy that is not trusted yet.
       if (perAddress > 0 && !isLoopback(address)) count('address', addresses, networkOf(address), perAddress);
     },
     countAccount({ mid, settings }) {

@@ -1,11 +1,11 @@
-/** The face of time: again and again does what is due, until it is stopped. */
+/** The work loop: processes what is due, in rounds, until it is stopped. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from '../core/context.ts';
 import { drainDueWork, startDueWork } from '../core/due.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface WorkLoop {
-  /** Ends after the round that is under way. */
+  /** Waits for the current round to finish. */
   stop(): Promise<void>;
 }
 
@@ -15,11 +15,11 @@ export function startWorkLoop(gateway: Gateway): WorkLoop {
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        // Callbacks have a pace of their own: a slow receiver keeps nothing else from happening.
+        // Callbacks are delivered independently, so that a slow merchant server does not delay other work.
         gateway.deliverer.wake();
         await startDueWork(gateway, () => stopping.signal.aborted);
       } catch (error) {
-        gateway.log.warn({ err: error }, 'work loop could not do what is due');
+        gateway.log.warn({ err: error }, 'work loop failed');
       }
       await pause(LIMITS.workPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

@@ -1,4 +1,4 @@
-/** Admin calls on accounts: make, list, read, change, rotate the password. */
+/** Admin calls on accounts: create, list, read, change, rotate secrets. */
 import type { FastifyInstance } from 'fastify';
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import type { Account, Gateway } from '../../core/context.ts';
@@ -10,7 +10,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings, readSettings } from '../../rules/settings.ts';
 import { objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
-interface Named {
+interface AccountParams {
   Params: { mid: string };
 }
 
@@ -25,7 +25,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     created_at: wireDate(account.createdAt),
   });
 
-  const existing = async (mid: string): Promise<Account> => {
+  const requireAccount = async (mid: string): Promise<Account> => {
     const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
     if (!account) throw new Refusal('noSuchAccount');
     return account;
@@ -36,12 +36,12 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     if (name === undefined) throw invalidField('name', SENTENCES.blank);
     const created = await createAccount(gateway, name, settings);
     reply.code(201);
-    const { settings: visibleSettings, ...shown } = view(created.account);
+    const { settings: settingsView, ...accountView } = view(created.account);
     return {
-      ...shown,
+      ...accountView,
       password: created.password.reveal(),
       callback_secret: created.callbackSecret.reveal(),
-      settings: visibleSettings,
+      settings: settingsView,
     };
   });
 
@@ -51,34 +51,34 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(await listAccounts(gateway, size + 1, query.cursor), size, (account) => account.mid, view);
   });
 
-  app.get<Named>('/accounts/:mid', async (request) => view(await existing(request.params.mid)));
+  app.get<AccountParams>('/accounts/:mid', async (request) => view(await requireAccount(request.params.mid)));
 
-  app.patch<Named>('/accounts/:mid', async (request) => {
-    const { mid } = await existing(request.params.mid);
+  app.patch<AccountParams>('/accounts/:mid', async (request) => {
+    const { mid } = await requireAccount(request.params.mid);
     const { name, settings } = readAccount(gateway, request.body);
     return view((await changeAccount(gateway, mid, name, settings)) as Account);
   });
 
-  app.post<Named>('/accounts/:mid/rotate-password', async (request) => {
-    const { mid } = await existing(request.params.mid);
+  app.post<AccountParams>('/accounts/:mid/rotate-password', async (request) => {
+    const { mid } = await requireAccount(request.params.mid);
     const { secret, previousUntil } = await rotateSecret(gateway, mid, 'password');
     return { mid, password: secret.reveal(), previous_password_valid_until: wireDate(previousUntil) };
   });
 
-  app.post<Named>('/accounts/:mid/rotate-callback-secret', async (request) => {
-    const { mid } = await existing(request.params.mid);
+  app.post<AccountParams>('/accounts/:mid/rotate-callback-secret', async (request) => {
+    const { mid } = await requireAccount(request.params.mid);
     const { secret, previousUntil } = await rotateSecret(gateway, mid, 'callbackSecret');
     return { mid, callback_secret: secret.reveal(), previous_callback_secret_valid_until: wireDate(previousUntil) };
   });
 }
 
-/** A name and settings; the settings stand beside the name or below `settings`. */
+/** Reads a name and settings; the settings are members of the body, of its object `settings`, or of both. */
 function readAccount(
   { callbackReach }: Gateway,
   body: unknown,
 ): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
-  const { name, settings: below, ...beside } = objectBody(body);
-  const sent = { ...(below === undefined ? {} : objectBody(below, 'settings')), ...beside };
+  const { name, settings: nested, ...topLevel } = objectBody(body);
+  const sent = { ...(nested === undefined ? {} : objectBody(nested, 'settings')), ...topLevel };
   const { set, problems } = readSettings(sent, callbackReach);
   if (name !== undefined && !isAccountName(name)) {
     const sentence =

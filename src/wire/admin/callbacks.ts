@@ -1,4 +1,4 @@
-/** Admin calls on callbacks: the log of deliveries, one with everything that was tried, and sending them again. */
+/** Admin calls on callbacks: the delivery log, one callback with its attempts, and resending. */
 import type { FastifyInstance } from 'fastify';
 import { callbackId, readCallbackId } from '../../core/callbacks/callback-id.ts';
 import {
@@ -16,19 +16,19 @@ import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { dateTime, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
-interface Named {
+interface CallbackParams {
   Params: { id: string };
 }
 
-/** What callbacks are chosen by, in a list and when they are sent again. */
+/** The filters of the list and of a resend. */
 const FILTER = {
   mid: uuidText,
   payment_id: uuidText,
   state: (text: string) => CALLBACK_STATES.find((state) => state === text),
-  from: moment,
-  to: moment,
+  from: dateTime,
+  to: dateTime,
 };
 
 export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -48,34 +48,34 @@ export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(callbacks, size, ({ callback }) => callbackId(callback), callbackView);
   });
 
-  app.get<Named>('/callbacks/:id', async (request) => {
+  app.get<CallbackParams>('/callbacks/:id', async (request) => {
     const found = await findCallback(gateway, request.params.id);
     return { ...loggedView(found), body: found.callback.body };
   });
 
-  app.post<Named>('/callbacks/:id/resend', async (request) => ({
+  app.post<CallbackParams>('/callbacks/:id/resend', async (request) => ({
     resent: await resendCallback(gateway, request.params.id),
   }));
 
   app.post('/callbacks/resend', async (request) => {
-    const { payment_id: paymentId, ...rest } = readChoice(objectBody(request.body));
+    const { payment_id: paymentId, ...rest } = readResendFilter(objectBody(request.body));
     return { resent: await resendCallbacks(gateway, { ...rest, paymentId }) };
   });
 }
 
-/** Which callbacks to send again; a slip of the pen must not mean all of them, so nothing may be empty or unknown. */
-function readChoice(body: Record<string, unknown>) {
+/** Reads which callbacks to resend. Empty and unknown filters are refused, so that a typing error does not resend everything. */
+function readResendFilter(body: Record<string, unknown>) {
   const problems: Problem[] = Object.entries(body).flatMap(([field, value]) =>
     Object.hasOwn(FILTER, field) && (typeof value !== 'string' || value === '')
       ? [{ field, sentence: SENTENCES.invalid }]
       : [],
   );
   if (problems.length > 0) throw new Refusal('invalidData', problems);
-  const choice = readQuery(body, FILTER);
-  if (choice.mid === undefined && choice.payment_id === undefined) {
+  const filter = readQuery(body, FILTER);
+  if (filter.mid === undefined && filter.payment_id === undefined) {
     throw invalidField('body', 'The body should have mid or payment_id: whose callbacks are sent again.');
   }
-  return choice;
+  return filter;
 }
 
 function callbackView({ callback, destination }: CallbackView) {
@@ -89,8 +89,8 @@ function callbackView({ callback, destination }: CallbackView) {
     reason: callback.reason,
     tries: callback.attempts,
     next_try_at: wireDateOrNull(callback.dueAt),
-    // A query may carry what lets a caller in.
-    url: destination === '' ? null : destination.replace(/\?.*$/s, ''),
+    // The query string may contain credentials.
+    url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
     format: callback.isJson ? 'json' : 'form',
     created_at: wireDate(callback.createdAt),
     finished_at: wireDateOrNull(callback.finishedAt),
@@ -98,7 +98,10 @@ function callbackView({ callback, destination }: CallbackView) {
 }
 
 /** A callback with its attempts, oldest first. */
-export const loggedView = ({ log, ...view }: LoggedCallback) => ({ ...callbackView(view), log: log.map(attemptView) });
+export const loggedView = ({ log, ...shown }: LoggedCallback) => ({
+  ...callbackView(shown),
+  log: log.map(attemptView),
+});
 
 const attemptView = (one: CallbackAttempt) => ({
   try: one.attempt,

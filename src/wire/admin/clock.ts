@@ -1,4 +1,4 @@
-/** Admin calls on the sandbox clock: what time it is, and let time pass. */
+/** Admin calls on the sandbox clock: read it and advance it. */
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
 import { moveClock } from '../../core/clock.ts';
@@ -8,9 +8,9 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { objectBody, readQuery, uuidText } from './input.ts';
 
-/** Dates are written with four digits for the year. */
+/** Dates of the API have a four-digit year. */
 const LAST_DAY = Date.UTC(9999, 0, 1);
-const MOST_SECONDS = 100 * 366 * 24 * 3600;
+const MAX_OFFSET_SECONDS = 100 * 366 * 24 * 3600;
 
 export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
   const view = (mid: string | undefined) => ({
@@ -19,23 +19,23 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
     mid: mid ?? null,
   });
 
-  const existing = async (mid: string | undefined): Promise<string | undefined> => {
+  const requireAccount = async (mid: string | undefined): Promise<string | undefined> => {
     if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
     return mid;
   };
 
-  app.get('/clock', async (request) => view(await existing(readQuery(request.query, { mid: uuidText }).mid)));
+  app.get('/clock', async (request) => view(await requireAccount(readQuery(request.query, { mid: uuidText }).mid)));
 
   app.post('/clock', async (request) => {
-    const { advance_seconds: seconds, mid: given } = objectBody(request.body);
-    if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MOST_SECONDS)) {
-      throw invalidField('advance_seconds', `This value should be a number from 0 to ${MOST_SECONDS}.`);
+    const { advance_seconds: seconds, mid: midValue } = objectBody(request.body);
+    if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MAX_OFFSET_SECONDS)) {
+      throw invalidField('advance_seconds', `This value should be a number from 0 to ${MAX_OFFSET_SECONDS}.`);
     }
-    const mid = typeof given === 'string' ? uuidText(given) : undefined;
-    if (mid === undefined && given !== undefined && given !== null) throw invalidField('mid', SENTENCES.notUuid);
+    const mid = typeof midValue === 'string' ? uuidText(midValue) : undefined;
+    if (mid === undefined && midValue !== undefined && midValue !== null) throw invalidField('mid', SENTENCES.notUuid);
     const byMs = Math.round(seconds * 1000);
-    if (gateway.clock.offset(await existing(mid)) + byMs > MOST_SECONDS * 1000) {
-      throw invalidField('advance_seconds', `The clock should not run more than ${MOST_SECONDS} seconds ahead.`);
+    if (gateway.clock.offset(await requireAccount(mid)) + byMs > MAX_OFFSET_SECONDS * 1000) {
+      throw invalidField('advance_seconds', `The clock should not run more than ${MAX_OFFSET_SECONDS} seconds ahead.`);
     }
     if (gateway.clock.now(mid) + seconds * 1000 > LAST_DAY)
       throw invalidField('advance_seconds', 'The year would be past 9999.');

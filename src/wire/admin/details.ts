@@ -1,8 +1,8 @@
-/** What was sent with a payment, for the operator: under the names of the requests, without what nobody may read. */
+/** The details of a payment for the operator: under the field names of the requests, with sealed values masked. */
 import type { PaymentDetails } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 
-const STARS = '***';
+const MASK = '***';
 
 export function detailsView({ session, ...details }: PaymentDetails) {
   const { returnUrl, termUrl3ds, callbackUrl, customData, recurringOf, sealed, ...rest } = details;
@@ -13,12 +13,12 @@ export function detailsView({ session, ...details }: PaymentDetails) {
     callback_url: callbackUrl,
     custom_data: customData,
     recurring_init_trans_id: recurringOf,
-    sealed: sealed && STARS,
+    sealed: sealed && MASK,
     session: session && sessionView(session),
   };
 }
 
-/** What the merchant said of the payer stands with the payment itself. */
+/** Leaves out `payer`, which the payment itself has. */
 function sessionView({ id, until, payer: _payer, ...session }: NonNullable<PaymentDetails['session']>) {
   const { successUrl, cancelUrl, expiryUrl, errorUrl, urlTarget, cardTokens, wantsToken, sealed, ...rest } = session;
   return {
@@ -30,7 +30,7 @@ function sessionView({ id, until, payer: _payer, ...session }: NonNullable<Payme
     error_url: errorUrl,
     url_target: urlTarget,
     ...rest,
-    sealed: sealed && STARS,
+    sealed: sealed && MASK,
     card_token: cardTokens,
     req_token: wantsToken,
   };

@@ -1,4 +1,4 @@
-/** Admin calls on payments: the list, and one payment with everything that happened to it. */
+/** Admin calls on payments and provider notifications: lists, a payment with its history, and operations. */
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../../core/accounts.ts';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
@@ -26,7 +26,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
-import { anyText, moment, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { anyText, dateTime, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/payments', async (request) => {
@@ -37,8 +37,8 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       brand: anyText,
       attention: (text) => ATTENTIONS.find((attention) => attention === text),
       schedule_id: uuidText,
-      from: moment,
-      to: moment,
+      from: dateTime,
+      to: dateTime,
       limit: pageSize,
       cursor: uuidText,
     });
@@ -80,11 +80,11 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   for (const [name, perform] of Object.entries(OPERATOR_ACTIONS)) {
     app.post<{ Params: { paymentId: string } }>(`/payments/:paymentId/${name}`, async (request) => {
-      const order = readOrder(request.body);
+      const operationRequest = readOperationRequest(request.body);
       const found = await inspectPayment(gateway, request.params.paymentId);
       const account = found && (await findAccount(gateway, found.payment.mid));
       if (!found || !account) throw new Refusal('noSuchPayment');
-      const { payment, operation } = await perform(gateway, account, found.payment, order);
+      const { payment, operation } = await perform(gateway, account, found.payment, operationRequest);
       return { ...paymentView(payment), operation: operationView(payment, operation) };
     });
   }
@@ -96,15 +96,18 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
-/** What an operator asks for besides the payment; both are empty when they are left out. */
-interface OperatorOrder {
+/** The body of an operation; a missing member is an empty string. */
+interface OperationRequest {
   amount: string;
   operationId: string;
 }
 
-/** What an operator may do to a payment, through the same core as the merchant. */
+/** The operations that an operator may perform, by the same core functions as for a merchant. */
 const OPERATOR_ACTIONS: Readonly<
-  Record<string, (gateway: Gateway, account: Account, payment: WholePayment, order: OperatorOrder) => Promise<Operated>>
+  Record<
+    string,
+    (gateway: Gateway, account: Account, payment: WholePayment, body: OperationRequest) => Promise<Operated>
+  >
 > = {
   capture: (gateway, _account, payment, { amount, operationId }) =>
     capture(gateway, payment, amount, 'operator', operationId),
@@ -113,11 +116,11 @@ const OPERATOR_ACTIONS: Readonly<
     refund(gateway, account, payment, amount, 'operator', 'refundOrReversal', operationId),
 };
 
-/** An amount is a text, or is left out for everything; an id makes the request safe to repeat. */
-function readOrder(body: unknown): OperatorOrder {
+/** Without `amount` the operation is for the whole amount; `operation_id` makes the request idempotent. */
+function readOperationRequest(body: unknown): OperationRequest {
   const { amount = '', operation_id: operationId = '', ...rest } = body === undefined ? {} : objectBody(body);
   const [unknown] = Object.keys(rest);
-  // A slip of the pen must not refund everything.
+  // A misspelled `amount` must not refund the whole payment.
   if (unknown !== undefined)
     throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
   if (typeof amount !== 'string') throw invalidField('amount', SENTENCES.invalid);
@@ -139,19 +142,19 @@ export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void
   });
 }
 
-/** Ids of events are the provider's own texts, so the cursor is encoded. */
+/** Event ids are chosen by the provider, so the cursor is encoded. */
 const notificationCursor = ({ receivedAt, connector, eventId }: NotificationRow): string =>
   Buffer.from(JSON.stringify([receivedAt, connector, eventId])).toString('base64url');
 
 function readNotificationCursor(text: string) {
-  const [receivedAt, connector, eventId, ...rest] = listOf(Buffer.from(text, 'base64url').toString());
-  const isMoment = typeof receivedAt === 'number' && receivedAt >= 0 && receivedAt <= LATEST_MS;
+  const [receivedAt, connector, eventId, ...rest] = parseList(Buffer.from(text, 'base64url').toString());
+  const isDate = typeof receivedAt === 'number' && receivedAt >= 0 && receivedAt <= LATEST_MS;
   const isText = (value: unknown): value is string => typeof value === 'string' && anyText(value) !== undefined;
-  if (!isMoment || !isText(connector) || !isText(eventId) || rest.length > 0) return undefined;
+  if (!isDate || !isText(connector) || !isText(eventId) || rest.length > 0) return undefined;
   return { receivedAt, connector, eventId };
 }
 
-function listOf(text: string): unknown[] {
+function parseList(text: string): unknown[] {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : [];
@@ -160,12 +163,12 @@ function listOf(text: string): unknown[] {
   }
 }
 
-/** The year 9999; later ones are written in a form that the database does not read. */
+/** The year 9999; JavaScript writes later years in a format that the database does not read. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
 const NOTIFICATION_STATES = ['new', 'applied', 'unmatched'] as const;
 
-const moneyOf =
+const amountFormatter =
   ({ currency }: Payment) =>
   (minor: bigint): string =>
     amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
@@ -174,14 +177,14 @@ const operationView = (payment: Payment, operation: OperationRow) => ({
   operation_id: operation.operationId,
   operation: operation.verb,
   state: operation.state,
-  amount: moneyOf(payment)(operation.amount),
+  amount: amountFormatter(payment)(operation.amount),
   reason: operation.reason,
   requested_at: wireDate(operation.requestedAt),
   finished_at: operation.finishedAt === null ? null : wireDate(operation.finishedAt),
 });
 
 function paymentView(payment: Payment) {
-  const money = moneyOf(payment);
+  const formatAmount = amountFormatter(payment);
   return {
     payment_id: payment.paymentId,
     mid: payment.mid,
@@ -192,9 +195,9 @@ function paymentView(payment: Payment) {
     protocol: payment.protocol,
     amount: payment.amountText,
     currency: payment.currency,
-    authorised: money(payment.authorised),
-    captured: money(payment.captured),
-    refunded: money(payment.refunded),
+    authorised: formatAmount(payment.authorised),
+    captured: formatAmount(payment.captured),
+    refunded: formatAmount(payment.refunded),
     decline_reason: payment.declineReason,
     attention: payment.attention,
     schedule_id: payment.scheduleId,
@@ -203,14 +206,14 @@ function paymentView(payment: Payment) {
   };
 }
 
-const notificationView = (notifications: NotificationRow) => ({
-  connector: notifications.connector,
-  event_id: notifications.eventId,
-  reference: notifications.reference,
-  type: notifications.body.type,
-  state: notifications.state,
-  tries: notifications.attempts,
-  received_at: wireDate(notifications.receivedAt),
+const notificationView = (notification: NotificationRow) => ({
+  connector: notification.connector,
+  event_id: notification.eventId,
+  reference: notification.reference,
+  type: notification.body.type,
+  state: notification.state,
+  tries: notification.attempts,
+  received_at: wireDate(notification.receivedAt),
 });
 
 const historyView = (row: HistoryRow) => ({

@@ -1,11 +1,11 @@
-/** Admin calls on schedules: what they charge, how far they are, and when the next charge comes. */
+/** Admin calls on schedules: their terms, their subscriptions, and the time of the next charge. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, ListedSchedule, ListedSubscription, Schedule } from '../../core/context.ts';
 import { listSchedules, listSubscriptions } from '../../core/schedules.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { milliseconds, page, pageSize, readQuery, uuidText } from './input.ts';
+import { epochMs, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/schedules', async (request) => {
@@ -29,12 +29,12 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
-/** Own ids tell no time, so the cursor names the time and both ids. */
+/** Ids that merchants choose are not ordered by time, so the cursor contains the creation time and both ids. */
 const cursorOf = ({ createdAt, scheduleId, mid }: Schedule): string => `${createdAt}.${scheduleId}.${mid}`;
 
 function readCursor(text: string) {
   const [time = '', scheduleId = '', mid = ''] = text.split('.');
-  const createdAt = milliseconds(time);
+  const createdAt = epochMs(time);
   return createdAt !== undefined && isUuid(scheduleId) && isUuid(mid) ? { createdAt, scheduleId, mid } : undefined;
 }
 

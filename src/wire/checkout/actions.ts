@@ -1,4 +1,4 @@
-/** What each Checkout request does once it has passed the gates. */
+/** The operations of Checkout: what each does with a request that passed the checks. */
 import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
@@ -8,7 +8,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
-import { type CheckoutBody, contentOf } from './body.ts';
+import { type CheckoutBody, canonicalContent } from './body.ts';
 import { session } from './session.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;
@@ -27,8 +27,8 @@ const status: Perform = async (gateway, account, { value }) => {
   return size === '' ? statusAnswer(newest) : attempts.map(statusAnswer);
 };
 
-/** The payment that a request names; another account's is as unknown as one that never was. */
-async function existing(gateway: Gateway, account: Account, paymentId: string): Promise<WholePayment> {
+/** The payment with this id; a payment of another account is refused like one that does not exist. */
+async function requirePayment(gateway: Gateway, account: Account, paymentId: string): Promise<WholePayment> {
   const payment = await findPayment(gateway, account, paymentId);
   if (!payment) throw new Refusal('unknownPayment');
   return payment;
@@ -46,7 +46,7 @@ const recurring: Perform = async (gateway, account, body) => {
     description: value('order.description'),
     isAuthorisation: isYes(value('auth')),
     scheduleId: value('schedule_id'),
-    content: contentOf(body),
+    content: canonicalContent(body),
   });
   return statusAnswer(payment);
 };
@@ -62,20 +62,20 @@ export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
         currency: body.value('order_currency'),
         cardToken: body.value('card_token'),
         operationId: body.value('operation_id'),
-        content: contentOf(body),
+        content: canonicalContent(body),
       }),
     ),
   'payment/refund': async (gateway, account, { value }) => {
-    const payment = await existing(gateway, account, value('payment_id'));
+    const payment = await requirePayment(gateway, account, value('payment_id'));
     const [amount, operationId] = [value('amount'), value('operation_id')];
     return acceptedAnswer(await refund(gateway, account, payment, amount, 'merchant', 'refundOnly', operationId));
   },
   'payment/void': async (gateway, account, { value }) => {
-    const payment = await existing(gateway, account, value('payment_id'));
+    const payment = await requirePayment(gateway, account, value('payment_id'));
     return acceptedAnswer(await voidPayment(gateway, payment, 'merchant', value('operation_id')));
   },
   'payment/capture': async (gateway, account, { value }) => {
-    const payment = await existing(gateway, account, value('payment_id'));
+    const payment = await requirePayment(gateway, account, value('payment_id'));
     return capturedAnswer(await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')));
   },
   'payment/recurring': recurring,

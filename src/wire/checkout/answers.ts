@@ -1,4 +1,4 @@
-/** The answers of Checkout, made from a payment. */
+/** The responses of Checkout. */
 import type { WholePayment } from '../../core/context.ts';
 import type { Operated } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
@@ -32,7 +32,7 @@ export const acceptedAnswer = ({ payment, operation }: Operated) => ({
   operation_id: operation.operationId,
 });
 
-/** How a capture ended, in the words of callbacks. */
+/** The field `trans_status` for each state of a capture, with the values that callbacks use. */
 const TRANS_STATUS = { done: 'success', declined: 'fail', sent: 'undefined' } as const;
 
 export const capturedAnswer = ({ payment, operation }: Operated) => ({

@@ -1,4 +1,4 @@
-/** The JSON body of a Checkout request as the gates look at it: a dot leads into a nested object. */
+/** Reads the JSON body of a Checkout request for the checks; a dot in a field name denotes a nested object. */
 import { printableName } from '../../lib/form.ts';
 import { canonicalJson, isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
 import type { Problem } from '../../rules/errors.ts';
@@ -7,23 +7,23 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { RequestBody } from '../pipeline.ts';
 
 export type CheckoutBody = RequestBody & {
-  /** What stands at a path, as it was sent. */
+  /** The value at a path, as it was sent. */
   at(path: string): unknown;
 };
 
-/** A list of texts, or a single one; what is no text in it does not count. */
+/** The strings of a list, or a single string as a list; other values are ignored. */
 export const textList = (value: unknown): string[] =>
-  (listOf(value) ?? [value]).filter((one) => typeof one === 'string' && one !== '') as string[];
+  (toList(value) ?? [value]).filter((item) => typeof item === 'string' && item !== '') as string[];
 
-/** A list, also one whose places are numbered, which some languages make of a list with gaps. */
-export function listOf(value: unknown): unknown[] | undefined {
+/** A list, or an object with numeric keys: some languages serialise a list with gaps that way. */
+export function toList(value: unknown): unknown[] | undefined {
   if (Array.isArray(value)) return value;
   const isNumbered = isObject(value) && Object.keys(value).every((name) => /^\d{1,4}$/.test(name));
   return isNumbered ? Object.values(value) : undefined;
 }
 
-/** Everything a request says but its hash, since two passwords may sign the same request. */
-export function contentOf({ at }: CheckoutBody): string {
+/** The content of a request in a canonical order, without the hash: after a password rotation a repeat has another hash. */
+export function canonicalContent({ at }: CheckoutBody): string {
   const { hash: _hash, ...content } = at('') as Record<string, unknown>;
   return canonicalJson(content);
 }
@@ -35,7 +35,7 @@ function lookUp(root: unknown, path: string): unknown {
   return value;
 }
 
-/** Every text of a body with the path that leads to it; a number is one, too, where it stands for its digits. */
+/** Every string and number of a body with its path; a number counts, because its digits may be a card number. */
 function* textsIn(value: unknown, path: string): Generator<[string, string]> {
   if (typeof value === 'string' || typeof value === 'number') yield [path, String(value)];
   else if (typeof value === 'object' && value !== null) {
@@ -43,38 +43,38 @@ function* textsIn(value: unknown, path: string): Generator<[string, string]> {
   }
 }
 
-const DEPTH_MOST = 16;
+const MAX_DEPTH = 16;
 
-/** Whoever looks at the texts of a body says with each the names that lead to it. */
+/** Names are limited, because `textsIn` repeats the whole path for every value. */
 const hasLongName = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
   Object.entries(value).some(([name, inner]) => name.length > LIMITS.nameLength || hasLongName(inner));
 
-/** What is wrong with a body before anybody looks for its fields. */
+/** The problems of the body itself, before its fields are checked. */
 function problemsOf(json: unknown): Problem[] {
-  const wrong = (sentence: string): Problem[] => [{ field: 'body', sentence }];
-  if (!isObject(json)) return wrong('The body should be a JSON object.');
-  if (!isShallow(json, DEPTH_MOST))
-    return wrong(`The body is nested too deep. It should have ${DEPTH_MOST} levels or less.`);
-  if (hasLongName(json)) return wrong(SENTENCES.longNames(LIMITS.nameLength));
+  const bodyProblem = (sentence: string): Problem[] => [{ field: 'body', sentence }];
+  if (!isObject(json)) return bodyProblem('The body should be a JSON object.');
+  if (!isShallow(json, MAX_DEPTH))
+    return bodyProblem(`The body is nested too deep. It should have ${MAX_DEPTH} levels or less.`);
+  if (hasLongName(json)) return bodyProblem(SENTENCES.longNames(LIMITS.nameLength));
   if (isKeepable(json)) return [];
   const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
-  const named = unkeepable.map(([path]) => ({ field: printableName(path), sentence: SENTENCES.invalid }));
-  return named.length > 0 ? named : wrong(SENTENCES.invalid);
+  const problems = unkeepable.map(([path]) => ({ field: printableName(path), sentence: SENTENCES.invalid }));
+  return problems.length > 0 ? problems : bodyProblem(SENTENCES.invalid);
 }
 
-/** `names` are other names under which a field may come. */
-export function checkoutBody(json: unknown, names: Readonly<Record<string, string>> = {}): CheckoutBody {
+/** `aliases` maps a field to another name under which it may be sent. */
+export function checkoutBody(json: unknown, aliases: Readonly<Record<string, string>> = {}): CheckoutBody {
   const problems = problemsOf(json);
-  /** Every field is looked at several times. */
-  const found = new Map<string, unknown>();
+  // The checks read every field several times.
+  const cache = new Map<string, unknown>();
   const at = (path: string): unknown => {
-    if (found.has(path)) return found.get(path);
-    const other = names[path];
+    if (cache.has(path)) return cache.get(path);
+    const alias = aliases[path];
     const own = lookUp(json, path);
-    const value = other !== undefined && (own ?? '') === '' ? lookUp(json, other) : own;
-    found.set(path, value);
+    const value = alias !== undefined && (own ?? '') === '' ? lookUp(json, alias) : own;
+    cache.set(path, value);
     return value;
   };
   let texts: [string, string][] | undefined;

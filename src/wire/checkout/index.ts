@@ -1,4 +1,4 @@
-/** The face of `/api/v1/`: reads JSON, lets it through the gates, performs what its path says. */
+/** The routes below `/api/v1/`: parses JSON, runs the checks, performs the operation of the path. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
@@ -15,8 +15,8 @@ import { sessionProblems } from './session.ts';
 
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
 
-/** Fields that callers send under another name, too. */
-const OTHER_NAMES: Partial<Record<CheckoutPath, Record<string, string>>> = {
+/** Alternative names of fields. */
+const ALIASES: Partial<Record<CheckoutPath, Record<string, string>>> = {
   'payment/status': { payment_id: 'trans_id' },
 };
 
@@ -36,7 +36,7 @@ export function checkoutRoutes(
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     if (!isUtf8(bytes)) return done(invalidField('body', 'The body should be UTF-8.'));
     const text = bytes.toString();
-    readJson(request, text, (error, json) => done(error ?? repeat(text), json));
+    readJson(request, text, (error, json) => done(error ?? repeatedField(text), json));
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
     done(invalidField('content-type', 'This value should be application/json.'));
@@ -46,7 +46,7 @@ export function checkoutRoutes(
     app.post(`/${path}`, async (request) => {
       request.action = `checkout ${path}`;
       request.isRead = operation.isRead === true;
-      const body = checkoutBody(request.body, OTHER_NAMES[path]);
+      const body = checkoutBody(request.body, ALIASES[path]);
       const account = await admit(gateway, {
         operation,
         body,
@@ -56,7 +56,7 @@ export function checkoutRoutes(
           request.mid = account.mid;
           limits.countAccount(account);
         },
-        accountFields: (account) => ({ fields: [], problems: MORE_PROBLEMS[path]?.(body, account) ?? [] }),
+        accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
       request.outcome = 'SUCCESS';
@@ -65,16 +65,16 @@ export function checkoutRoutes(
   }
 }
 
-/** Of a field that is sent twice nobody knows which one is meant. */
-function repeat(text: string): Refusal | null {
+/** A repeated field is ambiguous, so it is refused. */
+function repeatedField(text: string): Refusal | null {
   const path = repeatedName(text);
   return path === undefined ? null : invalidField(printableName(path), SENTENCES.once);
 }
 
-/** What the rows of the fields do not say. */
-const MORE_PROBLEMS: Partial<Record<CheckoutPath, (body: CheckoutBody, account: Account) => Problem[]>> = {
+/** Checks that the field tables do not express. */
+const EXTRA_CHECKS: Partial<Record<CheckoutPath, (body: CheckoutBody, account: Account) => Problem[]>> = {
   session: sessionProblems,
-  // A status query names a payment or an order.
+  // A status query must name a payment or an order.
   'payment/status': ({ value }) =>
     value('payment_id') === '' && value('order_id') === '' ? [{ field: 'payment_id', sentence: SENTENCES.blank }] : [],
 };

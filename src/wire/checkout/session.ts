@@ -1,4 +1,4 @@
-/** A session of Checkout: what can be wrong with its objects and lists, and the payment that it opens. */
+/** Checkout sessions: the checks of their objects and lists, and the payment that a session opens. */
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
 import { pageOf } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
@@ -10,44 +10,44 @@ import type { Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
-import { type CheckoutBody, contentOf, listOf, textList } from './body.ts';
+import { type CheckoutBody, canonicalContent, textList, toList } from './body.ts';
 
 const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
 
-/** Nothing, in one of the ways in which callers write it; some languages have one empty list for all of them. */
-const isNothing = (value: unknown): boolean =>
+/** Whether a value is empty; some languages send an empty list for an empty object. */
+const isEmpty = (value: unknown): boolean =>
   (value ?? '') === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-const isTexts = (value: unknown): boolean =>
-  typeof value === 'string' || listOf(value)?.every((one) => one === null || typeof one === 'string') === true;
+const isStringList = (value: unknown): boolean =>
+  typeof value === 'string' || toList(value)?.every((item) => item === null || typeof item === 'string') === true;
 
-/** More than a form could bring: what is kept repeats the outer names for every text inside. */
-function tooMuch(field: string, given: unknown): Problem[] {
+/** Applies the limits of a form, because stored names repeat the outer names for every inner value. */
+function sizeProblems(field: string, value: unknown): Problem[] {
   let count = 0;
-  for (const [name] of flatTexts(given)) {
+  for (const [name] of flatTexts(value)) {
     if (++count > LIMITS.formFields) return [{ field, sentence: SENTENCES.tooMany(LIMITS.formFields) }];
     if (name.length > LIMITS.nameLength) return [{ field, sentence: SENTENCES.longNames(LIMITS.nameLength) }];
   }
   return [];
 }
 
-/** What the rows of the fields do not say. */
+/** Checks that the field tables do not express. */
 export function sessionProblems({ at, value }: CheckoutBody, account: Account): Problem[] {
-  const fits = (field: string, sent: unknown, isRight: boolean, sentence: string): Problem[] =>
-    isRight || isNothing(sent) ? [] : [{ field, sentence }];
+  const checkIfSet = (field: string, sent: unknown, isValid: boolean, sentence: string): Problem[] =>
+    isValid || isEmpty(sent) ? [] : [{ field, sentence }];
   return [
-    ...OBJECTS.flatMap((name) => fits(name, at(name), isObject(at(name)), SENTENCES.notAnObject)),
-    ...brandParameters(at('parameters'), account).flatMap(({ name, given }) =>
-      fits(`parameters.${name}`, given, isObject(given), SENTENCES.notAnObject),
+    ...OBJECTS.flatMap((name) => checkIfSet(name, at(name), isObject(at(name)), SENTENCES.notAnObject)),
+    ...brandParameters(at('parameters'), account).flatMap(({ name, value }) =>
+      checkIfSet(`parameters.${name}`, value, isObject(value), SENTENCES.notAnObject),
     ),
-    ...fits('custom_data', at('custom_data'), typeof at('custom_data') === 'object', SENTENCES.notAnObject),
-    ...['custom_data', 'parameters'].flatMap((name) => tooMuch(name, at(name))),
-    // Who wants to offer one way to pay must not offer all of them by mistake.
-    ...fits('methods', at('methods'), isTexts(at('methods')), SENTENCES.notTexts),
+    ...checkIfSet('custom_data', at('custom_data'), typeof at('custom_data') === 'object', SENTENCES.notAnObject),
+    ...['custom_data', 'parameters'].flatMap((name) => sizeProblems(name, at(name))),
+    // An invalid list must not offer all methods.
+    ...checkIfSet('methods', at('methods'), isStringList(at('methods')), SENTENCES.notTexts),
     ...(textList(at('card_token')).length > LIMITS.savedCardsMost
       ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
       : []),
-    // A schedule repeats what may be repeated.
+    // A schedule requires a recurring payment.
     ...(value('schedule_id') !== '' && !isYes(value('recurring_init'))
       ? [{ field: 'recurring_init', sentence: SENTENCES.blank }]
       : []),
@@ -65,7 +65,7 @@ export async function session(
   const minutes = Number(value('session_expiry') || LIMITS.sessionMinutes);
   const paymentId = newId();
   const payerUntil = gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs;
-  const { open, secret } = givenTexts(body.at('parameters'), account);
+  const { open, secret } = brandTexts(body.at('parameters'), account);
   const hasSecrets = Object.values(secret).some((texts) => Object.keys(texts).length > 0);
   const payment = await openPayment(gateway, account, {
     protocol: 'checkout',
@@ -80,9 +80,9 @@ export async function session(
     payerUntil,
     details: sessionDetails(paymentId, body, open, payerUntil),
     secrets: hasSecrets ? secret : undefined,
-    content: contentOf(body),
+    content: canonicalContent(body),
   });
-  // A repeat gets the link of the session, whatever attempt it has come to.
+  // A repeat returns the link of the session, whichever attempt is current.
   return { redirect_url: pageOf(gateway, payment.details.session?.id ?? payment.paymentId) };
 }
 
@@ -94,7 +94,7 @@ const ADDRESS_FIELDS = CHECKOUT_OPERATIONS.session.fields.flatMap(({ name }) =>
 function sessionDetails(
   id: string,
   { value, at }: CheckoutBody,
-  parameters: GivenTexts['open'],
+  parameters: BrandTexts['open'],
   until: number,
 ): PaymentDetails {
   const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
@@ -131,37 +131,39 @@ function sessionDetails(
 }
 
 interface BrandParameters {
-  /** As the merchant calls the brand. */
+  /** The label or alias that the merchant sent. */
   name: string;
   label: string;
-  given: unknown;
+  value: unknown;
 }
 
-/** What the merchant knows of the fields of brands; a name that is no brand for payers of the account does not count. */
+/** The brand parameters of a session; names that are not brands for payers of the account are ignored. */
 function brandParameters(parameters: unknown, { settings }: Account): BrandParameters[] {
-  return Object.entries(isObject(parameters) ? parameters : {}).flatMap(([name, given]) => {
+  return Object.entries(isObject(parameters) ? parameters : {}).flatMap(([name, value]) => {
     const label = brandLabel(name, settings, isForPayers);
-    return label === undefined ? [] : { name, label, given };
+    return label === undefined ? [] : { name, label, value };
   });
 }
 
-/** What was given for brands, under the names of a form: what nobody may read stands apart. */
-interface GivenTexts {
+/** The parameters of each brand under the field names of a form, with secret fields apart. */
+interface BrandTexts {
   open: Record<string, Record<string, string>>;
   secret: Record<string, Record<string, string>>;
 }
 
-function givenTexts(parameters: unknown, account: Account): GivenTexts {
-  const texts: GivenTexts = { open: {}, secret: {} };
-  for (const { label, given } of brandParameters(parameters, account)) {
+function brandTexts(parameters: unknown, account: Account): BrandTexts {
+  const texts: BrandTexts = { open: {}, secret: {} };
+  for (const { label, value } of brandParameters(parameters, account)) {
     const { fields } = BRANDS[label] as Brand;
     const open: Record<string, string> = {};
     const secret: Record<string, string> = {};
-    for (const [name, text] of flatTexts(given)) {
-      const [plain] = name.split('[', 1);
-      const row = fields.find((field) => [field.name, field.alias ?? ''].some((known) => nameInside(known) === plain));
-      // Only a list has members.
-      if (row && text !== '' && (row.items !== undefined || name === plain))
+    for (const [name, text] of flatTexts(value)) {
+      const [baseName] = name.split('[', 1);
+      const row = fields.find((field) =>
+        [field.name, field.alias ?? ''].some((known) => nameInside(known) === baseName),
+      );
+      // Only list fields have members.
+      if (row && text !== '' && (row.items !== undefined || name === baseName))
         (row.isSecret ? secret : open)[name] = text;
     }
     texts.open[label] = open;
@@ -170,7 +172,7 @@ function givenTexts(parameters: unknown, account: Account): GivenTexts {
   return texts;
 }
 
-/** The texts of an object, under the names that a form has for them: `cart[id]`. Numbers and truth values are texts. */
+/** The values of an object as strings, under form names such as `cart[id]`. */
 function* flatTexts(value: unknown, nameOf = (name: string): string => name): Generator<[name: string, text: string]> {
   for (const [name, inner] of Object.entries(value ?? {})) {
     if (typeof inner === 'object') yield* flatTexts(inner, (below) => `${nameOf(name)}[${below}]`);

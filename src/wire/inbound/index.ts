@@ -1,4 +1,4 @@
-/** The face for providers: takes their signed news, keeps them, and says so. */
+/** Routes for providers: verifies signed notifications, stores them, and acknowledges them. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { applyResult } from '../../core/payments/challenge.ts';
@@ -9,8 +9,8 @@ import { LIMITS } from '../../rules/limits.ts';
 
 const EMPTY = Buffer.alloc(0);
 
-const TAKEN = { messageType: 'RRes', resultsStatus: '01' } as const;
-const NOT_OURS = {
+const RESULT_RESPONSE = { messageType: 'RRes', resultsStatus: '01' } as const;
+const UNKNOWN_TRANSACTION = {
   messageType: 'Erro',
   errorComponent: 'S',
   errorMessageType: 'RReq',
@@ -20,7 +20,7 @@ const NOT_OURS = {
 } as const;
 
 export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
-  // The signature covers the bytes as they were sent, so nothing may read them before it is checked.
+  // The signature covers the raw bytes, so it is verified before they are parsed.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
 
@@ -33,11 +33,15 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
     );
     if (!result) throw new Refusal('wrongSignature');
     if (isUuid(result.transId)) request.paymentId = result.transId;
-    const isOurs = await applyResult(gateway, result);
-    request.outcome = isOurs ? 'applied' : 'unknown';
+    const isApplied = await applyResult(gateway, result);
+    request.outcome = isApplied ? 'applied' : 'unknown';
     const { transId, acsTransId, authentication } = result;
     const ids = { threeDSServerTransID: transId, acsTransID: acsTransId, dsTransID: authentication.dsTransId };
-    return { messageVersion: authentication.protocolVersion, ...ids, ...(isOurs ? TAKEN : NOT_OURS) };
+    return {
+      messageVersion: authentication.protocolVersion,
+      ...ids,
+      ...(isApplied ? RESULT_RESPONSE : UNKNOWN_TRANSACTION),
+    };
   });
 
   app.post<{ Params: { connector: string } }>(
@@ -47,15 +51,15 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
       request.action = 'notification';
       const { connector } = request.params;
       if (!Object.hasOwn(gateway.connectors, connector)) throw new Refusal('unknownRoute');
-      const notifications = readNotification(
+      const notification = readNotification(
         gateway,
         connector,
         request.headers,
         (request.body as Buffer | undefined) ?? EMPTY,
       );
-      if (!notifications) throw new Refusal('wrongSignature');
-      if (isUuid(notifications.reference)) request.paymentId = notifications.reference;
-      await receiveNotification(gateway, connector, notifications);
+      if (!notification) throw new Refusal('wrongSignature');
+      if (isUuid(notification.reference)) request.paymentId = notification.reference;
+      await receiveNotification(gateway, connector, notification);
       request.outcome = 'kept';
       return { result: 'SUCCESS' };
     },

@@ -1,7 +1,16 @@
-/** The operator's calls on callbacks for the OpenAPI document: their log, sending them again, the sandbox's receiver. */
+/** The callback paths of the OpenAPI document: delivery log, resending, and the callback inbox of the sandbox. */
 import { CALLBACK_STATES, type CallbackType, S2S_ACTIONS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { call, common, inBook, mid, moment, ofAccount, ofCallback, ofOwner } from './operator-call.ts';
+import {
+  accountRefusals,
+  call,
+  callbackRefusals,
+  commonRefusals,
+  dateTime,
+  mid,
+  pageParameters,
+  resendRefusals,
+} from './operator-call.ts';
 import {
   answers,
   choice,
@@ -25,7 +34,7 @@ import {
 
 const callbackId = described(
   { ...text, pattern: '^[0-9a-f-]{36}-[1-9][0-9]*$' },
-  'The payment and the sequence number; the header `webhook-id` says the same.',
+  'The payment id and the sequence number; equal to the header `webhook-id`.',
 );
 const state = choice(CALLBACK_STATES);
 
@@ -33,13 +42,13 @@ const callback = {
   id: callbackId,
   mid: uuid,
   payment_id: uuid,
-  sequence: described(integer, 'Grows with every event of the payment; the header `turnpike-sequence` says the same.'),
+  sequence: described(integer, 'Increases with every event of the payment; equal to the header `turnpike-sequence`.'),
   type: choice(Object.keys(S2S_ACTIONS) as CallbackType[]),
   state,
   reason: orNull(described(text, 'Why it was parked.')),
-  tries: described(integer, 'How often it was sent.'),
+  tries: described(integer, 'The number of delivery attempts.'),
   next_try_at: orNull(date),
-  url: orNull(described(text, 'Where it goes now, without the query of the address.')),
+  url: orNull(described(text, 'The current destination, without its query string.')),
   format: choice(['form', 'json']),
   created_at: date,
   finished_at: orNull(date),
@@ -48,54 +57,54 @@ const callback = {
 const attempt = object({
   try: integer,
   at: date,
-  status: orNull(described(integer, 'What the server answered.')),
+  status: orNull(described(integer, 'The HTTP status of the response.')),
   took_ms: integer,
-  error: orNull(described(text, 'Why the try did not deliver, in plain words.')),
+  error: orNull(described(text, 'Why the attempt failed.')),
 });
 
-const logged = { ...callback, log: listOf(attempt) };
+const loggedCallback = { ...callback, log: listOf(attempt) };
 
-const chosen: Record<string, Json> = {
+const resendFilter: Record<string, Json> = {
   mid: uuid,
   payment_id: uuid,
   state,
-  from: moment,
-  to: moment,
+  from: dateTime,
+  to: dateTime,
 };
 
-const received = object({
-  number: described(integer, 'Counts what arrived for this account.'),
+const inboxCallback = object({
+  number: described(integer, 'The number of the callback, counted per account.'),
   received_at: date,
   webhook_id: orNull(text),
   content_type: orNull(text),
   headers: { type: 'object' },
-  body: described(text, 'As it was sent.'),
+  body: described(text, 'The body as it was inboxCallback.'),
   fields: orNull({ type: 'object' }),
-  hash_is_valid: described(flag, 'Whether `hash` is right by the password of the account.'),
-  signature_is_valid: described(flag, 'Whether `webhook-signature` is right by the callback secret of the account.'),
-  answered: described(integer, 'The status that the receiver answered.'),
+  hash_is_valid: described(flag, 'Whether `hash` matches the password of the account.'),
+  signature_is_valid: described(flag, 'Whether `webhook-signature` matches the callback secret of the account.'),
+  answered: described(integer, 'The HTTP status with which the inbox responded.'),
 });
 
 export const CALLBACK_SCHEMAS: Readonly<Record<string, Json>> = {
   Callback: object(callback),
-  LoggedCallback: object(logged),
-  InboxCallback: received,
+  LoggedCallback: object(loggedCallback),
+  InboxCallback: inboxCallback,
 };
 
 const id = [inPath('id', callbackId, 'The callback.')];
-const resent = object({ resent: described(integer, 'How many callbacks are sent again.') });
+const resentCount = object({ resent: described(integer, 'The number of callbacks that are resentCount.') });
 const success = { const: 'SUCCESS' };
 
 export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/accounts/{mid}/rotate-callback-secret': {
     parameters: mid,
-    post: call('accounts', 'rotateCallbackSecret', 'Gives an account a new secret for callbacks.', {
+    post: call('accounts', 'rotateCallbackSecret', 'Rotates the callback secret of an account.', {
       responses: {
         ...answers(
-          'The new secret, shown only this once. Until the time given, callbacks are signed with both.',
+          'The new secret, which is shown only once. Until the returned time, callbacks are signed with both secrets.',
           object({ mid: uuid, callback_secret: text, previous_callback_secret_valid_until: date }),
         ),
-        ...ofAccount,
+        ...accountRefusals,
       },
     }),
   },
@@ -105,93 +114,109 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
         inQuery('mid', uuid, 'Callbacks of this account.'),
         inQuery('payment_id', uuid, 'Callbacks of this payment.'),
         inQuery('state', state, 'Callbacks in this state.'),
-        inQuery('from', moment, 'Made at this time or later.'),
-        inQuery('to', moment, 'Made before this time.'),
-        ...inBook(text),
+        inQuery('from', dateTime, 'Created at this time or later.'),
+        inQuery('to', dateTime, 'Created before this time.'),
+        ...pageParameters(text),
       ],
-      responses: { ...answers('A page of callbacks.', pageOf(ref('Callback'), text)), ...common },
+      responses: { ...answers('A page of callbacks.', pageOf(ref('Callback'), text)), ...commonRefusals },
     }),
   },
   '/admin/api/callbacks/{id}': {
     parameters: id,
-    get: call('callbacks', 'readCallback', 'Reads a callback with its body and every try.', {
-      responses: { ...answers('The callback.', object({ ...logged, body: text })), ...ofCallback },
+    get: call('callbacks', 'readCallback', 'Returns a callback with its body and its delivery attempts.', {
+      responses: { ...answers('The callback.', object({ ...loggedCallback, body: text })), ...callbackRefusals },
     }),
   },
   '/admin/api/callbacks/{id}/resend': {
     parameters: id,
-    post: call('callbacks', 'resendCallback', 'Sends a callback once more, whatever became of it.', {
-      responses: { ...answers('It is sent at once.', resent), ...ofCallback },
+    post: call('callbacks', 'resendCallback', 'Resends a callback, whatever its state.', {
+      responses: { ...answers('The callback is resentCount immediately.', resentCount), ...callbackRefusals },
     }),
   },
   '/admin/api/callbacks/resend': {
-    post: call('callbacks', 'resendCallbacks', 'Sends the callbacks of a payment, of an account or of a time again.', {
-      requestBody: jsonBody({
-        ...object({}, chosen),
-        anyOf: [
-          { type: 'object', required: ['mid'] },
-          { type: 'object', required: ['payment_id'] },
-        ],
-      }),
-      responses: { ...answers('They are sent at once.', resent), ...ofOwner },
-    }),
+    post: call(
+      'callbacks',
+      'resendCallbacks',
+      'Resends the callbacks of a payment or an account, optionally of one state or period.',
+      {
+        requestBody: jsonBody({
+          ...object({}, resendFilter),
+          anyOf: [
+            { type: 'object', required: ['mid'] },
+            { type: 'object', required: ['payment_id'] },
+          ],
+        }),
+        responses: { ...answers('The callbacks are resentCount immediately.', resentCount), ...resendRefusals },
+      },
+    ),
   },
   '/sandbox/callbacks/{mid}': {
     parameters: mid,
     post: {
       operationId: 'receiveCallback',
       tags: ['sandbox'],
-      summary: 'Takes callbacks as a merchant’s server does: set `callback_url` to this address.',
+      summary: 'Callback inbox: receives callbacks like a merchant’s server. Set `callback_url` to this address.',
       requestBody: { content: { '*/*': { schema: text } } },
       responses: {
-        ...answers('The callback is kept.', object({ result: success })),
+        ...answers('The callback is stored.', object({ result: success })),
         ...refusals('noSuchAccount', 'bodyTooLarge', 'internal', 'unavailable'),
       },
     },
   },
   '/sandbox/api/callbacks/{mid}': {
     parameters: mid,
-    get: call('sandbox', 'listReceivedCallbacks', 'Lists what arrived at the receiver of an account, oldest first.', {
+    get: call('sandbox', 'listReceivedCallbacks', 'Lists the callbacks in the inbox of an account, oldest first.', {
       parameters: [
-        inQuery('after', { ...integer, minimum: 0, default: 0 }, 'Those after the one with this number.'),
+        inQuery('after', { ...integer, minimum: 0, default: 0 }, 'Callbacks after this number.'),
         inQuery(
           'limit',
           { ...integer, minimum: 1, maximum: LIMITS.adminPageSizeMost, default: LIMITS.adminPageSize },
-          'How many items a page has.',
+          'The number of items per page.',
         ),
         inQuery(
           'wait',
           { ...integer, minimum: 0, maximum: LIMITS.inboxWaitMs / 1000, default: 0 },
-          'When there are none, the answer waits this many seconds for one.',
+          'If there is no callback, waits up to this many seconds for one.',
         ),
       ],
       responses: {
         ...answers(
-          `What arrived; the newest ${LIMITS.inboxMost} are kept.`,
+          `The callbacks; the inbox keeps the newest ${LIMITS.inboxMost}.`,
           object({
             items: listOf(ref('InboxCallback')),
-            next_cursor: orNull(described(text, 'The `after` of the next page.')),
-            last: described(integer, 'The number of the newest that ever arrived.'),
-            url: described(text, 'The `callback_url` of this receiver.'),
+            next_cursor: orNull(described(text, 'The value of `after` for the next page.')),
+            last: described(integer, 'The number of the newest callback that was inboxCallback.'),
+            url: described(text, 'The `callback_url` of this inbox.'),
           }),
         ),
-        ...ofAccount,
+        ...accountRefusals,
       },
     }),
-    post: call('sandbox', 'setInboxAnswer', 'Lets the receiver answer the next callbacks with another status.', {
-      requestBody: jsonBody(
-        object(
-          { answer: { ...integer, minimum: 200, maximum: 599 } },
-          { count: { ...integer, minimum: 1, maximum: 10_000, default: 1 } },
+    post: call(
+      'sandbox',
+      'setInboxAnswer',
+      'Sets the HTTP status with which the inbox responds to the next callbacks.',
+      {
+        requestBody: jsonBody(
+          object(
+            { answer: { ...integer, minimum: 200, maximum: 599 } },
+            { count: { ...integer, minimum: 1, maximum: 10_000, default: 1 } },
+          ),
         ),
-      ),
-      responses: {
-        ...answers('It does.', object({ result: success, answer: integer, count: integer })),
-        ...ofAccount,
+        responses: {
+          ...answers(
+            'The status and the number of callbacks it applies to.',
+            object({ result: success, answer: integer, count: integer }),
+          ),
+          ...accountRefusals,
+        },
       },
-    }),
-    delete: call('sandbox', 'clearReceivedCallbacks', 'Empties the receiver of an account.', {
-      responses: { ...answers('It is empty.', object({ deleted: integer })), ...ofAccount },
+    ),
+    delete: call('sandbox', 'clearReceivedCallbacks', 'Deletes the callbacks in the inbox of an account.', {
+      responses: {
+        ...answers('The number of callbacks that were deleted.', object({ deleted: integer })),
+        ...accountRefusals,
+      },
     }),
   },
 };

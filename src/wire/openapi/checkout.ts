@@ -1,4 +1,4 @@
-/** `/api/v1/` for the OpenAPI document: a JSON body per path, made from the rows, and what each is answered with. */
+/** The Checkout paths of the OpenAPI document: request schemas generated from the field tables, and responses. */
 import type { ErrorName } from '../../rules/errors.ts';
 import type { Field } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -20,7 +20,7 @@ import {
   uuid,
 } from './schema.ts';
 
-/** Numbers may come as text as well; truth values say so in their own schema. */
+/** Numbers may be sent as strings, too; the schema of a boolean already allows strings. */
 function schemaOf({ schema, isLoose }: Field): Json {
   return isLoose && schema.type === 'integer' ? { anyOf: [schema, { type: 'string', pattern: '^\\d+$' }] } : schema;
 }
@@ -31,16 +31,16 @@ function property(field: Field): Json {
   return isPlain ? schemaOf(field) : described(schemaOf(field), `Expects ${expects}.`);
 }
 
-/** The names under which a row is sent, each with its schema. */
+/** The names of a field, each with its schema. */
 const propertiesOf = (field: Field, name: string): [string, Json][] => [
   [name, property(field)],
-  ...(field.alias ? [[field.alias, described(schemaOf(field), `Another name of \`${name}\`.`)] as [string, Json]] : []),
+  ...(field.alias ? [[field.alias, described(schemaOf(field), `Alias of \`${name}\`.`)] as [string, Json]] : []),
 ];
 
-/** A row, and the part of its name that has not been followed yet. */
+/** A field, and the rest of its dotted name below the current object. */
 type Row = readonly [path: string, field: Field];
 
-/** An object of JSON with these rows: a dot leads into an object of its own. */
+/** The object schema of these fields; a dot in a name denotes a nested object. */
 function objectOf(rows: readonly Row[]): Json {
   const members = [...Map.groupBy(rows, ([path]) => path.split('.')[0] as string)];
   const isNeeded = (group: readonly Row[]): boolean => group.some(([, field]) => isRequired(field));
@@ -56,14 +56,14 @@ function objectOf(rows: readonly Row[]): Json {
   };
 }
 
-interface Messages {
+interface OperationDescription {
   operationId: string;
   summary: string;
   description?: string;
-  /** What the rows do not say of the fields. */
+  /** Fields that the field tables do not contain or describe. */
   fields?: Readonly<Record<string, Json>>;
-  /** What the list of required fields cannot say. */
-  also?: Json;
+  /** Constraints that the list of required fields cannot express. */
+  constraints?: Json;
   answer: Json;
   refused: readonly ErrorName[];
 }
@@ -78,26 +78,29 @@ const REFUND_REFUSALS = [
   'refundTooMuch',
 ] as const;
 
-const WORDS: Readonly<Record<CheckoutPath, Messages>> = {
+const DESCRIPTIONS: Readonly<Record<CheckoutPath, OperationDescription>> = {
   session: {
     operationId: 'checkoutSession',
-    summary: 'Opens a session: the payer pays on the page whose address is answered.',
+    summary: 'Opens a session and returns the address of its payment page.',
     description:
-      'A field that is not required may be `null` or empty as well, and unknown fields are ignored. ' +
-      'The same request within 15 seconds is answered with the same page.',
+      'An optional field may be `null` or empty; unknown fields are ignored. ' +
+      'An identical request within 15 seconds returns the same page.',
     fields: {
-      methods: described(listOf(text), 'The brands that the payer may choose among; all that fit when there are none.'),
+      methods: described(
+        listOf(text),
+        'The brands that the payer may choose from; without it, all brands that fit the order.',
+      ),
       card_token: described(
         { ...listOf(text), maxItems: LIMITS.savedCardsMost },
-        'Cards of earlier payments, which the payer may choose among.',
+        'Tokens of saved cards that the payer may choose from.',
       ),
       parameters: described(
         { type: 'object', additionalProperties: { type: 'object' } },
-        'Under the name of a brand, the fields of this brand, secrets and lists too; the payer is not asked for them.',
+        'Maps a brand to its fields, including secrets and lists; the payer does not have to enter them.',
       ),
       custom_data: described(
         { type: 'object' },
-        'Comes back in callbacks, all of it as text: `{"cart": {"id": 17}}` as `custom_data[cart][id]=17`.',
+        'Returned in callbacks as strings: `{"cart": {"id": 17}}` as `custom_data[cart][id]=17`.',
       ),
     },
     answer: ref('CheckoutPage'),
@@ -105,16 +108,18 @@ const WORDS: Readonly<Record<CheckoutPath, Messages>> = {
   },
   'payment/status': {
     operationId: 'checkoutStatus',
-    summary: 'Tells how a payment stands, or the newest attempts of an order.',
-    description: 'With `size` the answer is a list, newest first. The hash covers whichever id was sent.',
-    also: { anyOf: ['payment_id', 'trans_id', 'order_id'].map((name) => ({ required: [name] })) },
+    summary: 'Returns the status of a payment, or the newest attempts of an order.',
+    description: 'With `size` the response is a list, newest first. The hash covers the id that was sent.',
+    constraints: { anyOf: ['payment_id', 'trans_id', 'order_id'].map((name) => ({ required: [name] })) },
     answer: { oneOf: [PAYMENT, listOf(PAYMENT)] },
     refused: ['unknownOrder', 'unknownCheckoutPayment'],
   },
   'payment/card/credit': {
     operationId: 'checkoutCredit',
-    summary: 'Pays back to a card, which a token of an earlier payment names.',
-    fields: { order: { ...text, deprecated: true, description: 'The nested shape of before is not accepted.' } },
+    summary: 'Credits a saved card, identified by the token of an earlier payment.',
+    fields: {
+      order: { ...text, deprecated: true, description: 'An earlier, nested request format; no longer accepted.' },
+    },
     answer: ACCEPTED,
     refused: [
       'notUuid',
@@ -128,13 +133,13 @@ const WORDS: Readonly<Record<CheckoutPath, Messages>> = {
   },
   'payment/refund': {
     operationId: 'checkoutRefund',
-    summary: 'Pays back a payment, or a part of it.',
+    summary: 'Refunds a payment in full or in part.',
     answer: ACCEPTED,
     refused: ['notUuid', 'unknownPayment', 'duplicateOperation', ...REFUND_REFUSALS],
   },
   'payment/capture': {
     operationId: 'checkoutCapture',
-    summary: 'Takes what was reserved, or a part of it; once.',
+    summary: 'Captures an authorised amount in full or in part, once.',
     answer: ref('CheckoutCapture'),
     refused: [
       'notUuid',
@@ -147,19 +152,19 @@ const WORDS: Readonly<Record<CheckoutPath, Messages>> = {
   },
   'payment/void': {
     operationId: 'checkoutVoid',
-    summary: 'Cancels a payment before money has moved.',
+    summary: 'Cancels a payment before money moves.',
     answer: ACCEPTED,
     refused: ['notUuid', 'unknownPayment', 'duplicateOperation', 'actionNotSupported'],
   },
   'payment/recurring': {
     operationId: 'checkoutRecurring',
-    summary: 'Repeats a payment without its payer; in the currency of the first one, when it names none.',
+    summary: 'Makes a recurring payment without the payer; by default in the currency of the first payment.',
     answer: PAYMENT,
     refused: ['notUuid', 'duplicatePayment', 'unknownSchedule', 'unknownRecurringPair', 'actionNotSupported'],
   },
 };
 
-const MERCHANT_KEY = described(text, 'The key of the account: `test_…` in the sandbox, `live_…` else.');
+const MERCHANT_KEY = described(text, 'The key of the account: `test_…` in the sandbox, `live_…` in production.');
 
 const nameOf = (path: CheckoutPath): string => `checkout.${path.replaceAll('/', '.')}`;
 
@@ -172,11 +177,11 @@ function requestOf(path: CheckoutPath): Json {
     properties: {
       merchant_key: MERCHANT_KEY,
       ...rest,
-      ...WORDS[path].fields,
+      ...DESCRIPTIONS[path].fields,
       hash: described(hash as Json, `The hash over ${hashOver(signs)}.`),
     },
     required: ['merchant_key', ...(own.required as string[])],
-    ...WORDS[path].also,
+    ...DESCRIPTIONS[path].constraints,
   };
 }
 
@@ -203,17 +208,17 @@ export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
     {
       payment_id: uuid,
       status: state,
-      trans_status: described(choice(['success', 'fail', 'undefined']), 'What came of the capture.'),
+      trans_status: described(choice(['success', 'fail', 'undefined']), 'The outcome of the capture.'),
       date,
       operation_id: uuid,
     },
-    { reason: described(text, 'Why the provider refused it.') },
+    { reason: described(text, 'Why the provider declined it.') },
   ),
 };
 
 export const CHECKOUT_PATHS: Readonly<Record<string, Json>> = Object.fromEntries(
   PATHS.map((path) => {
-    const { operationId, summary, description, answer, refused } = WORDS[path];
+    const { operationId, summary, description, answer, refused } = DESCRIPTIONS[path];
     const post: Json = {
       operationId,
       tags: ['checkout'],
@@ -221,7 +226,7 @@ export const CHECKOUT_PATHS: Readonly<Record<string, Json>> = Object.fromEntries
       ...(description !== undefined && { description }),
       requestBody: jsonBody(ref(nameOf(path))),
       responses: {
-        ...answers('What came of it.', answer),
+        ...answers('The response of the operation.', answer),
         ...refusals(
           ...(['wrongEnvironment', 'addressNotAllowed', 'invalidData', 'wrongHash'] as const),
           ...refused,

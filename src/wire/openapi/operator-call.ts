@@ -1,16 +1,16 @@
-/** What the operator's calls have in common in the OpenAPI document: the token, the pages, the usual refusals. */
+/** Shared parts of operator calls in the OpenAPI document: authentication, pagination, refusals. */
 import { LIMITS } from '../../rules/limits.ts';
 import { inPath, inQuery, type Json, refusals, text, uuid } from './schema.ts';
 
-const ALWAYS = ['bodyTooLarge', 'unauthorised', 'internal', 'unavailable'] as const;
-export const common = refusals('invalidData', ...ALWAYS);
-export const ofAccount = refusals('invalidData', 'noSuchAccount', ...ALWAYS);
-export const ofPayment = refusals('invalidData', 'noSuchPayment', ...ALWAYS);
-export const ofCallback = refusals('invalidData', 'noSuchCallback', ...ALWAYS);
-export const ofSchedule = refusals('invalidData', 'noSuchSchedule', ...ALWAYS);
-export const ofOwner = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...ALWAYS);
+const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'internal', 'unavailable'] as const;
+export const commonRefusals = refusals('invalidData', ...EVERY_CALL);
+export const accountRefusals = refusals('invalidData', 'noSuchAccount', ...EVERY_CALL);
+export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY_CALL);
+export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVERY_CALL);
+export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
+export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 
-/** A call behind the admin token. */
+/** A call that requires the admin token. */
 export const call = (tag: string, operationId: string, summary: string, rest: Json): Json => ({
   operationId,
   tags: [tag],
@@ -19,15 +19,15 @@ export const call = (tag: string, operationId: string, summary: string, rest: Js
   ...rest,
 });
 
-export const inBook = (cursor: Json): Json[] => [
+export const pageParameters = (cursor: Json): Json[] => [
   inQuery(
     'limit',
     { type: 'integer', minimum: 1, maximum: LIMITS.adminPageSizeMost, default: LIMITS.adminPageSize },
-    'How many items a page has.',
+    'The number of items per page.',
   ),
-  inQuery('cursor', cursor, 'The `next_cursor` of the page before.'),
+  inQuery('cursor', cursor, 'The `next_cursor` of the previous page.'),
 ];
 
-export const moment = { ...text, examples: ['2026-11-15', '2026-11-15T02:24:18Z'] };
+export const dateTime = { ...text, examples: ['2026-11-15', '2026-11-15T02:24:18Z'] };
 
 export const mid = [inPath('mid', uuid, 'The account.')];

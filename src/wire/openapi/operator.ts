@@ -1,11 +1,20 @@
-/** The operator’s calls for the OpenAPI document: accounts, payments, the clock, and the strings of the sandbox. */
+/** The operator paths of the OpenAPI document: accounts, payments, schedules, notifications, the clock and the sandbox API. */
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import { call, common, inBook, mid, moment, ofAccount, ofPayment, ofSchedule } from './operator-call.ts';
+import {
+  accountRefusals,
+  call,
+  commonRefusals,
+  dateTime,
+  mid,
+  pageParameters,
+  paymentRefusals,
+  scheduleRefusals,
+} from './operator-call.ts';
 import {
   answers,
   choice,
@@ -28,13 +37,13 @@ import {
 
 type Members = Record<string, Json>;
 
-/** The type of a setting follows from its default. */
+/** The type of a setting is the type of its default. */
 function settingSchema(value: unknown): Json {
   if (Array.isArray(value)) return listOf(text);
   return { type: typeof value === 'object' ? 'object' : typeof value };
 }
 
-/** The settings as JSON shows them: a name with a dot is a member of an object. */
+/** The schemas of the settings; a name with a dot is a member of a nested object. */
 function settingMembers(): Members {
   const members: Members = {};
   for (const name of SETTING_NAMES) {
@@ -61,7 +70,7 @@ const account = {
   created_at: date,
 };
 
-const attention = described(choice([...ATTENTIONS]), 'Why an operator should look at the payment.');
+const attention = described(choice([...ATTENTIONS]), 'Why the payment is on the attention list.');
 
 const payment = {
   payment_id: uuid,
@@ -92,9 +101,12 @@ const historyRow = object({
   at: date,
 });
 
-const operatorOrder = {
-  amount: described(text, 'Everything, when it is left out.'),
-  operation_id: described(uuid, 'Chosen by the caller: a repeat with the same id is the same operation.'),
+const operationRequest = {
+  amount: described(text, 'Without it, the whole amount.'),
+  operation_id: described(
+    uuid,
+    'Idempotency key chosen by the caller: a repeat with the same id is the same operation.',
+  ),
 };
 
 const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry'];
@@ -102,7 +114,7 @@ const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'exp
 const operation = object({
   operation_id: uuid,
   operation: choice(OPERATION_VERBS),
-  state: described(choice(['sent', 'done', 'declined']), '`sent` means that the outcome is still to come.'),
+  state: described(choice(['sent', 'done', 'declined']), '`sent` means that the outcome is not known yet.'),
   amount: text,
   reason: orNull(text),
   requested_at: date,
@@ -112,10 +124,13 @@ const operation = object({
 const subscription = {
   subscription_id: uuid,
   first_payment_id: uuid,
-  state: described(choice(['active', 'finished', 'ended']), '`ended` before all its charges were made.'),
-  occurrences: described(integer, 'Occurrences so far, charged or given up.'),
-  declines: described(integer, 'How often the charge that is due now was declined.'),
-  failed: described(integer, 'Occurrences that were given up.'),
+  state: described(
+    choice(['active', 'finished', 'ended']),
+    '`ended` means that the subscription stopped before its last charge.',
+  ),
+  occurrences: described(integer, 'The number of past occurrences, charged or given up.'),
+  declines: described(integer, 'How often the current charge was declined.'),
+  failed: described(integer, 'The number of occurrences that were given up.'),
   next_charge_at: orNull(date),
 };
 
@@ -131,14 +146,14 @@ const schedule = object({
   created_at: date,
   deleted_at: orNull(date),
   next_charge_at: orNull(date),
-  subscriptions_total: described(integer, 'How many subscriptions the schedule has.'),
+  subscriptions_total: described(integer, 'The number of subscriptions.'),
   subscriptions_by_state: described(
     object({ active: integer, finished: integer, ended: integer }),
-    'How many of them are in each state.',
+    'The number of subscriptions in each state.',
   ),
   subscriptions: described(
     listOf(object(subscription)),
-    `The first ${LIMITS.listedSubscriptionsMost} of them, those that are charged next first.`,
+    `The first ${LIMITS.listedSubscriptionsMost} subscriptions, by the time of the next charge.`,
   ),
 });
 
@@ -154,8 +169,11 @@ const notificationRow = object(
   {
     connector: text,
     event_id: text,
-    reference: described(text, 'The payment that they are about, as the provider names it.'),
-    state: described(choice(['new', 'applied', 'unmatched']), '`unmatched` are news of a payment that nobody knows.'),
+    reference: described(text, 'The payment, as the provider references it.'),
+    state: described(
+      choice(['new', 'applied', 'unmatched']),
+      '`unmatched` means that no payment matches the reference.',
+    ),
     tries: integer,
     received_at: date,
   },
@@ -164,9 +182,9 @@ const notificationRow = object(
 
 const details = described(
   { type: 'object' },
-  'What was sent, under the names of the requests. Of the fields that are kept sealed there is `sealed`, and its ' +
-    'value is always `***`. A `session` of Checkout has its first payment in `first_payment_id`, ends at `expires_at`, ' +
-    'and may have a `sealed` of its own.',
+  'The request data, under the field names of the requests. Fields that are stored encrypted are replaced by `sealed`, ' +
+    'whose value is always `***`. The `session` of a Checkout payment has `first_payment_id` and `expires_at`, and may ' +
+    'have its own `sealed`.',
 );
 
 const anyObject: Json = { type: 'object' };
@@ -176,7 +194,7 @@ const fault = object({
   mid: orNull(uuid),
   brand: orNull(text),
   mode: choice(FAULT_MODES),
-  left: described(integer, 'How many calls it is still good for.'),
+  left: described(integer, 'The number of calls that it still applies to.'),
 });
 
 const movement = object({
@@ -195,7 +213,7 @@ const movement = object({
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   Settings: { type: 'object', properties: settingMembers() },
   AccountInput: {
-    description: 'A name and settings; the settings stand beside the name or below `settings`.',
+    description: 'A name and settings. The settings are members of the body, of its object `settings`, or of both.',
     allOf: [
       { type: 'object', properties: { name: { ...text, minLength: 1, maxLength: 100 }, settings: ref('Settings') } },
       ref('Settings'),
@@ -204,15 +222,15 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   Account: object(account),
   NewAccount: object({
     ...account,
-    password: described(text, 'Shown only this once.'),
-    callback_secret: described(text, 'Shown only this once.'),
+    password: described(text, 'Shown only once.'),
+    callback_secret: described(text, 'Shown only once.'),
   }),
   Payment: object(payment),
   WholePayment: object({
     ...payment,
     connector: text,
     provider_reference: orNull(text),
-    in_doubt: described(flag, 'The provider was called and its outcome is not known.'),
+    in_doubt: described(flag, 'The provider was called and the outcome is not known.'),
     payer_until: orNull(date),
     next_step: orNull(choice(['fields', 'redirect', 'challenge', 'code', 'transfer'])),
     details,
@@ -232,102 +250,112 @@ const filters = [
   inQuery('order_id', text, 'Payments of this order.'),
   inQuery('status', choice(STATE_NAMES), 'Payments in this state.'),
   inQuery('brand', text, 'Payments of this brand.'),
-  inQuery('attention', attention, 'Payments that somebody should look at, for this reason.'),
+  inQuery('attention', attention, 'Payments on the attention list for this reason.'),
   inQuery('schedule_id', uuid, 'Payments of this schedule.'),
-  inQuery('from', moment, 'Made at this time or later.'),
-  inQuery('to', moment, 'Made before this time.'),
+  inQuery('from', dateTime, 'Created at this time or later.'),
+  inQuery('to', dateTime, 'Created before this time.'),
 ];
 
 const paymentId = [inPath('payment_id', uuid, 'The payment.')];
 
-const wish = (name: string, schema: Json): Json => object({ [name]: schema });
+const scenario = (name: string, schema: Json): Json => object({ [name]: schema });
 
 export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/accounts': {
-    post: call('accounts', 'createAccount', 'Makes an account.', {
+    post: call('accounts', 'createAccount', 'Creates an account.', {
       requestBody: jsonBody({ allOf: [ref('AccountInput'), { type: 'object', required: ['name'] }] }),
-      responses: { ...answers('The account, with its secrets.', ref('NewAccount'), '201'), ...common },
+      responses: { ...answers('The account, with its secrets.', ref('NewAccount'), '201'), ...commonRefusals },
     }),
     get: call('accounts', 'listAccounts', 'Lists accounts, newest first.', {
-      parameters: inBook(uuid),
-      responses: { ...answers('A page of accounts.', pageOf(ref('Account'))), ...common },
+      parameters: pageParameters(uuid),
+      responses: { ...answers('A page of accounts.', pageOf(ref('Account'))), ...commonRefusals },
     }),
   },
   '/admin/api/accounts/{mid}': {
     parameters: mid,
-    get: call('accounts', 'readAccount', 'Reads an account.', {
-      responses: { ...answers('The account.', ref('Account')), ...ofAccount },
+    get: call('accounts', 'readAccount', 'Returns an account.', {
+      responses: { ...answers('The account.', ref('Account')), ...accountRefusals },
     }),
-    patch: call('accounts', 'changeAccount', 'Changes the name or settings; what is not named stays as it is.', {
-      requestBody: jsonBody(ref('AccountInput')),
-      responses: { ...answers('The account as it is now.', ref('Account')), ...ofAccount },
-    }),
+    patch: call(
+      'accounts',
+      'changeAccount',
+      'Changes the name or settings; members that are not sent stay unchanged.',
+      {
+        requestBody: jsonBody(ref('AccountInput')),
+        responses: { ...answers('The updated account.', ref('Account')), ...accountRefusals },
+      },
+    ),
   },
   '/admin/api/accounts/{mid}/rotate-password': {
     parameters: mid,
-    post: call('accounts', 'rotatePassword', 'Gives an account a new password.', {
+    post: call('accounts', 'rotatePassword', 'Rotates the password of an account.', {
       responses: {
         ...answers(
-          'The new password, shown only this once.',
+          'The new password, which is shown only once. The previous one is valid until the returned time.',
           object({ mid: uuid, password: text, previous_password_valid_until: date }),
         ),
-        ...ofAccount,
+        ...accountRefusals,
       },
     }),
   },
   '/admin/api/payments': {
     get: call('payments', 'listPayments', 'Lists payments, newest first.', {
-      parameters: [...filters, ...inBook(uuid)],
-      responses: { ...answers('A page of payments.', pageOf(ref('Payment'))), ...common },
+      parameters: [...filters, ...pageParameters(uuid)],
+      responses: { ...answers('A page of payments.', pageOf(ref('Payment'))), ...commonRefusals },
     }),
   },
   '/admin/api/payments/{payment_id}': {
     parameters: paymentId,
-    get: call('payments', 'readPayment', 'Reads a payment with everything that happened to it.', {
-      responses: { ...answers('The payment.', ref('WholePayment')), ...ofPayment },
-    }),
+    get: call(
+      'payments',
+      'readPayment',
+      'Returns a payment with its history, operations, provider calls, notifications and callbacks.',
+      {
+        responses: { ...answers('The payment.', ref('WholePayment')), ...paymentRefusals },
+      },
+    ),
   },
   '/admin/api/payments/{payment_id}/attended': {
     parameters: paymentId,
-    post: call('payments', 'attendPayment', 'Takes a payment off the attention list.', {
-      responses: { ...answers('The payment as it is now.', ref('Payment')), ...ofPayment },
+    post: call('payments', 'attendPayment', 'Removes a payment from the attention list.', {
+      responses: { ...answers('The updated payment.', ref('Payment')), ...paymentRefusals },
     }),
   },
   ...Object.fromEntries(
     [
-      ['capture', 'Takes a reserved amount, or a part of it.'],
-      ['void', 'Cancels a payment before money moved.'],
-      ['refund', 'Pays back all or a part; gives a reservation back.'],
+      ['capture', 'Captures an authorised amount in full or in part.'],
+      ['void', 'Cancels a payment before money moves.'],
+      ['refund', 'Refunds a settled payment in full or in part, or reverses an authorisation.'],
     ].map(([name, summary]) => [
       `/admin/api/payments/{payment_id}/${name}`,
       {
         parameters: paymentId,
         post: call('payments', `${name}Payment`, summary as string, {
-          requestBody: { required: false, content: { 'application/json': { schema: object({}, operatorOrder) } } },
+          requestBody: { required: false, content: { 'application/json': { schema: object({}, operationRequest) } } },
           responses: {
-            ...answers('The payment as it is now, and the operation.', object({ ...payment, operation })),
-            ...ofPayment,
+            ...answers('The updated payment and the operation.', object({ ...payment, operation })),
+            ...paymentRefusals,
           },
         }),
       },
     ]),
   ),
   '/admin/api/schedules': {
-    get: call('payments', 'listSchedules', 'Lists schedules, newest first, with what they charge.', {
-      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...inBook(text)],
-      responses: { ...answers('A page of schedules.', pageOf(schedule, text)), ...common },
+    get: call('payments', 'listSchedules', 'Lists schedules with their subscriptions, newest first.', {
+      parameters: [inQuery('mid', uuid, 'Schedules of this account.'), ...pageParameters(text)],
+      responses: { ...answers('A page of schedules.', pageOf(schedule, text)), ...commonRefusals },
     }),
   },
   '/admin/api/schedules/{schedule_id}/subscriptions': {
     parameters: [inPath('schedule_id', uuid, 'The schedule.')],
-    get: call('payments', 'listSubscriptions', 'Lists all subscriptions of a schedule, newest first.', {
+    get: call('payments', 'listSubscriptions', 'Lists the subscriptions of a schedule, newest first.', {
       parameters: [
-        inQuery('mid', uuid, 'The account; without it, of every account that has a schedule of this id.'),
-        ...inBook(uuid),
+        inQuery('mid', uuid, 'The account; without it, all accounts that have a schedule with this id.'),
+        ...pageParameters(uuid),
       ],
       responses: {
         ...answers('A page of subscriptions.', pageOf(object({ mid: uuid, ...subscription }))),
-        ...ofSchedule,
+        ...scheduleRefusals,
       },
     }),
   },
@@ -335,50 +363,59 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
     get: call(
       'payments',
       'listNotifications',
-      'Lists news of providers, newest first; those that no payment was found for.',
+      'Lists provider notifications, newest first; by default those without a matching payment.',
       {
         parameters: [
-          inQuery('state', choice(['new', 'applied', 'unmatched']), 'News in this state; `unmatched` when not given.'),
-          ...inBook(text),
+          inQuery(
+            'state',
+            choice(['new', 'applied', 'unmatched']),
+            'Notifications in this state; default `unmatched`.',
+          ),
+          ...pageParameters(text),
         ],
-        responses: { ...answers('A page of news.', pageOf(notificationRow, text)), ...common },
+        responses: { ...answers('A page of notifications.', pageOf(notificationRow, text)), ...commonRefusals },
       },
     ),
   },
   '/admin/api/clock': {
-    get: call('sandbox', 'readClock', 'Tells the time of the sandbox, or of one account.', {
+    get: call('sandbox', 'readClock', 'Returns the time of the sandbox clock, or of the clock of one account.', {
       parameters: [inQuery('mid', uuid, 'The account whose clock is read.')],
-      responses: { ...answers('The time.', ref('Clock')), ...ofAccount },
+      responses: { ...answers('The time.', ref('Clock')), ...accountRefusals },
     }),
-    post: call('sandbox', 'moveClock', 'Lets time pass; what is due by then happens before the answer.', {
+    post: call('sandbox', 'moveClock', 'Advances the clock and processes what becomes due before it responds.', {
       requestBody: jsonBody(object({ advance_seconds: { type: 'number', minimum: 0 } }, { mid: orNull(uuid) })),
-      responses: { ...answers('The time.', ref('Clock')), ...ofAccount },
+      responses: { ...answers('The time.', ref('Clock')), ...accountRefusals },
     }),
   },
   '/sandbox/api/payments/{trans_id}': {
     parameters: [inPath('trans_id', uuid, 'The payment.')],
-    post: call('sandbox', 'runScenario', 'Tells the simulated provider or bank of a payment what to say now.', {
-      requestBody: jsonBody({
-        oneOf: [
-          wish('provider_status', choice(PROVIDER_STATUSES)),
-          wish('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
-          wish('chargeback', { const: true }),
-        ],
-      }),
-      responses: {
-        ...answers(
-          'The payment as the simulated provider knows it.',
-          object({ result: { const: 'SUCCESS' }, payment: anyObject }),
-        ),
-        ...ofPayment,
+    post: call(
+      'sandbox',
+      'runScenario',
+      'Runs a scenario: makes the simulated provider or bank report an outcome of a payment.',
+      {
+        requestBody: jsonBody({
+          oneOf: [
+            scenario('provider_status', choice(PROVIDER_STATUSES)),
+            scenario('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
+            scenario('chargeback', { const: true }),
+          ],
+        }),
+        responses: {
+          ...answers(
+            'The payment at the simulated provider.',
+            object({ result: { const: 'SUCCESS' }, payment: anyObject }),
+          ),
+          ...paymentRefusals,
+        },
       },
-    }),
+    ),
   },
   '/sandbox/api/faults': {
-    get: call('sandbox', 'listFaults', 'Lists the faults that are waiting.', {
-      responses: { ...answers('The faults.', ref('Faults')), ...common },
+    get: call('sandbox', 'listFaults', 'Lists the faults that are set.', {
+      responses: { ...answers('The faults.', ref('Faults')), ...commonRefusals },
     }),
-    post: call('sandbox', 'setFault', 'Makes the next provider calls misbehave; `none` takes faults back.', {
+    post: call('sandbox', 'setFault', 'Sets a fault for the next provider calls; `none` removes faults.', {
       requestBody: jsonBody(
         object(
           { mode: choice(FAULT_MODES) },
@@ -390,17 +427,17 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
         ),
       ),
       responses: {
-        ...answers('All faults that are waiting.', object({ result: { const: 'SUCCESS' }, faults: listOf(fault) })),
-        ...common,
+        ...answers('All faults that are set.', object({ result: { const: 'SUCCESS' }, faults: listOf(fault) })),
+        ...commonRefusals,
       },
     }),
   },
   '/sandbox/api/ledger': {
-    get: call('sandbox', 'readLedger', 'Reads the books of the simulated provider: what moved, and when.', {
-      parameters: [inQuery('after', { ...integer, minimum: 0, default: 0 }, 'The `next` of the page before.')],
+    get: call('sandbox', 'readLedger', 'Returns the ledger of the provider simulator: every movement of money.', {
+      parameters: [inQuery('after', { ...integer, minimum: 0, default: 0 }, 'The `next` of the previous page.')],
       responses: {
         ...answers('A page of movements.', object({ items: listOf(ref('Movement')), next: orNull(integer) })),
-        ...common,
+        ...commonRefusals,
       },
     }),
   },

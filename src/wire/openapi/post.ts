@@ -1,4 +1,4 @@
-/** `POST /post` for the OpenAPI document: a form per action, and for a sale a form per brand, made from the rows. */
+/** `POST /post` of the OpenAPI document: one form schema per action, and one per brand of a sale, generated from the tables. */
 import { BRANDS, type Brand } from '../../rules/brands.ts';
 import type { Field } from '../../rules/fields.ts';
 import { type ApiOperation, S2S_OPERATIONS } from '../../rules/operations.ts';
@@ -8,7 +8,7 @@ import { answers, choice, date, described, type Json, object, ref, refusals, tex
 
 const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
 
-/** What the schema and the list of required fields do not say themselves. */
+/** What the schema and the list of required fields do not express. */
 function descriptionOf(field: Field): string {
   const [need, expects] = [needOf(field), expectsOf(field)];
   return [
@@ -28,25 +28,25 @@ function property(field: Field): Json {
   };
 }
 
-/** The names under which a row is sent, each with its schema; a list is shown by its first object. */
+/** The names of a field, each with its schema; a list is represented by its first object. */
 function propertiesOf(field: Field): [string, Json][] {
   const [itself, ...members] = withMembers(field);
   const rows = members.length > 0 ? members : [itself as Field];
   return rows.flatMap((row) => [row.name, ...(row.alias ? [row.alias] : [])].map((name) => [name, property(row)]));
 }
 
-/** Any further objects of a list. */
+/** Patterns for the further objects of a list. */
 const furtherObjects = ({ name, items = [] }: Field): [string, Json][] =>
   items.map((item) => [
     `^${`${name}[`.replace(/[[\]]/g, '\\$&')}\\d{1,3}${`][${item.name}]`.replace(/[[\]]/g, '\\$&')}$`,
     property(item),
   ]);
 
-/** A form with these rows; `fixed` are the fields that say which form it is. */
+/** The schema of a form; `fixed` are the fields whose value identifies the form. */
 function form(fixed: Readonly<Record<string, string>>, fields: readonly Field[]): Json {
   const sent = fields.filter(({ name, isSetting }) => !isSetting && !Object.hasOwn(fixed, name));
   const required = sent.flatMap((field) => (field.items ? withMembers(field).slice(1) : [field])).filter(isRequired);
-  const spelled = required.filter(({ alias }) => alias);
+  const withAlias = required.filter(({ alias }) => alias);
   const patterns = sent.flatMap(furtherObjects);
   return {
     type: 'object',
@@ -56,16 +56,19 @@ function form(fixed: Readonly<Record<string, string>>, fields: readonly Field[])
     ]),
     ...(patterns.length > 0 && { patternProperties: Object.fromEntries(patterns) }),
     required: [...Object.keys(fixed), ...required.filter(({ alias }) => !alias).map(({ name }) => name)],
-    ...(spelled.length > 0 && {
-      allOf: spelled.map(({ name, alias }) => ({ anyOf: [{ required: [name] }, { required: [alias] }] })),
+    ...(withAlias.length > 0 && {
+      allOf: withAlias.map(({ name, alias }) => ({ anyOf: [{ required: [name] }, { required: [alias] }] })),
     }),
   };
 }
 
-const CLIENT_KEY: Json = { ...text, description: 'The key of the account: `test_…` in the sandbox, `live_…` else.' };
+const CLIENT_KEY: Json = {
+  ...text,
+  description: 'The key of the account: `test_…` in the sandbox, `live_…` in production.',
+};
 
-/** The fields of an action, without those of a brand. */
-function actionForm(action: string, { fields, signs }: ApiOperation): Json {
+/** The form of an action, without brand fields. */
+function actionForm(action: string, { fields, signs }: Operation): Json {
   const own = form({ action }, fields);
   const properties = own.properties as Record<string, Json>;
   const hash = { ...properties.hash, description: `The hash over ${hashOver(signs)}.` };
@@ -76,14 +79,14 @@ function actionForm(action: string, { fields, signs }: ApiOperation): Json {
   };
 }
 
-/** A sale of a brand: the fields of every sale, and those of the brand. */
+/** The form of a sale with one brand: the common fields of a sale and the brand fields. */
 function brandForm(label: string, brand: Brand): Json {
   const { allOf = [], ...own } = form({ brand: label }, brand.fields);
   const settings = brand.fields.filter(({ isSetting }) => isSetting).map(({ name }) => `\`${name}\``);
   return {
     description: [
       brand.about,
-      ...(settings.length > 0 ? [`Taken from the account’s settings: ${settings.join(', ')}.`] : []),
+      ...(settings.length > 0 ? [`Set in the account settings: ${settings.join(', ')}.`] : []),
     ].join(' '),
     allOf: [ref('SALE'), own, ...(allOf as Json[])],
   };
@@ -91,8 +94,8 @@ function brandForm(label: string, brand: Brand): Json {
 
 const brandName = (label: string): string => `SALE.${label}`;
 
-/** A choice between forms by the value of one field. */
-const choiceBy = (field: string, forms: Readonly<Record<string, string>>): Json => ({
+/** One of several forms, selected by the value of a field. */
+const oneOfBy = (field: string, forms: Readonly<Record<string, string>>): Json => ({
   oneOf: Object.values(forms).map(ref),
   discriminator: {
     propertyName: field,
@@ -104,10 +107,10 @@ const OPERATIONS = Object.entries(S2S_OPERATIONS) as [string, ApiOperation][];
 
 const SALE = actionForm('SALE', S2S_OPERATIONS.SALE);
 
-/** What the payer’s next step may need besides an address. */
+/** The data for the payer’s next step, besides an address. */
 const redirectParams = described(
   { type: 'object', additionalProperties: text },
-  'For a redirect by POST its fields; for a code `qr_code`, the text of the code in base64; for a transfer where to pay.',
+  'For a redirect by POST, the form fields; for a QR code, `qr_code` with its base64-encoded content; for a transfer, the account details.',
 );
 
 const payment = { order_id: text, trans_id: uuid };
@@ -117,18 +120,18 @@ const status = described(choice(STATE_NAMES), 'The state of the payment.');
 export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
   SALE: {
     ...SALE,
-    description: 'The fields of every sale.',
-    patternProperties: { '^custom_data\\[': described(text, 'Kept with the payment.') },
+    description: 'The common fields of all sales.',
+    patternProperties: { '^custom_data\\[': described(text, 'Stored with the payment.') },
   },
   ...Object.fromEntries(Object.entries(BRANDS).map(([label, brand]) => [brandName(label), brandForm(label, brand)])),
   AnySale: {
-    description: 'A sale, by its brand. An account may have other names for a brand; they are not listed here.',
-    ...choiceBy('brand', Object.fromEntries(Object.keys(BRANDS).map((label) => [label, brandName(label)]))),
+    description: 'A sale, by brand. The aliases that an account defines for brands are not listed.',
+    ...oneOfBy('brand', Object.fromEntries(Object.keys(BRANDS).map((label) => [label, brandName(label)]))),
   },
   ...Object.fromEntries(
     OPERATIONS.filter(([action]) => action !== 'SALE').map(([action, row]) => [action, actionForm(action, row)]),
   ),
-  PostRequest: choiceBy(
+  PostRequest: oneOfBy(
     'action',
     Object.fromEntries(OPERATIONS.map(([action]) => [action, action === 'SALE' ? 'AnySale' : action])),
   ),
@@ -148,7 +151,7 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
       redirect_method: choice(['GET', 'POST']),
       redirect_params: redirectParams,
       ...extras,
-      card_token: described(text, 'Of a card payment that is repeated.'),
+      card_token: described(text, 'The token of the card, in a recurring card payment.'),
     },
   ),
   StatusAnswer: object(
@@ -193,9 +196,8 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
     post: {
       operationId: 'post',
       tags: ['merchants'],
-      summary: 'Does what the field `action` says.',
-      description:
-        'A sale that was declined, and an operation that the provider refused, are answered with 200 as well.',
+      summary: 'Performs the operation that the field `action` names.',
+      description: 'A declined sale and a declined operation also have HTTP status 200.',
       requestBody: {
         required: true,
         content: {
@@ -204,7 +206,7 @@ export const POST_PATHS: Readonly<Record<string, Json>> = {
         },
       },
       responses: {
-        ...answers('What came of it.', { oneOf: ANSWERS.map(ref) }),
+        ...answers('The response of the action.', { oneOf: ANSWERS.map(ref) }),
         ...refusals(
           'wrongEnvironment',
           'addressNotAllowed',

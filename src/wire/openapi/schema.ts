@@ -1,4 +1,4 @@
-/** The small vocabulary of which the OpenAPI document is made: references, objects, answers, refusals. */
+/** Building blocks of the OpenAPI document: schemas, parameters, responses, refusals. */
 import { ERRORS, type ErrorName } from '../../rules/errors.ts';
 import { envelope } from '../envelope.ts';
 
@@ -16,7 +16,7 @@ export const orNull = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' 
 export const listOf = (items: Json): Json => ({ type: 'array', items });
 export const described = (schema: Json, description: string): Json => ({ ...schema, description });
 
-/** An object that has all these members; the optional ones come when they apply. */
+/** An object with required and optional members. */
 export const object = (
   members: Readonly<Record<string, Json>>,
   optional: Readonly<Record<string, Json>> = {},
@@ -38,7 +38,7 @@ export const answers = (description: string, schema: Json, status = '200'): Json
   [status]: { description, content: json(schema) },
 });
 
-/** The refusals that a call may be answered with, each as it comes. */
+/** The error responses of a call, grouped by HTTP status, with an example each. */
 export function refusals(...names: readonly ErrorName[]): Json {
   const byStatus = Map.groupBy(names, (name) => String(ERRORS[name].http));
   return Object.fromEntries(

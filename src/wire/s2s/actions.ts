@@ -1,4 +1,4 @@
-/** What each action of `/post` does once a request has passed the gates. */
+/** The actions of `/post`: what each does with a request that passed the checks. */
 import type { Account, Gateway, PaymentDetails, Schedule, ScheduleTerms, WholePayment } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
@@ -10,15 +10,8 @@ import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethod
 import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
-import { type AccountFields, contextOf } from '../pipeline.ts';
-import {
-  acceptedAnswer,
-  operationAnswer,
-  type S2sAnswer,
-  saleAnswer,
-  scheduleAnswer,
-  statusAnswer,
-} from './answers.ts';
+import { type AccountFields, fieldContext } from '../pipeline.ts';
+import { type Answer, acceptedAnswer, operationAnswer, saleAnswer, scheduleAnswer, statusAnswer } from './answers.ts';
 import type { S2sBody } from './body.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<S2sAnswer>;
@@ -39,10 +32,10 @@ const sale: Action = {
   },
   async perform(gateway, account, body) {
     const { value } = body;
-    const schedule = await scheduleOf(gateway, account, value('schedule_id'));
+    const schedule = await optionalSchedule(gateway, account, value('schedule_id'));
     const brand = brandLabel(value('brand'), account.settings, isOffered(gateway)) as string;
     const row = BRANDS[brand] as Brand;
-    const context = contextOf(gateway, account, body);
+    const context = fieldContext(gateway, account, body);
     const { parameters, secrets } = brandValues(row, context);
     const methods = offeredMethods(row, context);
     const payment = await openPayment(gateway, account, {
@@ -61,27 +54,27 @@ const sale: Action = {
       schedule,
       secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
       needsFields: fieldsToAsk(row, context).length > 0,
-      content: contentOf(body),
+      content: canonicalContent(body),
     });
     return saleAnswer('SALE', payment, gateway);
   },
 };
 
-/** Whether a payment shall and can be repeated has to be clear before it is made. */
+/** Refuses a recurring sale with a brand that cannot recur, and a schedule for a sale that is not recurring. */
 function recurringProblems({ recurs }: Brand, { value }: S2sBody): Problem[] {
-  const isWanted = value('recurring_init') === 'Y';
-  if (isWanted && !recurs) return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice }];
+  const isRecurring = value('recurring_init') === 'Y';
+  if (isRecurring && !recurs) return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice }];
   const isScheduled = value('schedule_id') !== '';
-  return isScheduled && !isWanted ? [{ field: 'recurring_init', sentence: SENTENCES.blank }] : [];
+  return isScheduled && !isRecurring ? [{ field: 'recurring_init', sentence: SENTENCES.blank }] : [];
 }
 
-/** A brand whose connector this installation does not have is no choice at all. */
+/** A brand is offered only if this installation has its connector. */
 const isOffered =
   ({ connectors }: Gateway) =>
   ({ connector }: Brand): boolean =>
     Object.hasOwn(connectors, connector);
 
-/** The fields of the payer as sent, and the names under which they are kept. */
+/** The payer fields of a request, and the names under which they are stored. */
 const PAYER_FIELDS = [
   ['payer_first_name', 'first_name'],
   ['payer_last_name', 'last_name'],
@@ -105,25 +98,25 @@ function saleDetails(body: S2sBody): PaymentDetails {
   const { value } = body;
   const payer: Record<string, string> = {};
   for (const [field, name] of PAYER_FIELDS) {
-    const given = value(field);
-    if (given !== '') payer[name] = given;
+    const text = value(field);
+    if (text !== '') payer[name] = text;
   }
   const details: PaymentDetails = { description: value('order_description'), returnUrl: value('return_url'), payer };
   for (const [field, name] of OPTIONAL_DETAILS) {
-    const given = value(field);
-    if (given !== '') details[name] = given;
+    const text = value(field);
+    if (text !== '') details[name] = text;
   }
   const customData = entriesBelow(body.form, 'custom_data');
   if (customData.length > 0) details.customData = Object.fromEntries(customData);
   return details;
 }
 
-/** Everything a request says, in one order; the hash is left out, since two passwords may sign the same request. */
-function contentOf({ form }: S2sBody): string {
+/** The content of a request in a canonical order, without the hash: after a password rotation a repeat has another hash. */
+function canonicalContent({ form }: S2sBody): string {
   let content = '';
   for (const name of [...form.values.keys()].sort()) {
     const value = form.values.get(name) as string;
-    // With the lengths, no two different requests run together into the same text.
+    // The lengths make the encoding unambiguous.
     if (name !== 'hash') content += `${name.length}:${name}${value.length}:${value}`;
   }
   return content;
@@ -145,8 +138,8 @@ const statusByOrder: Action = {
   },
 };
 
-/** An action on the payment that `trans_id` names; another account's is as unknown as one that never was. */
-const on = (
+/** An action on the payment `trans_id`; a payment of another account is refused like one that does not exist. */
+const paymentAction = (
   unknown: ErrorName,
   perform: (gateway: Gateway, account: Account, payment: WholePayment, body: S2sBody) => Promise<S2sAnswer>,
 ): Action => ({
@@ -171,7 +164,7 @@ const recurringSale: Action = {
       isAuthorisation: value('auth') === 'Y',
       termUrl3ds: value('term_url_3ds') || undefined,
       scheduleId: value('schedule_id'),
-      content: contentOf(body),
+      content: canonicalContent(body),
     });
     const { card } = payment.details;
     const answer = saleAnswer('RECURRING_SALE', payment, gateway);
@@ -179,11 +172,14 @@ const recurringSale: Action = {
   },
 };
 
-const scheduleOf = async (gateway: Gateway, account: Account, scheduleId: string): Promise<Schedule | undefined> =>
-  scheduleId === '' ? undefined : existingSchedule(gateway, account, scheduleId);
+const optionalSchedule = async (
+  gateway: Gateway,
+  account: Account,
+  scheduleId: string,
+): Promise<Schedule | undefined> => (scheduleId === '' ? undefined : existingSchedule(gateway, account, scheduleId));
 
-/** The terms of a schedule that a request names; what it does not name is not there. */
-function termsOf({ value }: S2sBody): Partial<ScheduleTerms> {
+/** The schedule terms of a request; fields that were not sent are left out. */
+function readTerms({ value }: S2sBody): Partial<ScheduleTerms> {
   const number = (name: string) => (value(name) === '' ? undefined : Number(value(name)));
   const terms = {
     name: value('name') || undefined,
@@ -198,7 +194,7 @@ function termsOf({ value }: S2sBody): Partial<ScheduleTerms> {
 
 const createScheduleAction: Action = {
   async perform(gateway, account, body) {
-    const terms = { dayOfMonth: null, delays: 0, ...termsOf(body) } as ScheduleTerms;
+    const terms = { dayOfMonth: null, delays: 0, ...readTerms(body) } as ScheduleTerms;
     const { scheduleId } = await createSchedule(gateway, account, terms, body.value('schedule_id'));
     return scheduleAnswer('CREATE_SCHEDULE', scheduleId);
   },
@@ -206,7 +202,7 @@ const createScheduleAction: Action = {
 
 const updateScheduleAction: Action = {
   async perform(gateway, account, body) {
-    const { scheduleId } = await updateSchedule(gateway, account, body.value('schedule_id'), termsOf(body));
+    const { scheduleId } = await updateSchedule(gateway, account, body.value('schedule_id'), readTerms(body));
     return scheduleAnswer('UPDATE_SCHEDULE', scheduleId);
   },
 };
@@ -222,17 +218,17 @@ export const S2S_ACTIONS: Record<S2sAction, Action> = {
   SALE: sale,
   GET_TRANS_STATUS: status,
   GET_TRANS_STATUS_BY_ORDER: statusByOrder,
-  CAPTURE: on('unknownTransaction', async (gateway, _account, payment, { value }) =>
+  CAPTURE: paymentAction('unknownTransaction', async (gateway, _account, payment, { value }) =>
     operationAnswer(
       'CAPTURE',
       await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')),
       value('amount') || undefined,
     ),
   ),
-  VOID: on('unknownPayment', async (gateway, _account, payment, { value }) =>
+  VOID: paymentAction('unknownPayment', async (gateway, _account, payment, { value }) =>
     operationAnswer('VOID', await voidPayment(gateway, payment, 'merchant', value('operation_id'))),
   ),
-  CREDITVOID: on('unknownPayment', async (gateway, account, payment, { value }) => {
+  CREDITVOID: paymentAction('unknownPayment', async (gateway, account, payment, { value }) => {
     const [amount, operationId] = [value('amount'), value('operation_id')];
     const refunded = await refund(gateway, account, payment, amount, 'merchant', 'refundOrReversal', operationId);
     return acceptedAnswer('CREDITVOID', refunded);

@@ -1,4 +1,4 @@
-/** The answers of `/post`, made from a payment. */
+/** The responses of `/post`. */
 import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/context.ts';
 import { pageOf } from '../../core/payments/links.ts';
 import type { Operated } from '../../core/payments/operate.ts';
@@ -9,16 +9,16 @@ export interface S2sAnswer {
   [field: string]: string | Record<string, string>;
 }
 
-/** Adds the fields that an answer has only when they apply. */
-function withExtras(answer: S2sAnswer, payment: PaymentStatus): S2sAnswer {
+/** Adds the optional fields that apply to the payment. */
+function withOptionalFields(answer: Answer, payment: PaymentStatus): Answer {
   if (payment.declineReason !== null) answer.decline_reason = payment.declineReason;
   if (payment.recurringToken !== null) answer.recurring_token = payment.recurringToken;
   if (payment.scheduleId !== null) answer.schedule_id = payment.scheduleId;
   return answer;
 }
 
-export function saleAnswer(action: string, payment: Payment, gateway: Gateway): S2sAnswer {
-  return withExtras(
+export function saleAnswer(action: string, payment: Payment, gateway: Gateway): Answer {
+  return withOptionalFields(
     {
       action,
       result: payment.inDoubt ? 'UNDEFINED' : STATES[payment.state].result,
@@ -29,14 +29,14 @@ export function saleAnswer(action: string, payment: Payment, gateway: Gateway): 
       descriptor: payment.descriptor,
       amount: payment.amountText,
       currency: payment.currency,
-      ...redirection(payment, gateway),
+      ...redirectFields(payment, gateway),
     },
     payment,
   );
 }
 
-/** What the payer has to do next, as a sale tells it; a code that is over is not told any more. */
-function redirection(payment: Payment, gateway: Gateway): S2sAnswer {
+/** The payer's next step; a QR code is returned only until it expires. */
+function redirectFields(payment: Payment, gateway: Gateway): Answer {
   const { nextStep: step, state } = payment;
   if (step === null || !isOpen(state)) return {};
   switch (step.kind) {
@@ -46,22 +46,22 @@ function redirection(payment: Payment, gateway: Gateway): S2sAnswer {
     case 'redirect':
       return { redirect_url: step.url, redirect_method: step.method, redirect_params: step.params };
     case 'code': {
-      const isShown = gateway.clock.now(payment.mid) < step.until;
-      return { redirect_params: isShown ? { qr_code: Buffer.from(step.text).toString('base64') } : {} };
+      const isValid = gateway.clock.now(payment.mid) < step.until;
+      return { redirect_params: isValid ? { qr_code: Buffer.from(step.text).toString('base64') } : {} };
     }
     case 'transfer':
       return { redirect_params: Object.fromEntries(step.instructions) };
   }
 }
 
-/** The word `result` for what came of an operation. */
+/** The field `result` for each state of an operation. */
 const RESULTS: Readonly<Record<OperationRow['state'], string>> = {
   done: 'SUCCESS',
   declined: 'DECLINED',
   sent: 'UNDEFINED',
 };
 
-/** What a capture or void came to; an amount is told as it was written. */
+/** The response to a capture or void; it repeats the amount as it was sent. */
 export function operationAnswer(
   action: 'CAPTURE' | 'VOID',
   { payment, operation }: Operated,
@@ -81,8 +81,8 @@ export function operationAnswer(
   };
 }
 
-/** A refund is on its way; what comes of it is told by callback and by status. */
-export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): S2sAnswer => ({
+/** A refund is accepted; its outcome is available by callback and by status query. */
+export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): Answer => ({
   action,
   result: 'ACCEPTED',
   order_id: payment.orderId,
@@ -96,8 +96,8 @@ export const scheduleAnswer = (action: string, scheduleId: string): S2sAnswer =>
   schedule_id: scheduleId,
 });
 
-export function statusAnswer(action: string, payment: PaymentStatus): S2sAnswer {
-  return withExtras(
+export function statusAnswer(action: string, payment: PaymentStatus): Answer {
+  return withOptionalFields(
     {
       action,
       result: 'SUCCESS',

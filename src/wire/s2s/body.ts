@@ -1,4 +1,4 @@
-/** The body of `/post` as the gates look at it: read from either kind of form, or said to be neither. */
+/** Parses the form of a `/post` request, URL-encoded or multipart, for the checks. */
 import { type Form, positionsIn, readMultipart, readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { RequestBody } from '../pipeline.ts';
@@ -17,7 +17,7 @@ function bodyOf(form: Form): S2sBody {
       if (!nested) {
         nested = new Set();
         for (const field of form.values.keys()) {
-          // A name that is nested deeper has its problem already, and may consist of brackets.
+          // Deeper nesting has been reported as a problem; the limit bounds the work for a name full of brackets.
           let levels = 0;
           for (let at = field.indexOf('['); at !== -1 && levels++ < LIMITS.formDepth; at = field.indexOf('[', at + 1)) {
             nested.add(field.slice(0, at));
@@ -32,14 +32,14 @@ function bodyOf(form: Form): S2sBody {
   };
 }
 
-const NOTHING: Form = { values: new Map(), problems: [] };
+const EMPTY_FORM: Form = { values: new Map(), problems: [] };
 
-/** Reads a body by its content type; one of another type has a problem instead of fields. */
+/** Parses a body by its content type; an unsupported type results in a problem instead of fields. */
 export function readBody(contentType: string, bytes: Buffer): S2sBody {
   const type = contentType.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return bodyOf(readUrlEncoded(bytes, FORM_LIMITS));
   if (type === 'multipart/form-data') return bodyOf(readMultipart(bytes, contentType, FORM_LIMITS));
-  if (bytes.length === 0) return bodyOf(NOTHING);
+  if (bytes.length === 0) return bodyOf(EMPTY_FORM);
   const sentence = 'This value should be application/x-www-form-urlencoded or multipart/form-data.';
-  return bodyOf({ ...NOTHING, problems: [{ field: 'content-type', sentence }] });
+  return bodyOf({ ...EMPTY_FORM, problems: [{ field: 'content-type', sentence }] });
 }

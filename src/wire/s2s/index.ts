@@ -1,4 +1,4 @@
-/** The face of `/post`: reads a form, lets it through the gates, performs its action. */
+/** The route `/post`: parses the form, runs the checks, performs the action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { createBudget } from '../../lib/budget.ts';
@@ -36,15 +36,15 @@ export function s2sRoutes(
 
   app.post('/post', async (request): Promise<S2sAnswer> => {
     const sent = request.body as Buffer | LargeBody | undefined;
-    if (!(sent instanceof LargeBody)) return answer(request, sent ?? EMPTY);
+    if (!(sent instanceof LargeBody)) return handle(request, sent ?? EMPTY);
     try {
-      return await answer(request, sent.bytes);
+      return await handle(request, sent.bytes);
     } finally {
       sent.release();
     }
   });
 
-  const answer = async (request: FastifyRequest, bytes: Buffer): Promise<S2sAnswer> => {
+  const handle = async (request: FastifyRequest, bytes: Buffer): Promise<Answer> => {
     await endOfTick();
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
@@ -66,7 +66,7 @@ export function s2sRoutes(
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
-    // The next batch leaves for the database before this one's answers are written.
+    // Lets the next batch be sent to the database before the responses of this one are serialised.
     await endOfTick();
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id as string | undefined;
@@ -74,14 +74,14 @@ export function s2sRoutes(
   };
 }
 
-/** Only the fields that may be long make a body larger than usual. */
+/** Refuses a body that exceeds the usual limit even without its long fields. */
 function refuseLargeBody({ form }: S2sBody): void {
   let length = 0;
   for (const [name, value] of form.values) length += LONG_FIELDS.has(name) ? 0 : name.length + value.length;
   if (length > LIMITS.bodyBytes || form.problems.length > 0) throw new Refusal('bodyTooLarge');
 }
 
-/** The action a body names; a body that cannot be read at all is refused as such, not as an unknown action. */
+/** The action of a request; a body that cannot be parsed is refused as invalid, not as an unknown action. */
 function actionOf(body: S2sBody): S2sAction | undefined {
   const action = body.value('action');
   if (action === '' && body.problems.length > 0) throw new Refusal('invalidData', body.problems);

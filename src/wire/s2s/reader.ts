@@ -1,4 +1,4 @@
-/** Reads the body of `/post` from its stream: a small one of any sender, a large one only when its first fields allow it. */
+/** Reads the body of `/post` from its stream; a body above the usual limit only if its first fields allow it. */
 import type { IncomingMessage } from 'node:http';
 import { environmentOfKey, findAccountByKey } from '../../core/accounts.ts';
 import type { Gateway } from '../../core/context.ts';
@@ -9,7 +9,7 @@ import type { S2sAction } from '../../rules/operations.ts';
 import { S2S_ACTIONS } from './actions.ts';
 import { readBody } from './body.ts';
 
-/** A body larger than usual, and how to give its share of the budget back. */
+/** A body above the usual limit, which holds a share of the memory budget until `release` is called. */
 export class LargeBody {
   readonly bytes: Buffer;
   readonly release: () => void;
@@ -22,14 +22,14 @@ export class LargeBody {
 
 export interface ReaderOptions {
   budget: Budget;
-  /** Whether a body that begins like this may be larger than usual. */
+  /** Whether a body with these first bytes may exceed the usual limit. */
   mayBeLarge: (contentType: string, head: Buffer) => Promise<boolean>;
   timeoutMs?: number;
 }
 
 type Done = (error: Error | null, body?: Buffer | LargeBody) => void;
 
-/** A refused body is not read to its end: the stream stays paused, and the connection is closed after the answer. */
+/** A refused body is not read to its end: the stream stays paused, and the connection closes after the response. */
 export function createBodyReader(options: ReaderOptions) {
   return (request: { headers: IncomingMessage['headers'] }, stream: IncomingMessage, done: Done): void => {
     const declared = Number(request.headers['content-length'] ?? Number.NaN);
@@ -47,19 +47,19 @@ function readStream(
 ): void {
   const chunks: Buffer[] = [];
   let length = 0;
-  let most: number = LIMITS.bodyBytes;
+  let limit: number = LIMITS.bodyBytes;
   let release: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
+  let isFinished = false;
 
   const stop = (): void => {
-    isOver = true;
+    isFinished = true;
     stream.off('data', onData).off('end', onEnd).off('error', onFailure);
     clearTimeout(timer);
   };
   const fail = (error: Error): void => {
-    // The sender may have gone while its account was looked up.
-    if (isOver) return;
+    // The client may have disconnected while its account was looked up.
+    if (isFinished) return;
     stop();
     stream.pause();
     release?.();
@@ -74,18 +74,18 @@ function readStream(
   const onData = (chunk: Buffer): void => {
     chunks.push(chunk);
     length += chunk.length;
-    if (length <= most) return;
+    if (length <= limit) return;
     if (release) fail(new Refusal('bodyTooLarge'));
     else {
       stream.pause();
       const head = Buffer.concat(chunks, length).subarray(0, LIMITS.bodyBytes);
-      mayBeLarge(contentType, head).then(progress, fail);
+      mayBeLarge(contentType, head).then(continueLarge, fail);
     }
   };
-  const progress = (isAllowed: boolean): void => {
-    if (isOver) return;
-    most = Number.isNaN(declared) ? LIMITS.bodyBytesMost : declared;
-    release = isAllowed ? budget.reserve(most) : undefined;
+  const continueLarge = (isAllowed: boolean): void => {
+    if (isFinished) return;
+    limit = Number.isNaN(declared) ? LIMITS.bodyBytesMost : declared;
+    release = isAllowed ? budget.reserve(limit) : undefined;
     if (!isAllowed) fail(new Refusal('bodyTooLarge', [NOT_ANNOUNCED]));
     else if (!release) fail(new Refusal('unavailable', [], LIMITS.largeBodyRetryMs / 1000));
     else {
@@ -103,7 +103,7 @@ const NOT_ANNOUNCED = {
 };
 const TOO_SLOW = 'The body did not arrive in time.';
 
-/** Whether the first fields of a body name an account and an action of it that has a long field. */
+/** Whether the first fields of a body name an existing account and an action that has a long field. */
 export async function announcesLongField(gateway: Gateway, contentType: string, head: Buffer): Promise<boolean> {
   const body = readBody(contentType, head);
   const name = body.value('action');

@@ -1,4 +1,4 @@
-/** The sandbox's own receiver of callbacks: a merchant's server to send them to, and what arrived there. */
+/** The callback inbox of the sandbox: an endpoint that receives callbacks as a merchant's server does, and its admin calls. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
   clearInbox,
@@ -13,20 +13,20 @@ import { wireDate } from '../../lib/clock.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { type BodyRows, isCount, isWithin, readBody } from './body.ts';
+import { type BodyChecks, isCount, isWithin, readBody } from './body.ts';
 
-interface OfAccount {
+interface AccountParams {
   Params: { mid: string };
 }
 
 const EMPTY = Buffer.alloc(0);
 
-/** The server itself: as any merchant's, it asks for no token. */
+/** The receiving endpoint. It requires no token, like a merchant's server. */
 export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
 
-  app.post<OfAccount>('/callbacks/:mid', async (request, reply) => {
+  app.post<AccountParams>('/callbacks/:mid', async (request, reply) => {
     request.action = 'callback received';
     const { headers, params } = request;
     const answer = await receive(gateway, params.mid, { headers, body: (request.body as Buffer | undefined) ?? EMPTY });
@@ -35,59 +35,59 @@ export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): voi
   });
 }
 
-/** What each parameter of the list may be, and what it is when it is not sent. */
+/** The range and the default of each query parameter. */
 const QUERY = {
-  after: { most: 2 ** 31 - 1, least: 0, usual: 0 },
-  limit: { most: LIMITS.adminPageSizeMost, least: 1, usual: LIMITS.adminPageSize },
-  wait: { most: LIMITS.inboxWaitMs / 1000, least: 0, usual: 0 },
+  after: { most: 2 ** 31 - 1, least: 0, fallback: 0 },
+  limit: { most: LIMITS.adminPageSizeMost, least: 1, fallback: LIMITS.adminPageSize },
+  wait: { most: LIMITS.inboxWaitMs / 1000, least: 0, fallback: 0 },
 } as const;
 
-const ANSWER: BodyRows = { answer: isWithin(200, 599), count: isCount };
+const ANSWER_BODY: BodyChecks = { answer: isWithin(200, 599), count: isCount };
 
-/** What the developer asks of it, behind the admin token. */
+/** The calls that read and configure the inbox; they require the admin token. */
 export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway): void {
   const closing = new AbortController();
-  // Whoever waits for a callback does not keep the gateway from stopping.
+  // A long poll must not delay the shutdown.
   app.addHook('preClose', (done) => {
     closing.abort();
     done();
   });
 
-  app.get<OfAccount>('/callbacks/:mid', async (request, reply) => {
+  app.get<AccountParams>('/callbacks/:mid', async (request, reply) => {
     request.isRead = true;
     const { after, limit, wait } = readQuery(request.query as Record<string, unknown>);
-    const signal = AbortSignal.any([closing.signal, goneSignal(reply)]);
+    const signal = AbortSignal.any([closing.signal, disconnectSignal(reply)]);
     const options = { after, limit, waitMs: wait * 1000, signal };
     const { items, last, url } = await listInbox(gateway, request.params.mid, options);
     const newest = items.at(-1)?.number ?? last;
     return { items: items.map(inboxCallbackView), next_cursor: newest < last ? String(newest) : null, last, url };
   });
 
-  app.delete<OfAccount>('/callbacks/:mid', async (request) => ({
+  app.delete<AccountParams>('/callbacks/:mid', async (request) => ({
     deleted: await clearInbox(gateway, request.params.mid),
   }));
 
-  app.post<OfAccount>('/callbacks/:mid', async (request) => {
-    const { answer, count = 1 } = readBody(request.body, ANSWER) as { answer?: number; count?: number };
+  app.post<AccountParams>('/callbacks/:mid', async (request) => {
+    const { answer, count = 1 } = readBody(request.body, ANSWER_BODY) as { answer?: number; count?: number };
     if (answer === undefined) throw invalidField('answer', SENTENCES.blank);
     await setInboxAnswer(gateway, request.params.mid, answer, count);
     return { result: 'SUCCESS', answer, count };
   });
 }
 
-/** Says when nobody waits for an answer any more. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => gone.abort());
-  return gone.signal;
+/** Aborts when the client closes the connection. */
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+  const disconnected = new AbortController();
+  raw.once('close', () => disconnected.abort());
+  return disconnected.signal;
 }
 
 function readQuery(query: Record<string, unknown>): Record<keyof typeof QUERY, number> {
   const problems: Problem[] = Object.keys(query)
     .filter((name) => !Object.hasOwn(QUERY, name))
     .map((name) => ({ field: /^\w{1,64}$/.test(name) ? name : 'query', sentence: 'This parameter does not exist.' }));
-  const values = Object.entries(QUERY).map(([name, { least, most, usual }]) => {
-    const text = query[name] ?? String(usual);
+  const values = Object.entries(QUERY).map(([name, { least, most, fallback }]) => {
+    const text = query[name] ?? String(fallback);
     const value = /^\d{1,10}$/.test(String(text)) ? Number(text) : -1;
     if (value < least || value > most) {
       problems.push({ field: name, sentence: `This value should be a whole number from ${least} to ${most}.` });

@@ -1,4 +1,4 @@
-/** The sandbox's own calls: what the provider simulator shall do next, and what its receiver of callbacks got. */
+/** The sandbox API: scenarios, faults and the ledger of the provider simulator, and the callback inbox. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { listFaults, readLedger, runScenario, setFault } from '../../core/sandbox-scenarios.ts';
@@ -9,17 +9,17 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { readOptionalJson, requireBearer } from '../bearer.ts';
-import { type BodyRows, isCount, readBody } from './body.ts';
+import { type BodyChecks, isCount, readBody } from './body.ts';
 import { callbackInboxAdminRoutes } from './callback-inbox.ts';
 
 const isOneOf = (choices: readonly string[], value: unknown): boolean => choices.includes(value as string);
 
-const WISHES: BodyRows = {
+const SCENARIOS: BodyChecks = {
   provider_status: (value) => isOneOf(PROVIDER_STATUSES, value),
   bank_callback: (value) => typeof value === 'string' && /^[A-Z]{4}$/.test(value),
   chargeback: (value) => value === true,
 };
-const FAULT: BodyRows = {
+const FAULT_BODY: BodyChecks = {
   mid: (value) => typeof value === 'string' && isUuid(value),
   brand: (value) => isText(value, 64) && Object.hasOwn(BRANDS, value),
   mode: (value) => isOneOf(FAULT_MODES, value),
@@ -32,22 +32,22 @@ export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, isToken: (
   callbackInboxAdminRoutes(app, gateway);
 
   app.post<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
-    const wish = readBody(request.body, WISHES);
-    if (Object.keys(wish).length !== 1) {
-      const sentence = `The body should have one of ${Object.keys(WISHES).join(', ')}.`;
+    const scenario = readBody(request.body, SCENARIOS);
+    if (Object.keys(scenario).length !== 1) {
+      const sentence = `The body should have one of ${Object.keys(SCENARIOS).join(', ')}.`;
       throw invalidField('body', sentence);
     }
-    const { status, body } = await runScenario(gateway, request.params.paymentId, wish);
+    const { status, body } = await runScenario(gateway, request.params.paymentId, scenario);
     if (status === 404) throw new Refusal('noSuchPayment');
     if (status !== 200) {
       const sentence = isText(body.error, 255) ? body.error : 'The simulated provider refused.';
-      throw invalidField(Object.keys(wish)[0] as string, sentence);
+      throw invalidField(Object.keys(scenario)[0] as string, sentence);
     }
     return { result: 'SUCCESS', payment: body };
   });
 
   app.post('/faults', async (request) => {
-    const fault = readBody(request.body, FAULT);
+    const fault = readBody(request.body, FAULT_BODY);
     if (fault.mode === undefined) throw invalidField('mode', SENTENCES.blank);
     await setFault(gateway, fault);
     return { result: 'SUCCESS', ...(await listFaults(gateway)).body };
