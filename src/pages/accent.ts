@@ -1,26 +1,26 @@
-/** The merchant's colour on our page: as it is on buttons, and as dark or as light as text has to be to be read. */
+/** Derives the colours of a payment page from the accent colour of the account, with sufficient contrast. */
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** What the page needs of a colour in one scheme. */
+/** The colours of one colour scheme. */
 export interface Accent {
-  /** What buttons are filled with, and the text on them. */
+  /** The background of buttons, and the colour of text on it. */
   fill: string;
   onFill: string;
-  /** Links, marks and borders, which are read against the page. */
+  /** The colour of links, icons and borders on the page background. */
   ink: string;
 }
 
-/** The surfaces that text stands on, the hardest one for each scheme. */
+/** The background with the lowest contrast to text in each scheme. */
 const SURFACES = { light: '#f3f4f6', dark: '#20262d' } as const;
 export type Scheme = keyof typeof SURFACES;
 
-const READABLE = 4.5;
+const MIN_CONTRAST = 4.5;
 const BLACK: Colour = [0, 0, 0];
 const WHITE: Colour = [255, 255, 255];
 
-const parse = (hex: string): Colour => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as never;
-const written = (colour: Colour): string =>
+const parseHex = (hex: string): Colour => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as never;
+const toHex = (colour: Colour): string =>
   `#${colour.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
 
 const linear = (part: number): number => {
@@ -34,30 +34,30 @@ const luminance = ([red, green, blue]: Colour): number =>
 
 /** The contrast of two colours as WCAG defines it, from 1 to 21. */
 export function contrast(one: string, other: string): number {
-  const [darker = 0, lighter = 0] = [luminance(parse(one)), luminance(parse(other))].toSorted((a, b) => a - b);
+  const [darker = 0, lighter = 0] = [luminance(parseHex(one)), luminance(parseHex(other))].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-const mixed = (colour: Colour, other: Colour, share: number): Colour =>
+const mix = (colour: Colour, other: Colour, share: number): Colour =>
   colour.map((part, index) => part + ((other[index] as number) - part) * share) as never;
 
 const STEPS = 50;
 
-/** The colour, moved towards black or white no further than it has to be to be read on the surface. */
-function readable(hex: string, surface: string, towards: Colour): string {
+/** The colour, moved towards black or white only as far as the contrast requires. */
+function readableColour(hex: string, surface: string, towards: Colour): string {
   for (let step = 0; step < STEPS; step++) {
-    const tried = written(mixed(parse(hex), towards, step / STEPS));
-    if (contrast(tried, surface) >= READABLE) return tried;
+    const candidate = toHex(mix(parseHex(hex), towards, step / STEPS));
+    if (contrast(candidate, surface) >= MIN_CONTRAST) return candidate;
   }
-  return written(towards);
+  return toHex(towards);
 }
 
 export function accentOf(hex: string, scheme: Scheme): Accent {
   const fill = hex.toLowerCase();
   return {
     fill,
-    // Of black and white, one can always be read.
-    onFill: contrast(fill, '#ffffff') >= READABLE ? '#ffffff' : '#000000',
-    ink: readable(fill, SURFACES[scheme], scheme === 'light' ? BLACK : WHITE),
+    // Black or white always has sufficient contrast.
+    onFill: contrast(fill, '#ffffff') >= MIN_CONTRAST ? '#ffffff' : '#000000',
+    ink: readableColour(fill, SURFACES[scheme], scheme === 'light' ? BLACK : WHITE),
   };
 }

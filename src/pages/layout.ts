@@ -1,4 +1,4 @@
-/** The frame of every page for payers: one document, one style, one script, nothing from anybody else. */
+/** The HTML document and the headers of every payment page. Only the logo is loaded from another server. */
 import { hash } from 'node:crypto';
 import { displayName } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
@@ -14,22 +14,22 @@ const STYLE_HASH = sourceHash(STYLE);
 export interface Page {
   title: string;
   body: Html;
-  /** Where the script asks whether the payment has moved on, and what it was when the page was made. */
+  /** The address that the script polls for changes, and the version of the payment that the page shows. */
   live?: { url: string; version: string; isWaiting: boolean };
-  /** Without scripts the page looks again by itself after so many seconds. */
+  /** Without JavaScript the page reloads itself after this many seconds. */
   refreshSeconds?: number | undefined;
 }
 
-/** What a page is shown with: how it speaks, and whose it is, where that is known. */
-export interface Frame {
+/** The locale of a page, and its account if it is known. */
+export interface PageContext {
   locale: Locale;
   account?: Account | undefined;
 }
 
-type Tools = Pick<Gateway, 'environment' | 'publicUrl'>;
+type GatewayInfo = Pick<Gateway, 'environment' | 'publicUrl'>;
 
-/** What every answer says to the browser, whether it is a page or leads to one. */
-export const commonHeaders = ({ publicUrl }: Tools): Record<string, string> => ({
+/** The headers of every response to a payer's browser, including redirects. */
+export const commonHeaders = ({ publicUrl }: GatewayInfo): Record<string, string> => ({
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -39,40 +39,40 @@ export const commonHeaders = ({ publicUrl }: Tools): Record<string, string> => (
   ...(publicUrl.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
 });
 
-/** Forms may lead on to providers, banks and shops, whose names nobody knows here. */
-export function pageHeaders(gateway: Tools, account?: Account): Record<string, string> {
-  const framers = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
+/** `form-action` allows any https address, because forms are sent to providers and banks that are not known in advance. */
+export function pageHeaders(gateway: GatewayInfo, account?: Account): Record<string, string> {
+  const allowedFrames = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
   return {
     ...commonHeaders(gateway),
     'content-type': 'text/html; charset=utf-8',
-    ...(framers.length === 0 && { 'x-frame-options': 'DENY' }),
+    ...(allowedFrames.length === 0 && { 'x-frame-options': 'DENY' }),
     'content-security-policy': [
       "default-src 'none'",
       `script-src ${SCRIPT_HASH}`,
       `style-src ${[STYLE_HASH, ...(accent ? [sourceHash(accentStyle(accent))] : [])].join(' ')}`,
       "connect-src 'self'",
-      ...(logo ? [`img-src ${sourceOf(logo)}`] : []),
+      ...(logo ? [`img-src ${cspSource(logo)}`] : []),
       `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}`,
       "base-uri 'none'",
-      `frame-ancestors ${framers.length === 0 ? "'none'" : framers.join(' ')}`,
+      `frame-ancestors ${allowedFrames.length === 0 ? "'none'" : allowedFrames.join(' ')}`,
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ].join('; '),
   };
 }
 
-const logoOf = (gateway: Tools, account: Account | undefined): URL | undefined => {
+const logoOf = (gateway: GatewayInfo, account: Account | undefined): URL | undefined => {
   const address = account?.settings['branding.logo'] ?? '';
   return isWebAddress(gateway, address) ? new URL(address) : undefined;
 };
 
-/** One picture alone; the signs that part the rules of a policy are written in another way. */
-const sourceOf = ({ origin, pathname }: URL): string =>
-  origin + pathname.replace(/[;,]/g, (sign) => (sign === ';' ? '%3B' : '%2C'));
+/** A CSP source for one image; the separators of the policy are percent-encoded. */
+const cspSource = ({ origin, pathname }: URL): string =>
+  origin + pathname.replace(/[;,]/g, (character) => (character === ';' ? '%3B' : '%2C'));
 
-export function document(gateway: Tools, { locale, account }: Frame, page: Page): string {
+export function document(gateway: GatewayInfo, { locale, account }: PageContext, page: Page): string {
   const { title, body, live, refreshSeconds } = page;
   const merchant = account && displayName(account);
   const logo = logoOf(gateway, account);

@@ -1,4 +1,4 @@
-/** How the payer's pages look: phone first, light and dark, left-to-right and right-to-left, calm and easy to press. */
+/** The style sheet of the payment pages: mobile first, light and dark, left-to-right and right-to-left. */
 import { accentOf, type Scheme } from './accent.ts';
 
 export const STYLE = `
@@ -131,7 +131,7 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .code{forced-color-adjust:none}}
 `;
 
-/** The merchant's own colour, as a style beside the common one. */
+/** The style rules for the accent colour of an account. */
 export function accentStyle(colour: string): string {
   const rule = (scheme: Scheme): string => {
     const { fill, onFill, ink } = accentOf(colour, scheme);

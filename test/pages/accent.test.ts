@@ -1,10 +1,10 @@
-/** Whatever colour a merchant has, what is written in it and on it can be read. */
+/** Every accent colour results in readable text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accentOf, contrast, type Scheme } from '../../src/pages/accent.ts';
 import { accentStyle } from '../../src/pages/style.ts';
 
-/** The lightest and the darkest surfaces of each scheme that text stands on. */
+/** The backgrounds of text in each scheme. */
 const SURFACES: Record<Scheme, string[]> = { light: ['#ffffff', '#f3f4f6'], dark: ['#0f1216', '#191e24', '#20262d'] };
 const colours = fc.integer({ min: 0, max: 0xffffff }).map((number) => `#${number.toString(16).padStart(6, '0')}`);
 
@@ -19,7 +19,7 @@ test.each([
 });
 
 describe.each(Object.entries(SURFACES) as [Scheme, string[]][])('%s', (scheme, surfaces) => {
-  test('any colour: the text on buttons and the text in the colour have a contrast of 4.5', () => {
+  test('text on buttons and text in the accent colour have a contrast of at least 4.5', () => {
     fc.assert(
       fc.property(colours, (colour) => {
         const { fill, onFill, ink } = accentOf(colour, scheme);
@@ -30,19 +30,19 @@ describe.each(Object.entries(SURFACES) as [Scheme, string[]][])('%s', (scheme, s
     );
   });
 
-  test('buttons have the colour itself', () => {
+  test('buttons have the unchanged colour', () => {
     expect(accentOf('#FFD400', scheme).fill).toBe('#ffd400');
   });
 });
 
-test('a colour that can be read already is left alone, others move no further than they have to', () => {
+test('changes a colour only as far as the contrast requires', () => {
   expect(accentOf('#0f5c4c', 'light')).toEqual({ fill: '#0f5c4c', onFill: '#ffffff', ink: '#0f5c4c' });
   expect(accentOf('#ffd400', 'dark')).toEqual({ fill: '#ffd400', onFill: '#000000', ink: '#ffd400' });
   const { ink } = accentOf('#ffd400', 'light');
   expect(contrast(ink, '#f3f4f6')).toBeLessThan(5);
 });
 
-test('the style of an account holds colours and nothing else', () => {
+test('the style of an account contains only colours', () => {
   expect(accentStyle('#1a7f5a')).toMatch(
     /^:root\{--fill:#1a7f5a;--on-fill:#[0-9a-f]{6};--accent:#[0-9a-f]{6}\}@media\(prefers-color-scheme:dark\)\{:root\{[-a-z:#0-9;]+\}\}$/,
   );

@@ -1,8 +1,8 @@
-/** Which language a payer is spoken to in, and how it writes amounts, times and counts. */
+/** The language of a payer, and the format of amounts, durations and plurals. */
 import { describe, expect, test } from 'vitest';
 import { localeFor } from '../../src/pages/locale.ts';
 
-/** Blanks of all widths and marks of direction, which the runtime may change. */
+/** Spaces of all widths and directional marks, which vary between versions of the runtime. */
 const plain = (text: string): string =>
   text.replace(/[\s\u202f\u00a0]/g, ' ').replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '');
 
@@ -37,7 +37,7 @@ describe('the language', () => {
     expect(localeFor(accountLocale, header).tag).toBe(tag);
   });
 
-  test('only Arabic is written from right to left', () => {
+  test('only Arabic has the direction right-to-left', () => {
     const rightToLeft = ['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar'].filter(
       (tag) => localeFor(tag, undefined).direction === 'rtl',
     );
@@ -62,19 +62,19 @@ describe('amounts', () => {
     ['sr', 1250000n, 'RSD', '12.500,00 RSD'],
     ['vi', 50000n, 'VND', '50.000 VND'],
     ['th', 125000n, 'THB', 'THB 1,250.00'],
-    // What the runtime calls two digits and the currency table none, and the other way round.
+    // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
     ['ar-EG', 125000n, 'EGP', '١٬٢٥٠٫٠٠ EGP'],
-  ])('%s writes %d %s as %s', (tag, amount, currency, shown) => {
-    const written = plain(localeFor(tag, undefined).amount({ amount, currency })).trim();
+  ])('%s formats %d %s as %s', (tag, amount, currency, shown) => {
+    const written = plain(localeFor(tag, undefined).formatAmount({ amount, currency })).trim();
     expect(tag.startsWith('ar') ? written.split(' ').toSorted() : written).toEqual(
       tag.startsWith('ar') ? shown.split(' ').toSorted() : shown,
     );
   });
 });
 
-describe('times and counts', () => {
+describe('durations and plurals', () => {
   test.each<[tag: string, ms: number, shown: string]>([
     ['en', 900_000, '15 minutes'],
     ['en', 60_000, '1 minute'],
@@ -87,8 +87,8 @@ describe('times and counts', () => {
     ['de', 120_000, '2 Minuten'],
     ['sr', 300_000, '5 minuta'],
     ['fr', 60_000, '1 minute'],
-  ])('%s says %d ms as %s', (tag, ms, shown) => {
-    expect(plain(localeFor(tag, undefined).time(ms))).toBe(shown);
+  ])('%s formats %d ms as %s', (tag, ms, shown) => {
+    expect(plain(localeFor(tag, undefined).formatDuration(ms))).toBe(shown);
   });
 
   test.each<[tag: string, count: number, shown: string]>([
@@ -103,15 +103,15 @@ describe('times and counts', () => {
     ['ar', 11, '11 حقلًا'],
     ['fr', 1, 'le champ signalé'],
     ['vi', 1, '1 ô'],
-  ])('%s counts %d: %s', (tag, count, shown) => {
-    const { messages, count: counted } = localeFor(tag, undefined);
-    expect(plain(counted(messages.checkMarked, count))).toContain(shown);
+  ])('%s has the plural form of %d: %s', (tag, count, shown) => {
+    const { messages, formatPlural } = localeFor(tag, undefined);
+    expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);
   });
 
-  test('a value from left to right does not turn an Arabic sentence around', () => {
-    const { translate, messages } = localeFor('ar', undefined);
-    expect(translate(messages.backTo, { merchant: 'Tea & Co.' })).toContain('\u2068Tea & Co.\u2069');
-    expect(localeFor('en', undefined).translate('Back to {merchant}', { merchant: 'A{order}$&' })).toBe(
+  test('isolates left-to-right values in Arabic messages', () => {
+    const { formatMessage, messages } = localeFor('ar', undefined);
+    expect(formatMessage(messages.backTo, { merchant: 'Tea & Co.' })).toContain('\u2068Tea & Co.\u2069');
+    expect(localeFor('en', undefined).formatMessage('Back to {merchant}', { merchant: 'A{order}$&' })).toBe(
       'Back to A{order}$&',
     );
   });

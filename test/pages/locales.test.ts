@@ -1,4 +1,4 @@
-/** Every language says everything, in its own words, with the same places for values and the forms that it counts in. */
+/** Every language has all messages, translated, with the same placeholders and its own plural forms. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES, type Language, type Messages } from '../../src/pages/locales/index.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
@@ -7,8 +7,8 @@ import { REASONS } from '../../src/rules/reasons.ts';
 const { en } = LANGUAGES;
 const OTHERS = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== 'en');
 
-/** Every sentence by its path, the forms of a plural apart. */
-function sentences(messages: Messages): Map<string, string> {
+/** Every message by its path; each plural form has a path of its own. */
+function messagesByPath(messages: Messages): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, path: string): void => {
     if (typeof value === 'string') found.set(path, value);
@@ -19,10 +19,10 @@ function sentences(messages: Messages): Map<string, string> {
 }
 
 const isPlural = (path: string): boolean => path.startsWith('checkMarked/');
-const places = (sentence: string): string[] => (sentence.match(/\{\w+\}/g) ?? []).toSorted();
+const placeholders = (sentence: string): string[] => (sentence.match(/\{\w+\}/g) ?? []).toSorted();
 
-/** The labels and hints of every field that a page can ask for. */
-const ASKED = new Set(
+/** The labels and hints of every field that a payment page can contain. */
+const FIELD_LABELS = new Set(
   Object.values(BRANDS)
     .filter(({ isPayout, needsToken }) => !isPayout && !needsToken)
     .flatMap(({ fields }) => fields)
@@ -32,57 +32,57 @@ const ASKED = new Set(
     .flatMap(({ name, label, hint }) => [label ?? `no label for ${name}`, ...(hint ? [hint] : [])]),
 );
 
-test('these languages there are', () => {
+test('the supported languages', () => {
   expect(Object.keys(LANGUAGES)).toEqual(['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar']);
 });
 
-test('every field that a page can ask for has a label', () => {
-  expect([...ASKED].filter((label) => label.startsWith('no label'))).toEqual([]);
+test('every field of a payment page has a label', () => {
+  expect([...FIELD_LABELS].filter((label) => label.startsWith('no label'))).toEqual([]);
 });
 
-test('every reason of ours has words', () => {
+test('every decline reason of the gateway has a message', () => {
   expect(Object.keys(en.reasons).toSorted()).toEqual(Object.keys(REASONS).toSorted());
 });
 
-/** Words that are the same, or names that nobody translates. */
+/** Messages that are the same in several languages. */
 const SAME = /^(IBAN|BIC|CUIL|CURP|SKU|Bank|Banka)$/;
 
 describe.each(OTHERS)('%s', (language) => {
   const messages: Messages = LANGUAGES[language];
-  const all = sentences(messages);
+  const all = messagesByPath(messages);
 
-  test('says everything, and nothing else', () => {
+  test('has exactly the keys of English', () => {
     const keys = (of: Messages) =>
-      [...sentences(of).keys()].filter((path) => !isPlural(path) && !path.startsWith('asked/'));
+      [...messagesByPath(of).keys()].filter((path) => !isPlural(path) && !path.startsWith('fieldLabels/'));
     expect(keys(messages)).toEqual(keys(en));
-    expect(Object.keys(messages.fieldLabels).toSorted()).toEqual([...ASKED].toSorted());
+    expect(Object.keys(messages.fieldLabels).toSorted()).toEqual([...FIELD_LABELS].toSorted());
   });
 
-  test('says it in its own words', () => {
-    const english = sentences(en);
+  test('translates every message', () => {
+    const english = messagesByPath(en);
     for (const [path, sentence] of all) {
-      const original = path.startsWith('asked/') ? path.slice('asked/'.length) : english.get(path);
+      const original = path.startsWith('fieldLabels/') ? path.slice('fieldLabels/'.length) : english.get(path);
       if (sentence === original) expect(sentence, path).toMatch(SAME);
     }
   });
 
-  test('has the same places for values', () => {
-    const english = sentences(en);
+  test('has the placeholders of English', () => {
+    const english = messagesByPath(en);
     for (const [path, sentence] of all) {
-      if (!isPlural(path)) expect(places(sentence), path).toEqual(places(english.get(path) ?? ''));
+      if (!isPlural(path)) expect(placeholders(sentence), path).toEqual(placeholders(english.get(path) ?? ''));
     }
   });
 
-  test('has a form for every way it counts', () => {
+  test('has every plural form of the language', () => {
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     expect(Object.keys(messages.checkMarked).toSorted()).toEqual([...pluralCategories].toSorted());
     for (const [category, sentence] of Object.entries(messages.checkMarked)) {
-      const expected = ['one', 'two'].includes(category) && places(sentence).length === 0 ? [] : ['{count}'];
-      expect(places(sentence), category).toEqual(expected);
+      const expected = ['one', 'two'].includes(category) && placeholders(sentence).length === 0 ? [] : ['{count}'];
+      expect(placeholders(sentence), category).toEqual(expected);
     }
   });
 
-  test('is written with care: no blank at an end, no double blank, whole sentences end', () => {
+  test('has no extra spaces or straight quotes, and messagesByPath end with a full stop', () => {
     for (const [path, sentence] of all) {
       expect(sentence, path).toBe(sentence.trim());
       expect(sentence, path).not.toMatch(/ {2}|\.\.\.|"|'/);
@@ -93,12 +93,13 @@ describe.each(OTHERS)('%s', (language) => {
   });
 });
 
-test('Arabic is written in Arabic letters, Thai in Thai ones, Serbian in Latin ones', () => {
+test('Arabic and Thai use their scripts, Serbian uses Latin letters', () => {
   const letters = { ar: /\p{Script=Arabic}/u, th: /\p{Script=Thai}/u };
   for (const [language, script] of Object.entries(letters)) {
-    for (const [path, sentence] of sentences(LANGUAGES[language as Language])) {
+    for (const [path, sentence] of messagesByPath(LANGUAGES[language as Language])) {
       if (!SAME.test(sentence)) expect(sentence, path).toMatch(script);
     }
   }
-  for (const [path, sentence] of sentences(LANGUAGES.sr)) expect(sentence, path).not.toMatch(/\p{Script=Cyrillic}/u);
+  for (const [path, sentence] of messagesByPath(LANGUAGES.sr))
+    expect(sentence, path).not.toMatch(/\p{Script=Cyrillic}/u);
 });

@@ -1,15 +1,15 @@
-/** The one script: small, whole, and asking for nothing that a payment page should not have. */
+/** The script of the payment pages is small and uses no dangerous browser API. */
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { SCRIPT } from '../../src/pages/script.ts';
 
-test('it is less than 7 KB, and without its comments still a script', () => {
+test('is smaller than 7 KB, and valid without its comments', () => {
   expect(Buffer.byteLength(SCRIPT)).toBeLessThan(7 * 1024);
   expect(() => runInNewContext(`() => {${SCRIPT}}`)).not.toThrow();
   expect(SCRIPT).not.toMatch(/^\s*\/\//m);
 });
 
-test('it makes no page out of text, keeps nothing, and knows no other address', () => {
+test('writes no HTML, stores nothing, and contacts no other server', () => {
   expect(SCRIPT).not.toMatch(/innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|import\(/);
   expect(SCRIPT).not.toMatch(
     /cookie|localStorage|sessionStorage|indexedDB|sendBeacon|XMLHttpRequest|WebSocket|postMessage/,

@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Arabic. */
+/** The messages of the payment pages in Arabic. */
 import type { Messages } from './en.ts';
 
 export const ar: Messages = {

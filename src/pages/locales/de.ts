@@ -1,4 +1,4 @@
-/** The words of the payer's pages in German. */
+/** The messages of the payment pages in German. */
 import type { Messages } from './en.ts';
 
 export const de: Messages = {

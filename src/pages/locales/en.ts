@@ -1,7 +1,7 @@
-/** The words of the payer's pages in English, which also say what every other language has to have. */
+/** The messages of the payment pages in English; their type defines the keys that every language must have. */
 import type { ReasonName } from '../../rules/reasons.ts';
 
-/** The forms of a sentence that counts something, as the language has them. */
+/** The plural forms of a message, by CLDR category. */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
 export const en = {
@@ -121,7 +121,7 @@ export const en = {
   tooFast: 'That was too fast',
   tooFastHow: 'Nothing was paid. Please wait a moment and try again.',
 
-  /** What a transfer needs, under the names that providers give it. */
+  /** The instructions for a transfer, by the names that providers use. */
   instructions: {
     account_number: 'Account number',
     account_holder: 'Account holder',
@@ -131,7 +131,7 @@ export const en = {
     bic: 'BIC',
     reference: 'Reference',
   },
-  /** Why a payment failed, under the names of the reasons that are ours. */
+  /** The decline reasons of the gateway itself, by name. */
   reasons: {
     outOfTime: 'The time to pay ran out.',
     neverReceived: 'The payment did not reach the provider.',
@@ -141,15 +141,15 @@ export const en = {
     providerSaidNo: 'The provider declined the payment.',
     testDecline: 'Declined by the test connector.',
   } satisfies Record<ReasonName, string>,
-  /** The labels and hints of fields; their rows say them in English. */
+  /** Translations of field labels and hints, by their English text in the field tables. */
   fieldLabels: {} as Readonly<Record<string, string>>,
 };
 
-type Same<Value> = Value extends string
+type Translated<Value> = Value extends string
   ? string
   : Value extends Plural
     ? Plural
     : { readonly [Key in keyof Value]: string };
 
-/** What a language has to have: a key that is missing does not compile. */
-export type Messages = { readonly [Key in keyof typeof en]: Same<(typeof en)[Key]> };
+/** The messages of a language; a missing key does not compile. */
+export type Messages = { readonly [Key in keyof typeof en]: Translated<(typeof en)[Key]> };

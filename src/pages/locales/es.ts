@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Spanish. */
+/** The messages of the payment pages in Spanish. */
 import type { Messages } from './en.ts';
 
 export const es: Messages = {

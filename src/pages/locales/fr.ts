@@ -1,4 +1,4 @@
-/** The words of the payer's pages in French. */
+/** The messages of the payment pages in French. */
 import type { Messages } from './en.ts';
 
 export const fr: Messages = {

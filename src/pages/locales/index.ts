@@ -1,4 +1,4 @@
-/** The languages that payers are spoken to in. */
+/** The languages of the payment pages. */
 import { ar } from './ar.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';

@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Portuguese, as it is spoken in Brazil. */
+/** The messages of the payment pages in Portuguese, as it is spoken in Brazil. */
 import type { Messages } from './en.ts';
 
 export const pt: Messages = {

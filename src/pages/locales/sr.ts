@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Serbian, in Latin script. */
+/** The messages of the payment pages in Serbian, in Latin script. */
 import type { Messages } from './en.ts';
 
 export const sr: Messages = {

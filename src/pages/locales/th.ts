@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Thai. */
+/** The messages of the payment pages in Thai. */
 import type { Messages } from './en.ts';
 
 export const th: Messages = {

@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Turkish. */
+/** The messages of the payment pages in Turkish. */
 import type { Messages } from './en.ts';
 
 export const tr: Messages = {

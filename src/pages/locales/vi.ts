@@ -1,4 +1,4 @@
-/** The words of the payer's pages in Vietnamese. */
+/** The messages of the payment pages in Vietnamese. */
 import type { Messages } from './en.ts';
 
 export const vi: Messages = {

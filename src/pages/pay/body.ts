@@ -1,11 +1,11 @@
-/** Reads the form that a payer sends, and overwrites its bytes at once: they may carry a card. */
+/** Reads the form that a payer submits, and overwrites its bytes: they may contain card data. */
 import type { IncomingMessage } from 'node:http';
 import { type Form, readUrlEncoded } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
-/** The form in these bytes, which are zeros afterwards. */
+/** Parses a form and overwrites its buffers with zeros. */
 export function takeForm(chunks: readonly Buffer[]): Form {
   const bytes = Buffer.concat(chunks);
   try {
@@ -15,7 +15,7 @@ export function takeForm(chunks: readonly Buffer[]): Form {
   }
 }
 
-/** A content type parser: reads a body of the usual size from its stream. */
+/** The content type parser of the payment pages; a body above the usual limit is refused. */
 export function readForm(
   _request: unknown,
   stream: IncomingMessage,

@@ -1,15 +1,24 @@
-/** The card form: a saved card and its code, or a card that the payer types. */
+/** The card form: a saved card with its security code, or a new card. */
 import type { SavedCard } from '../../core/vault.ts';
 import { hasNumber, NETWORKS } from '../../lib/card.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
-import type { Form } from './fields.ts';
-import { type Input, inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, ICONS, type PageView, summary, titleOf } from './view.ts';
+import type { MethodForm } from './fields.ts';
+import { type Input, renderInput } from './inputs.ts';
+import {
+  cancelLink,
+  declineNotice,
+  ICONS,
+  orderSummary,
+  type PageView,
+  pageTitle,
+  statusPolling,
+  validationNotice,
+} from './view.ts';
 
-/** How payers know the networks of cards. */
+/** Display names of the card networks. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
   visa: 'Visa',
   mastercard: 'Mastercard',
@@ -19,91 +28,92 @@ const NETWORK_NAMES: Readonly<Record<string, string>> = {
   unionpay: 'UnionPay',
 };
 
-/** The same table as on the server, for the script. */
+/** The network table of the server, for the script. */
 const NETWORK_DATA = JSON.stringify(NETWORKS.map(([network, prefix]) => [NETWORK_NAMES[network], prefix.source]));
 
-const TYPED = ['card_number', 'card_expiry', 'card_cvv', 'card_holder'] as const;
-type TypedName = (typeof TYPED)[number];
+const CARD_INPUTS = ['card_number', 'card_expiry', 'card_cvv', 'card_holder'] as const;
+type CardInput = (typeof CARD_INPUTS)[number];
 
-/** The choice that means a card which is typed. */
-const NEW = 'new';
+/** The value of `saved_card` for a card that is not saved. */
+const NEW_CARD = 'new';
 
-const isKnownProblem = (kind: string, messages: Messages): kind is keyof Messages['cardProblems'] =>
+const isCardProblem = (kind: string, messages: Messages): kind is keyof Messages['cardProblems'] =>
   Object.hasOwn(messages.cardProblems, kind);
 
-export function cardPage(view: PageView, { method, answers, problems }: Form): Page {
+export function cardPage(view: PageView, { method, answers, problems }: MethodForm): Page {
   const { payment, locale, methods, savedCards } = view;
-  const { messages, translate, amount } = locale;
+  const { messages, formatMessage, formatAmount } = locale;
   const usable = savedCards.find(({ isExpired }) => !isExpired);
-  const chosen = answers.get('saved_card') ?? usable?.id ?? NEW;
-  const isSaved = savedCards.some(({ id }) => id === chosen);
+  const selected = answers.get('saved_card') ?? usable?.id ?? NEW_CARD;
+  const isSaved = savedCards.some(({ id }) => id === selected);
   const problemOf = (name: string): string | undefined => {
-    const kind = problems.find(({ field }) => placeOf(field, isSaved) === name)?.sentence;
+    const kind = problems.find(({ field }) => inputNameOf(field, isSaved) === name)?.sentence;
     if (kind === 'number' && !answers.get(name)?.trim()) return messages.cardProblems.noNumber;
     return kind === undefined
       ? undefined
-      : isKnownProblem(kind, messages)
+      : isCardProblem(kind, messages)
         ? messages.cardProblems[kind]
         : messages.looksWrong;
   };
-  const focused = TYPED.find(problemOf);
-  const typed = (name: TypedName, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
-    inputOf({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
-  /** What was typed before; a number in the wrong field is not written back into the page, either. */
-  const again = (name: TypedName): string => {
+  const focused = CARD_INPUTS.find(problemOf);
+  const cardInput = (name: CardInput, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
+    renderInput({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
+  /** The value that was submitted; a card number in the wrong field is not repeated in the page. */
+  const submittedValue = (name: CardInput): string => {
     const value = answers.get(name) ?? '';
     return hasNumber(value) ? '' : value;
   };
-  const check = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
+  /** The attributes by which the script validates an input. */
+  const validation = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${messages.cardProblems[kind]}"${more}`;
   return {
-    title: titleOf(view, messages.payByCard, problems.length),
-    ...following(view),
-    body: html`${summary(view)}
+    title: pageTitle(view, messages.payByCard, problems.length),
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.payByCard}</h1>
-${declinedBefore(view)}
-${checkAgain(problems.length, locale)}
+${declineNotice(view)}
+${validationNotice(problems.length, locale)}
 <div class="wallets" id="wallets"></div>
 <form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
 <input type="hidden" name="method" value="${method.label}">
-${savedCards.length > 0 && savedChoices(savedCards, chosen, problemOf('saved_card'), locale)}
-${typed('card_number', {
+${savedCards.length > 0 && savedCardChoices(savedCards, selected, problemOf('saved_card'), locale)}
+${cardInput('card_number', {
   label: messages.cardNumber,
   autocomplete: 'cc-number',
   inputmode: 'numeric',
-  kind: 'number fresh',
-  traits: check(
+  className: 'number fresh',
+  attributes: validation(
     'number',
     html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-networks="${NETWORK_DATA}"`,
   ),
-  beside: html`<span class="network" id="network" aria-live="polite"></span>`,
+  badge: html`<span class="network" id="network" aria-live="polite"></span>`,
 })}
 <div class="pair">
-${typed('card_expiry', {
+${cardInput('card_expiry', {
   label: messages.cardExpiry,
   autocomplete: 'cc-exp',
   inputmode: 'numeric',
-  kind: 'fresh',
-  value: again('card_expiry'),
-  traits: check('expiry', html` dir="ltr" maxlength="9"`),
+  className: 'fresh',
+  value: submittedValue('card_expiry'),
+  attributes: validation('expiry', html` dir="ltr" maxlength="9"`),
 })}
-${typed('card_cvv', {
+${cardInput('card_cvv', {
   label: messages.cardCvv,
   autocomplete: 'cc-csc',
   inputmode: 'numeric',
   hint: messages.cardCvvHint,
-  traits: check('cvv', html` dir="ltr" maxlength="4"`),
+  attributes: validation('cvv', html` dir="ltr" maxlength="4"`),
 })}
 </div>
-${typed('card_holder', {
+${cardInput('card_holder', {
   label: messages.cardHolder,
   autocomplete: 'cc-name',
-  kind: 'fresh',
-  value: again('card_holder'),
-  traits: check('holder'),
+  className: 'fresh',
+  value: submittedValue('card_holder'),
+  attributes: validation('holder'),
 })}
-<button>${translate(messages.pay, { amount: amount(payment) })}</button>
+<button>${formatMessage(messages.pay, { amount: formatAmount(payment) })}</button>
 </form>
 <p class="safe">${ICONS.lock}<span>${messages.cardSafe}</span></p>
 ${methods.length > 1 && html`<a class="quiet" href="?">${messages.otherWays}</a>`}
@@ -112,34 +122,35 @@ ${cancelLink(view)}
   };
 }
 
-/** Of a saved card only the code is typed, so whatever else is wrong is wrong with the choice. */
-const placeOf = (field: string, isSaved: boolean): string => (isSaved && field !== 'card_cvv' ? 'saved_card' : field);
+/** With a saved card the payer enters only the security code; any other problem belongs to the choice of the card. */
+const inputNameOf = (field: string, isSaved: boolean): string =>
+  isSaved && field !== 'card_cvv' ? 'saved_card' : field;
 
-function savedChoices(
+function savedCardChoices(
   cards: readonly SavedCard[],
-  chosen: string,
+  selected: string,
   problem: string | undefined,
-  { messages, translate }: Locale,
+  { messages, formatMessage }: Locale,
 ): Html {
-  const choice = (value: string, text: string, more: string | undefined, isDisabled = false): Html =>
+  const choice = (value: string, text: string, hint: string | undefined, isDisabled = false): Html =>
     html`<label class="saved"><input type="radio" name="saved_card" value="${value}"${
-      value === chosen && !isDisabled && html` checked${problem && html` autofocus`}`
-    }${isDisabled && html` disabled`}><span>${text}${more && html`<span class="soft small">${more}</span>`}</span></label>`;
+      value === selected && !isDisabled && html` checked${problem && html` autofocus`}`
+    }${isDisabled && html` disabled`}><span>${text}${hint && html`<span class="soft small">${hint}</span>`}</span></label>`;
   return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
 <legend>${messages.savedCards}</legend>
 ${cards.map(({ id, masked, network, expiry, isExpired }) => {
-  const name = translate(messages.savedCard, {
+  const name = formatMessage(messages.savedCard, {
     network: NETWORK_NAMES[network] ?? messages.card,
     digits: masked.slice(-4),
   });
   return choice(
     id,
     name,
-    isExpired ? messages.savedExpired : translate(messages.savedUntil, { date: expiry }),
+    isExpired ? messages.savedExpired : formatMessage(messages.savedUntil, { date: expiry }),
     isExpired,
   );
 })}
-${choice(NEW, messages.anotherCard, undefined)}
+${choice(NEW_CARD, messages.anotherCard, undefined)}
 ${problem && html`<p class="error" id="saved_card-error">${problem}</p>`}
 </fieldset>`;
 }

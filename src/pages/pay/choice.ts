@@ -1,20 +1,20 @@
-/** The ways to pay, each one press away. */
+/** The page on which the payer chooses a payment method. */
 import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import { methodName } from './fields.ts';
-import { cancelLink, declinedBefore, following, ICONS, type PageView, summary, titleOf } from './view.ts';
+import { cancelLink, declineNotice, ICONS, orderSummary, type PageView, pageTitle, statusPolling } from './view.ts';
 
 export function choicePage(view: PageView): Page {
   const { locale, methods } = view;
   const { messages } = locale;
   return {
-    title: titleOf(view, messages.howToPay),
-    ...following(view),
-    body: html`${summary(view)}
+    title: pageTitle(view, messages.howToPay),
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.howToPay}</h1>
-${declinedBefore(view)}
+${declineNotice(view)}
 <div class="wallets" id="wallets"></div>
 <ul class="choices">
 ${methods.map((method) => {

@@ -1,4 +1,4 @@
-/** The page that asks for what a brand still needs. */
+/** The page on which the payer enters the missing fields of a brand. */
 import type { Method } from '../../core/payments/choose.ts';
 import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
@@ -6,24 +6,32 @@ import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
-import { inputOf } from './inputs.ts';
-import { cancelLink, checkAgain, declinedBefore, following, type PageView, summary, titleOf } from './view.ts';
+import { renderInput } from './inputs.ts';
+import {
+  cancelLink,
+  declineNotice,
+  orderSummary,
+  type PageView,
+  pageTitle,
+  statusPolling,
+  validationNotice,
+} from './view.ts';
 
-/** A way to pay that the payer has chosen, with what was filled in and what is wrong with it. */
-export interface Form {
+/** The chosen payment method, with the submitted values and their problems. */
+export interface MethodForm {
   method: Method;
   answers: ReadonlyMap<string, string>;
   problems: readonly Problem[];
 }
 
-/** What a way to pay is called; cards have a word in every language, the others the name that the account gave them. */
+/** The display name of a payment method: translated for cards, otherwise the name that the account gave it. */
 export const methodName = ({ label, title }: Method, { messages }: Locale): string =>
   label === CARD ? messages.card : title;
 
-/** What the checks say to machines, said to people. */
-export function explainedProblem(machine: string, { messages, translate }: Locale): string {
-  const count = /\d+/.exec(machine)?.[0] ?? '';
-  switch (machine) {
+/** Translates the message of a field check for the payer. */
+export function explainProblem(message: string, { messages, formatMessage }: Locale): string {
+  const count = /\d+/.exec(message)?.[0] ?? '';
+  switch (message) {
     case SENTENCES.blank:
       return messages.fillIn;
     case SENTENCES.notAChoice:
@@ -33,18 +41,18 @@ export function explainedProblem(machine: string, { messages, translate }: Local
     case SENTENCES.spaces:
       return messages.spaces;
     case SENTENCES.tooLong(Number(count)):
-      return translate(messages.tooLong, { count });
+      return formatMessage(messages.tooLong, { count });
     case SENTENCES.tooShort(Number(count)):
-      return translate(messages.tooShort, { count });
+      return formatMessage(messages.tooShort, { count });
     default:
       return messages.looksWrong;
   }
 }
 
-/** A text of a row, which stands there in English. */
-const translated = (text: string, { messages }: Locale): string => messages.fieldLabels[text] ?? text;
+/** The translation of a label or hint, which the field tables have in English. */
+const translateLabel = (text: string, { messages }: Locale): string => messages.fieldLabels[text] ?? text;
 
-/** Browsers know these of their owner. */
+/** The autocomplete tokens of fields that browsers can fill in. */
 const AUTOCOMPLETE: Readonly<Record<string, string>> = {
   payer_first_name: 'given-name',
   payer_last_name: 'family-name',
@@ -55,24 +63,24 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
 const isNumeric = ({ schema, hint }: Field): boolean =>
   String(schema.pattern ?? '').startsWith('^\\d') || /^\d+ digits$/.test(hint ?? '');
 
-export function fieldsPage(view: PageView, { method, answers, problems }: Form): Page {
+export function fieldsPage(view: PageView, { method, answers, problems }: MethodForm): Page {
   const { payment, locale, methods } = view;
-  const { messages, translate } = locale;
+  const { messages, formatMessage } = locale;
   const { fields } = method;
   const problemOf = ({ name }: Field): Problem | undefined => problems.find(({ field }) => field === name);
   const focused = problems.length > 0 ? fields.find(problemOf) : undefined;
   const inputs = fields.map((field) => {
     const problem = problemOf(field);
-    const typed = answers.get(field.name) ?? '';
+    const submitted = answers.get(field.name) ?? '';
     const choices = field.schema.enum as readonly string[] | undefined;
-    return inputOf({
+    return renderInput({
       id: field.name.replace(/\W+/g, '-'),
       name: field.name,
-      label: translated(field.label ?? '', locale),
-      // What nobody may read is not written back into a page.
-      value: field.isSecret || cardNumberAt(field.name, typed) ? '' : typed,
-      hint: field.hint && translated(field.hint, locale),
-      problem: problem && explainedProblem(problem.sentence, locale),
+      label: translateLabel(field.label ?? '', locale),
+      // Secrets and card numbers are not repeated in the page.
+      value: field.isSecret || cardNumberAt(field.name, submitted) ? '' : submitted,
+      hint: field.hint && translateLabel(field.hint, locale),
+      problem: problem && explainProblem(problem.sentence, locale),
       choices: choices && { prompt: messages.choose, list: choices },
       autocomplete: AUTOCOMPLETE[field.name] ?? 'off',
       inputmode: isNumeric(field) ? 'numeric' : 'text',
@@ -80,13 +88,13 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Form):
     });
   });
   return {
-    title: titleOf(view, messages.complete, problems.length),
-    ...following(view),
-    body: html`${summary(view)}
+    title: pageTitle(view, messages.complete, problems.length),
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
 <section class="card">
-<h1>${fields.length > 0 ? messages.details : translate(messages.payWith, { method: methodName(method, locale) })}</h1>
-${declinedBefore(view)}
-${checkAgain(problems.length, locale)}
+<h1>${fields.length > 0 ? messages.details : formatMessage(messages.payWith, { method: methodName(method, locale) })}</h1>
+${declineNotice(view)}
+${validationNotice(problems.length, locale)}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.oneMoment}" data-blank="${messages.fillIn}">
 ${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${inputs}

@@ -1,4 +1,4 @@
-/** The pages of payers: asks for what is missing, waits with them, and sends them back to the shop. */
+/** The routes of the payment pages: forms, waiting pages, and redirects to providers and back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
@@ -6,51 +6,51 @@ import { settledSoon } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
 import { openForPayer, type PayerView, returnOfPayer, withoutSpentCards } from '../../core/payments/payer.ts';
 import { cancelAddress, type ReturnLink, resultOf, returnAddress, returnTarget } from '../../core/payments/return.ts';
-import type { Form as SentForm } from '../../lib/form.ts';
+import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { commonHeaders, document, type Frame, type Page, pageHeaders } from '../layout.ts';
+import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
 import { localeFor } from '../locale.ts';
 import { readForm } from './body.ts';
-import { browserOf, cardOf, isForeign } from './browser-input.ts';
 import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
-import { type Form, fieldsPage } from './fields.ts';
-import { cardRefusedPage, tooFastPage } from './limits.ts';
-import { addressWith, backPage, challengePage, redirectPage } from './redirect-pages.ts';
-import { foreignPage, noWayPage, resultPage, troublePage, unknownPage } from './result-pages.ts';
-import { type PageView, versionOf } from './view.ts';
+import { fieldsPage, type MethodForm } from './fields.ts';
+import { cardRefusedPage, rateLimitPage } from './limits.ts';
+import { challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
+import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
+import { isCrossSite, readBrowser, readCard } from './submission.ts';
+import { type PageView, pageVersion } from './view.ts';
 import { unfinishedPage, waitingPage } from './waiting.ts';
 
-interface Linked {
+interface LinkRoute {
   Params: { link: string };
   Querystring: Query;
 }
 
-/** What an address of ours says besides the link. */
+/** The query parameters of a payment page. */
 interface Query {
   method?: string;
-  /** The payer was elsewhere and is back; the script says by which button. */
+  /** The payer returned from another site; `back` if by the back button, which the script detects. */
   returned?: string;
-  /** The payer is on the way back to the shop, from our page or from the bank. */
+  /** The payer is sent back to the shop, from the payment page or from the card issuer. */
   leaving?: 'page' | 'bank';
 }
 
-/** The method that the payer named, or the only one there is. */
-const methodOf = (methods: readonly Method[], label: string | undefined): Method | undefined =>
+/** The method that the payer chose, or the only one available. */
+const selectMethod = (methods: readonly Method[], label: string | undefined): Method | undefined =>
   methods.length === 1 ? methods[0] : methods.find((method) => method.label === label);
 
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
 
-/** Cards have a form of their own. */
-const formPage = (view: PageView, form: Form): Page =>
+/** The form of a payment method; cards have a separate form. */
+const methodPage = (view: PageView, form: MethodForm): Page =>
   form.method.label === CARD ? cardPage(view, form) : fieldsPage(view, form);
 
 export function payRoutes(
   app: FastifyInstance,
   gateway: Gateway,
-  addressOf: (request: FastifyRequest<Linked>) => string,
+  addressOf: (request: FastifyRequest<LinkRoute>) => string,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', readForm);
@@ -60,172 +60,181 @@ export function payRoutes(
     done();
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const isTheirs = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
-    if (!isTheirs) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
-    const frame = frameOf(request);
-    show(reply.code(isTheirs ? (error.statusCode as number) : 503), frame, troublePage(frame.locale));
+    const isClientError = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
+    if (!isClientError) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
+    const context = pageContext(request);
+    show(reply.code(isClientError ? (error.statusCode as number) : 503), context, errorPage(context.locale));
   });
 
-  const frameOf = ({ headers }: Pick<FastifyRequest, 'headers'>, account?: Account): Frame => ({
+  const pageContext = ({ headers }: Pick<FastifyRequest, 'headers'>, account?: Account): PageContext => ({
     locale: localeFor(account?.settings.locale ?? '', headers['accept-language']),
     account,
   });
-  const show = (reply: FastifyReply, frame: Frame, page: Page): FastifyReply =>
+  const show = (reply: FastifyReply, context: PageContext, page: Page): FastifyReply =>
     reply
       .removeHeader('x-frame-options')
-      .headers(pageHeaders(gateway, frame.account))
-      .send(document(gateway, frame, page));
-  const lost = (request: FastifyRequest<Linked>, reply: FastifyReply): FastifyReply => {
-    const frame = frameOf(request);
-    return show(reply.code(404), frame, unknownPage(frame.locale));
+      .headers(pageHeaders(gateway, context.account))
+      .send(document(gateway, context, page));
+  const sendUnknownLink = (request: FastifyRequest<LinkRoute>, reply: FastifyReply): FastifyReply => {
+    const context = pageContext(request);
+    return show(reply.code(404), context, unknownLinkPage(context.locale));
   };
 
-  const opened = async (request: FastifyRequest<Linked>): Promise<PayerView | undefined> => {
+  const openLink = async (request: FastifyRequest<LinkRoute>): Promise<PayerView | undefined> => {
     const payerView = await openForPayer(gateway, request.params.link);
     request.paymentId = payerView?.payment.paymentId;
     return payerView;
   };
 
-  const shownOf = (request: FastifyRequest<Linked>, payerView: PayerView, way?: ReturnLink): PageView => {
+  const createPageView = (
+    request: FastifyRequest<LinkRoute>,
+    payerView: PayerView,
+    returnLink?: ReturnLink,
+  ): PageView => {
     const { payment, account } = payerView;
     return {
       ...payerView,
-      locale: frameOf(request, account).locale,
+      locale: pageContext(request, account).locale,
       now: gateway.clock.now(payment.mid),
       result: resultOf(gateway, payment),
       path: `/pay/${request.params.link}`,
-      back: { address: returnAddress(gateway, payment, account, way), target: returnTarget(payment, account, way) },
+      back: {
+        address: returnAddress(gateway, payment, account, returnLink),
+        target: returnTarget(payment, account, returnLink),
+      },
       cancel: cancelAddress(gateway, payment, account),
     };
   };
 
-  /** The page that fits the payment as it is now. */
-  const showCurrent = (request: FastifyRequest<Linked>, reply: FastifyReply, payerView: PayerView): FastifyReply => {
+  /** Shows the page for the current state of the payment. */
+  const showCurrent = (request: FastifyRequest<LinkRoute>, reply: FastifyReply, payerView: PayerView): FastifyReply => {
     const { query } = request;
-    const view = shownOf(request, payerView, { isAfterChallenge: query.leaving === 'bank' });
+    const view = createPageView(request, payerView, { isAfterChallenge: query.leaving === 'bank' });
     const { payment, methods, back } = view;
     const { nextStep, state } = payment;
     const isAtProvider = state === 'REDIRECT' && nextStep?.kind === 'redirect';
     if (isAtProvider && nextStep.method === 'GET' && query.returned === undefined) {
-      return reply.redirect(addressWith(nextStep), 303);
+      return reply.redirect(redirectUrl(nextStep), 303);
     }
     const page = (): Page => {
-      const method = methodOf(methods, query.method);
-      if (method) return formPage(view, { method, answers: NO_ANSWERS, problems: [] });
+      const method = selectMethod(methods, query.method);
+      if (method) return methodPage(view, { method, answers: NO_ANSWERS, problems: [] });
       if (methods.length > 0) return choicePage(view);
-      if (state === 'PREPARE' && payment.brand === NO_BRAND_YET) return noWayPage(view);
+      if (state === 'PREPARE' && payment.brand === NO_BRAND_YET) return noMethodPage(view);
       if (query.returned !== undefined && view.result === 'open') return unfinishedPage(view);
       if (isAtProvider) return redirectPage(view, nextStep);
       if (state === '3DS' && nextStep?.kind === 'challenge') return challengePage(view, nextStep);
-      const end = resultPage(view);
-      return end && query.leaving !== undefined && back.target ? backPage(view) : (end ?? waitingPage(view));
+      const result = resultPage(view);
+      return result && query.leaving !== undefined && back.target ? returnPage(view) : (result ?? waitingPage(view));
     };
     return show(reply, view, page());
   };
 
-  /** Sends a payer back to the shop; a redirect stays in its browsing context, so another one needs a page of ours. */
-  const leave = (
+  /** Redirects the payer to the shop; another browsing context than the current one needs a page with a link. */
+  const redirectToShop = (
     reply: FastifyReply,
     { back, path }: PageView,
     { isAfterChallenge }: ReturnLink = {},
   ): FastifyReply => {
-    const byPage = `${path}?leaving=${isAfterChallenge ? 'bank' : 'page'}`;
-    return reply.redirect(back.address === undefined ? path : back.target ? byPage : back.address, 303);
+    const returnPagePath = `${path}?leaving=${isAfterChallenge ? 'bank' : 'page'}`;
+    return reply.redirect(back.address === undefined ? path : back.target ? returnPagePath : back.address, 303);
   };
 
-  /** Where a payer goes whose details were taken: on to the provider, back to the shop, or to the page that waits. */
-  const progress = (
-    request: FastifyRequest<Linked>,
+  /** Redirects the payer after a submission: to the provider, back to the shop, or to the payment page. */
+  const redirectAfterSubmit = (
+    request: FastifyRequest<LinkRoute>,
     reply: FastifyReply,
     payerView: PayerView,
     payment: WholePayment,
-    way: ReturnLink = {},
+    returnLink: ReturnLink = {},
   ): FastifyReply => {
-    const view = shownOf(request, { ...payerView, payment }, way);
+    const view = createPageView(request, { ...payerView, payment }, returnLink);
     const { nextStep, state } = payment;
-    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(addressWith(nextStep), 303);
+    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(redirectUrl(nextStep), 303);
     const isUndecided = view.result === 'open' || view.result === 'unknown';
     const mayTryAgain = state === 'DECLINED' && payment.details.session !== undefined;
-    if (!isUndecided && !mayTryAgain) return leave(reply, view, way);
-    return reply.redirect(view.path + (isUndecided && way.isAfterChallenge ? '?returned=1' : ''), 303);
+    if (!isUndecided && !mayTryAgain) return redirectToShop(reply, view, returnLink);
+    return reply.redirect(view.path + (isUndecided && returnLink.isAfterChallenge ? '?returned=1' : ''), 303);
   };
 
-  app.get<Linked>('/pay/:link', async (request, reply) => {
-    const payerView = await opened(request);
-    return payerView ? showCurrent(request, reply, await withoutSpentCards(gateway, payerView)) : lost(request, reply);
+  app.get<LinkRoute>('/pay/:link', async (request, reply) => {
+    const payerView = await openLink(request);
+    return payerView
+      ? showCurrent(request, reply, await withoutSpentCards(gateway, payerView))
+      : sendUnknownLink(request, reply);
   });
 
-  // The script of the page asks whether it is still up to date.
-  app.get<Linked>('/pay/:link/status', async (request, reply) => {
+  // Polled by the script of the page.
+  app.get<LinkRoute>('/pay/:link/status', async (request, reply) => {
     request.isRead = true;
-    const payerView = await opened(request);
+    const payerView = await openLink(request);
     return reply
       .code(payerView ? 200 : 404)
       .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify(payerView ? { version: versionOf(payerView.payment) } : {}));
+      .send(JSON.stringify(payerView ? { version: pageVersion(payerView.payment) } : {}));
   });
 
   const isTooFast = createWindowLimit(LIMITS.submitLimit, LIMITS.submitWindowMs);
-  const turnAway = (reply: FastifyReply, afterMs: number | undefined): FastifyReply =>
+  const tooManyRequests = (reply: FastifyReply, afterMs: number | undefined): FastifyReply =>
     reply.code(429).headers(afterMs === undefined ? {} : { 'retry-after': Math.ceil(afterMs / 1000) });
 
-  app.post<Linked>('/pay/:link', async (request, reply) => {
-    const stranger = frameOf(request);
+  app.post<LinkRoute>('/pay/:link', async (request, reply) => {
+    const context = pageContext(request);
     if (isTooFast(request.params.link)) {
-      return show(turnAway(reply, LIMITS.submitWindowMs), stranger, tooFastPage(stranger.locale));
+      return show(tooManyRequests(reply, LIMITS.submitWindowMs), context, rateLimitPage(context.locale));
     }
-    const payerView = await opened(request);
-    if (!payerView) return lost(request, reply);
-    const view = shownOf(request, payerView);
+    const payerView = await openLink(request);
+    if (!payerView) return sendUnknownLink(request, reply);
+    const view = createPageView(request, payerView);
     const { payment, account, methods } = payerView;
-    if (isForeign(request.headers, gateway.publicUrl)) {
-      return show(reply.code(403), view, foreignPage(view.locale, view.path));
+    if (isCrossSite(request.headers, gateway.publicUrl)) {
+      return show(reply.code(403), view, crossSitePage(view.locale, view.path));
     }
-    const answers = (request.body as SentForm | undefined)?.values ?? NO_ANSWERS;
-    const method = methodOf(methods, answers.get('method'));
+    const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;
+    const method = selectMethod(methods, answers.get('method'));
     if (!method) return reply.redirect(view.path, 303);
-    const browser = browserOf(request.headers, addressOf(request));
+    const browser = readBrowser(request.headers, addressOf(request));
     const outcome =
       method.label === CARD
-        ? await chooseCard(gateway, payment, account, cardOf(answers, payerView.savedCards), browser)
+        ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser)
         : await choose(gateway, payment, account, method, answers);
     if ('problems' in outcome) {
-      return show(reply.code(422), view, formPage(view, { method, answers, problems: outcome.problems }));
+      return show(reply.code(422), view, methodPage(view, { method, answers, problems: outcome.problems }));
     }
     if ('refusal' in outcome) {
-      return show(turnAway(reply, outcome.refusal.waitMs), view, cardRefusedPage(view, outcome.refusal));
+      return show(tooManyRequests(reply, outcome.refusal.waitMs), view, cardRefusedPage(view, outcome.refusal));
     }
-    return progress(request, reply, payerView, outcome.payment);
+    return redirectAfterSubmit(request, reply, payerView, outcome.payment);
   });
 
-  // The payer is back from the bank. What the browser brings is not believed: the bank tells us itself.
-  app.post<Linked>('/3ds/:link', async (request, reply) => {
-    const payerView = await opened(request);
-    if (!payerView) return lost(request, reply);
+  // The payer returned from the card issuer. The browser's data are ignored: the issuer sends the result itself.
+  app.post<LinkRoute>('/3ds/:link', async (request, reply) => {
+    const payerView = await openLink(request);
+    if (!payerView) return sendUnknownLink(request, reply);
     const { paymentId, mid } = payerView.payment;
     const payment = isTooFast(request.params.link) ? undefined : await settledSoon(gateway, { paymentId, mid });
-    return progress(request, reply, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
+    return redirectAfterSubmit(request, reply, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
   });
 
   // Providers send payers back by either method.
-  app.route<Linked>({
+  app.route<LinkRoute>({
     method: ['GET', 'POST'],
     url: '/return/:link',
     async handler(request, reply) {
       const { link } = request.params;
-      // Who comes back all the time hears what is known, and the provider is left in peace.
+      // Above the rate limit the provider is not queried; the page shows the stored state.
       const payerView = await (isTooFast(link) ? openForPayer(gateway, link) : returnOfPayer(gateway, link));
-      if (!payerView) return lost(request, reply);
+      if (!payerView) return sendUnknownLink(request, reply);
       request.paymentId = payerView.payment.paymentId;
       const { session } = payerView.payment.details;
-      const view = shownOf(request, payerView);
+      const view = createPageView(request, payerView);
       if (!session)
-        return view.back.address === undefined ? showCurrent(request, reply, payerView) : leave(reply, view);
+        return view.back.address === undefined ? showCurrent(request, reply, payerView) : redirectToShop(reply, view);
       const page = `/pay/${linkOf(gateway, session.id)}`;
-      // A declined payer may try again, as long as the session lasts; who has not decided can go on.
+      // While the session lasts, a declined payer may try again, and an undecided payer may continue.
       if (payerView.methods.length > 0) return reply.redirect(page, 303);
       const isUndecided = view.result === 'open' || view.result === 'unknown';
-      return isUndecided ? reply.redirect(`${page}?returned=1`, 303) : leave(reply, view);
+      return isUndecided ? reply.redirect(`${page}?returned=1`, 303) : redirectToShop(reply, view);
     },
   });
 }

@@ -1,4 +1,4 @@
-/** One field of a form: its label, its input, what is expected, and what is wrong with it. */
+/** Renders one field of a form: label, input, hint and error. */
 import { type Html, html } from '../../lib/html.ts';
 
 export interface Input {
@@ -7,28 +7,29 @@ export interface Input {
   label: string;
   value: string;
   hint?: string | undefined;
-  /** What is wrong with it, in the payer's words. */
+  /** The error message, in the payer's language. */
   problem?: string | undefined;
-  /** What can be chosen; without it anything can be typed. */
+  /** The options of a select; without it the field is a text input. */
   choices?: { prompt: string; list: readonly string[] } | undefined;
   autocomplete?: string;
   inputmode?: string;
   isFocused?: boolean;
-  /** Further attributes of the input, and a class of the whole. */
-  traits?: Html | undefined;
-  kind?: string;
-  /** A piece that stands beside the label. */
-  beside?: Html | undefined;
+  /** Further attributes of the input. */
+  attributes?: Html | undefined;
+  /** The class of the element around label and input. */
+  className?: string;
+  /** An element beside the label. */
+  badge?: Html | undefined;
 }
 
-export function inputOf(input: Input): Html {
+export function renderInput(input: Input): Html {
   const { id, name, label, value, hint, problem, choices, autocomplete = 'off', inputmode = 'text' } = input;
   const attributes = html`id="${id}" name="${name}" required aria-describedby="${id}-error${hint && ` ${id}-hint`}"${
     problem && html` aria-invalid="true"`
-  }${input.isFocused && html` autofocus`}${input.traits}`;
-  return html`<div class="field ${input.kind}">
+  }${input.isFocused && html` autofocus`}${input.attributes}`;
+  return html`<div class="field ${input.className}">
 <label for="${id}">${label}</label>
-${input.beside}
+${input.badge}
 ${
   choices
     ? html`<select ${attributes}><option value="">${choices.prompt}</option>${choices.list.map(

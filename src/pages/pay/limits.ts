@@ -1,4 +1,4 @@
-/** The pages for payers who met a limit: nothing was sent, nothing was paid, and this is how to go on. */
+/** The pages for payers who reached a limit. Nothing was submitted or paid. */
 import type { CardRefusal } from '../../core/card-attempts.ts';
 import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
@@ -6,25 +6,27 @@ import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { PageView } from './view.ts';
 
-/** Says that no card is taken at the moment, or in this session at all; other ways to pay stay. */
+/** Shown when cards are refused for a while or for the rest of the session; other payment methods stay available. */
 export function cardRefusedPage({ methods, path, locale }: PageView, { waitMs }: CardRefusal): Page {
-  const { messages, translate, time } = locale;
+  const { messages, formatMessage, formatDuration } = locale;
   const title = waitMs === undefined ? messages.cardsSpent : messages.cardsPaused;
   const text =
-    waitMs === undefined ? messages.cardsSpentHow : translate(messages.cardsPausedHow, { time: time(waitMs) });
-  const hasOtherWays = methods.some(({ label }) => label !== CARD);
+    waitMs === undefined
+      ? messages.cardsSpentHow
+      : formatMessage(messages.cardsPausedHow, { time: formatDuration(waitMs) });
+  const hasOtherMethods = methods.some(({ label }) => label !== CARD);
   return {
     title,
     body: html`<section class="card end">
 <h1>${title}</h1>
 <p>${text}</p>
-<a class="button" href="${path}">${hasOtherWays ? messages.otherWays : messages.openAgain}</a>
+<a class="button" href="${path}">${hasOtherMethods ? messages.otherWays : messages.openAgain}</a>
 </section>`,
   };
 }
 
-/** Somebody presses faster than people do. */
-export const tooFastPage = ({ messages }: Locale): Page => ({
+/** Shown when a link exceeds the submit rate limit. */
+export const rateLimitPage = ({ messages }: Locale): Page => ({
   title: messages.tooFast,
   body: html`<section class="card end"><h1>${messages.tooFast}</h1><p>${messages.tooFastHow}</p></section>`,
 });

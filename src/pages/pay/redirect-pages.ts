@@ -1,70 +1,70 @@
-/** The pages from which the payer goes on elsewhere: to the bank, to the provider, back to the shop. */
+/** The pages that send the payer to the card issuer, to the provider, or back to the shop. */
 import { displayName } from '../../core/accounts.ts';
 import type { NextStep } from '../../core/context.ts';
 import { challengeTarget } from '../../core/payments/return.ts';
 import { creqOf } from '../../lib/creq.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
-import { backLink, cancelLink, following, type PageView, summary } from './view.ts';
+import { cancelLink, orderSummary, type PageView, shopLink, statusPolling } from './view.ts';
 
 export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
 export type ChallengeStep = Extract<NextStep, { kind: 'challenge' }>;
 
-/** Where scripts run, the payer does not have to press. */
-const AT_ONCE = html` data-go="0.4"`;
+/** With JavaScript, the form is submitted or the link followed after this many seconds. */
+const AUTO_SUBMIT = html` data-go="0.4"`;
 
-/** The address of a provider's page with what it wants to know in the query. */
-export function addressWith({ url, params }: RedirectStep): string {
+/** The address of the provider's page, with its parameters in the query string. */
+export function redirectUrl({ url, params }: RedirectStep): string {
   const address = new URL(url);
   for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
   return address.href;
 }
 
-/** A form that takes the payer along with what the other side wants to know. */
-function formTo(
+/** A form that posts the values to another site. */
+function postForm(
   { locale: { messages } }: PageView,
   action: string,
   values: Readonly<Record<string, string>>,
   button: string,
-  traits?: Html,
+  attributes?: Html,
 ): Html {
-  return html`<form method="post" action="${action}" data-busy="${messages.oneMoment}"${traits}>
+  return html`<form method="post" action="${action}" data-busy="${messages.oneMoment}"${attributes}>
 ${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <button>${button}</button>
 </form>`;
 }
 
-/** The way to the bank of the card, which wants to see its payer. */
-export function formToBank(view: PageView, step: ChallengeStep, traits?: Html): Html {
+/** The form that opens the 3-D Secure challenge of the card issuer. */
+export function challengeForm(view: PageView, step: ChallengeStep, attributes?: Html): Html {
   const { payment, account, locale } = view;
   const target = challengeTarget(account);
   const values = { creq: creqOf(payment.paymentId, step.acsTransId, step.version), threeDSSessionData: '' };
-  return formTo(
+  return postForm(
     view,
     step.acsUrl,
     values,
     locale.messages.goToBank,
-    html`${target && html` target="${target}"`}${traits}`,
+    html`${target && html` target="${target}"`}${attributes}`,
   );
 }
 
-/** The way to the provider; some want the payer to come with a form. */
-export function redirectControl(view: PageView, step: RedirectStep, messages: string, traits?: Html): Html {
+/** The button to the provider's page: a link, or a form if the provider expects POST. */
+export function redirectButton(view: PageView, step: RedirectStep, text: string, attributes?: Html): Html {
   return step.method === 'GET'
-    ? html`<a class="button" href="${addressWith(step)}"${traits}>${messages}</a>`
-    : formTo(view, step.url, step.params, messages, traits);
+    ? html`<a class="button" href="${redirectUrl(step)}"${attributes}>${text}</a>`
+    : postForm(view, step.url, step.params, text, attributes);
 }
 
 export function challengePage(view: PageView, step: ChallengeStep): Page {
   const { messages } = view.locale;
   return {
     title: messages.confirmAtBank,
-    ...following(view),
-    body: html`${summary(view)}
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.confirmAtBank}</h1>
 <p>${messages.confirmWhy}</p>
-${formToBank(view, step, AT_ONCE)}
+${challengeForm(view, step, AUTO_SUBMIT)}
 ${cancelLink(view)}
 </section>`,
   };
@@ -74,28 +74,28 @@ export function redirectPage(view: PageView, step: RedirectStep): Page {
   const { messages } = view.locale;
   return {
     title: messages.oneMoreStep,
-    ...following(view),
-    body: html`${summary(view)}
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.oneMoreStep}</h1>
 <p>${messages.payAtProvider}</p>
-${redirectControl(view, step, messages.next, AT_ONCE)}
+${redirectButton(view, step, messages.next, AUTO_SUBMIT)}
 ${cancelLink(view)}
 </section>`,
   };
 }
 
-/** A redirect stays in its browsing context; who has to go back in another one goes from here. */
-export function backPage(view: PageView): Page {
+/** Sends the payer back to the shop in another browsing context, which an HTTP redirect cannot do. */
+export function returnPage(view: PageView): Page {
   const { account, locale } = view;
-  const text = locale.translate(locale.messages.goingBack, { merchant: displayName(account) });
+  const text = locale.formatMessage(locale.messages.goingBack, { merchant: displayName(account) });
   return {
     title: locale.messages.oneMoment,
     body: html`<section class="card end">
 <span class="pulse" aria-hidden="true"></span>
 <h1>${locale.messages.oneMoment}</h1>
 <p>${text}</p>
-${backLink(view, 'button', AT_ONCE)}
+${shopLink(view, 'button', AUTO_SUBMIT)}
 </section>`,
   };
 }

@@ -1,81 +1,81 @@
-/** The pages at the end: paid, declined, over, cancelled, and those of links that lead nowhere. */
+/** The pages for the result of a payment, and the error pages. */
 import { displayName } from '../../core/accounts.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
-import { backLink, following, ICONS, type PageView, reason } from './view.ts';
+import { ICONS, type PageView, reasonText, shopLink, statusPolling } from './view.ts';
 
-/** The words that are plain sentences. */
+/** The keys of messages that are plain strings. */
 type MessageKey = { [Key in keyof Messages]: Messages[Key] extends string ? Key : never }[keyof Messages];
 
-const MARKS = { good: ICONS.check, bad: ICONS.cross, late: ICONS.time, info: ICONS.info } as const;
+const STATUS_ICONS = { good: ICONS.check, bad: ICONS.cross, late: ICONS.time, info: ICONS.info } as const;
 
-const mark = (name: keyof typeof MARKS): Html => html`<p class="mark ${name}">${MARKS[name]}</p>`;
+const statusIcon = (name: keyof typeof STATUS_ICONS): Html => html`<p class="mark ${name}">${STATUS_ICONS[name]}</p>`;
 
-interface End {
+interface ResultContent {
   title: MessageKey;
   text: MessageKey;
-  mark: keyof typeof MARKS;
+  icon: keyof typeof STATUS_ICONS;
 }
 
-const ENDS: Readonly<Partial<Record<PaymentResult, End>>> = {
-  paid: { title: 'paid', text: 'paidHow', mark: 'good' },
-  declined: { title: 'notPaid', text: 'notPaidHow', mark: 'bad' },
-  failed: { title: 'notPaid', text: 'failedHow', mark: 'bad' },
-  expired: { title: 'expired', text: 'expiredHow', mark: 'late' },
-  givenBack: { title: 'cancelled', text: 'cancelledHow', mark: 'info' },
+const RESULT_CONTENTS: Readonly<Partial<Record<PaymentResult, ResultContent>>> = {
+  paid: { title: 'paid', text: 'paidHow', icon: 'good' },
+  declined: { title: 'notPaid', text: 'notPaidHow', icon: 'bad' },
+  failed: { title: 'notPaid', text: 'failedHow', icon: 'bad' },
+  expired: { title: 'expired', text: 'expiredHow', icon: 'late' },
+  givenBack: { title: 'cancelled', text: 'cancelledHow', icon: 'info' },
 };
 
-/** How the payment ended; nothing as long as it is open. */
+/** The result of a payment; undefined while it is open. */
 export function resultPage(view: PageView): Page | undefined {
   const { payment, account, result, locale, back } = view;
-  const { messages, translate, amount } = locale;
-  const end = ENDS[result];
-  if (!end) return undefined;
-  const leadsOn = end.mark === 'good' && back.address !== undefined;
+  const { messages, formatMessage, formatAmount } = locale;
+  const content = RESULT_CONTENTS[result];
+  if (!content) return undefined;
+  const returnsAutomatically = content.icon === 'good' && back.address !== undefined;
   return {
-    title: messages[end.title],
-    ...following(view),
+    title: messages[content.title],
+    ...statusPolling(view),
     body: html`<section class="card end">
-${mark(end.mark)}
-<h1>${messages[end.title]}</h1>
-<p>${messages[end.text]}</p>
-${result === 'declined' && reason(view)}
-<dl><dt>${messages.amount}</dt><dd><bdi>${amount(payment)}</bdi></dd><dt>${messages.order}</dt><dd><bdi>${payment.orderId}</bdi></dd></dl>
-${backLink(view, 'button', leadsOn ? html` data-go="5"` : undefined)}
-${leadsOn && html`<p class="soft small" hidden data-with-go>${translate(messages.goingBackSoon, { merchant: displayName(account) })}</p>`}
+${statusIcon(content.icon)}
+<h1>${messages[content.title]}</h1>
+<p>${messages[content.text]}</p>
+${result === 'declined' && reasonText(view)}
+<dl><dt>${messages.amount}</dt><dd><bdi>${formatAmount(payment)}</bdi></dd><dt>${messages.order}</dt><dd><bdi>${payment.orderId}</bdi></dd></dl>
+${shopLink(view, 'button', returnsAutomatically ? html` data-go="5"` : undefined)}
+${returnsAutomatically && html`<p class="soft small" hidden data-with-go>${formatMessage(messages.goingBackSoon, { merchant: displayName(account) })}</p>`}
 </section>`,
   };
 }
 
-/** The shop offers nothing that fits the order. */
-export function noWayPage(view: PageView): Page {
+/** Shown when no payment method is available for the order. */
+export function noMethodPage(view: PageView): Page {
   const { messages } = view.locale;
   return {
     title: messages.noWay,
     body: html`<section class="card end">
-${mark('info')}
+${statusIcon('info')}
 <h1>${messages.noWay}</h1>
 <p>${messages.noWayHow}</p>
-${backLink(view, 'button')}
+${shopLink(view, 'button')}
 </section>`,
   };
 }
 
-const messagePage = (title: string, text: string, way?: Html): Page => ({
+const messagePage = (title: string, text: string, action?: Html): Page => ({
   title,
   body: html`<section class="card end">
-${mark('info')}
-<h1>${title}</h1><p>${text}</p>${way}
+${statusIcon('info')}
+<h1>${title}</h1><p>${text}</p>${action}
 </section>`,
 });
 
-export const unknownPage = ({ messages }: Locale): Page => messagePage(messages.unknown, messages.unknownHow);
+export const unknownLinkPage = ({ messages }: Locale): Page => messagePage(messages.unknown, messages.unknownHow);
 
-export const troublePage = ({ messages }: Locale): Page => messagePage(messages.trouble, messages.troubleHow);
+export const errorPage = ({ messages }: Locale): Page => messagePage(messages.trouble, messages.troubleHow);
 
-/** A form that another site sent is not taken; the payer can open ours. */
-export const foreignPage = ({ messages }: Locale, path: string): Page =>
+/** Shown when another site submitted the form; it links to the payment page. */
+export const crossSitePage = ({ messages }: Locale, path: string): Page =>
   messagePage(messages.foreign, messages.foreignHow, html`<a class="button" href="${path}">${messages.openAgain}</a>`);

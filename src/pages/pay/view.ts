@@ -1,4 +1,4 @@
-/** What every page about a payment needs to know, and the pieces that several of them have. */
+/** The data of every page about a payment, and the elements that several pages share. */
 import { displayName } from '../../core/accounts.ts';
 import type { WholePayment } from '../../core/context.ts';
 import type { PayerView } from '../../core/payments/payer.ts';
@@ -14,80 +14,83 @@ export interface PageView extends PayerView {
   locale: Locale;
   now: number;
   result: PaymentResult;
-  /** The path of our page for this payment. */
+  /** The path of the payment page. */
   path: string;
-  /** Where the payer goes back to, as it stands, and in which browsing context. */
+  /** Where the payer returns to in the current state, and in which browsing context. */
   back: { address?: string | undefined; target?: string | undefined };
-  /** Where a payer goes who does not want to pay. */
+  /** Where a payer who cancels is sent. */
   cancel?: string | undefined;
 }
 
-/** Two pages of a payment with the same version say the same. */
-export const versionOf = ({ attempt, state, nextStep, authorised }: WholePayment): string =>
+/** Identifies what a page shows: the page reloads itself when the version changes. */
+export const pageVersion = ({ attempt, state, nextStep, authorised }: WholePayment): string =>
   [attempt, state, nextStep?.kind ?? '', authorised > 0n ? 'reserved' : ''].join('.');
 
-/** The page keeps an eye on the payment, as long as something can happen to it. */
-export const following = ({ payment, path }: PageView, isWaiting = false): Pick<Page, 'live' | 'refreshSeconds'> => ({
+/** Lets the page poll the status, as long as the payment can still change. */
+export const statusPolling = (
+  { payment, path }: PageView,
+  isWaiting = false,
+): Pick<Page, 'live' | 'refreshSeconds'> => ({
   ...((isOpen(payment.state) || payment.state === 'DECLINED') && {
-    live: { url: `${path}/status`, version: versionOf(payment), isWaiting },
+    live: { url: `${path}/status`, version: pageVersion(payment), isWaiting },
   }),
   ...(isWaiting && { refreshSeconds: 5 }),
 });
 
-/** A sentence with a piece of a page in the place that it has for it. */
-export function sentence(messages: string, place: string, piece: Html): Html {
-  const [before, after] = messages.split(`{${place}}`);
-  return html`${before}${piece}${after}`;
+/** A message with an element in place of a placeholder. */
+export function withElement(message: string, placeholder: string, element: Html): Html {
+  const [before, after] = message.split(`{${placeholder}}`);
+  return html`${before}${element}${after}`;
 }
 
-const drawing = (path: string, size: number): Html =>
+const svgIcon = (path: string, size: number): Html =>
   new Html(
     `<svg width="${size}" height="${size}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="${path}"/></svg>`,
   );
 const CLOCK = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zm0 4.5V12l3 2';
 export const ICONS = {
-  clock: drawing(CLOCK, 16),
-  time: drawing(CLOCK, 32),
-  info: drawing('M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zm0 8v5m0-8.5v.01', 32),
-  lock: drawing('M6 11h12v9H6zm2.5 0V8a3.5 3.5 0 0 1 7 0v3', 16),
-  card: drawing('M3 6h18v12H3zm0 4h18M7 15h3', 20),
-  check: drawing('M5 12.5l4.5 4.5L19 7.5', 32),
-  cross: drawing('M6.5 6.5l11 11m0-11l-11 11', 32),
+  clock: svgIcon(CLOCK, 16),
+  time: svgIcon(CLOCK, 32),
+  info: svgIcon('M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zm0 8v5m0-8.5v.01', 32),
+  lock: svgIcon('M6 11h12v9H6zm2.5 0V8a3.5 3.5 0 0 1 7 0v3', 16),
+  card: svgIcon('M3 6h18v12H3zm0 4h18M7 15h3', 20),
+  check: svgIcon('M5 12.5l4.5 4.5L19 7.5', 32),
+  cross: svgIcon('M6.5 6.5l11 11m0-11l-11 11', 32),
 } as const;
 
-/** A time that runs down while the page is open, where scripts run. */
-export const timer = (ms: number, { time, messages }: Locale): Html =>
-  html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${messages.lastMinute}">${time(ms)}</span>`;
+/** The remaining time; the script counts it down. */
+export const countdown = (ms: number, { formatDuration, messages }: Locale): Html =>
+  html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${messages.lastMinute}">${formatDuration(ms)}</span>`;
 
-/** Until when the payer can pay; after a decline the session counts, whatever time the last way left. */
-const timeOf = ({ state, payerUntil, details: { session } }: WholePayment): number | null | undefined =>
+/** Until when the payer can pay; after a decline this is the end of the session, not of the last attempt. */
+const payerDeadline = ({ state, payerUntil, details: { session } }: WholePayment): number | null | undefined =>
   isOpen(state) ? payerUntil : session?.until;
 
-/** An amount of more signs is written smaller, so that a phone shows it in one line. */
+/** A longer amount gets a smaller font, so that it fits on one line on a phone. */
 const LONG_AMOUNT = 16;
-/** A description of more signs shows its beginning, so that what is to be done stays near the top. */
+/** A longer description is collapsed, so that the form stays near the top of the page. */
 const LONG_DESCRIPTION = 260;
 
-/** Where an amount has to be broken, that is between the number and its currency. */
-const breakable = (amount: string): string => amount.replace(/(?<=[A-Z]{3})\u00a0|\u00a0(?=[A-Z]{3})/, ' ');
+/** Allows a line break between the number and the currency only. */
+const breakBesideCurrency = (amount: string): string => amount.replace(/(?<=[A-Z]{3})\u00a0|\u00a0(?=[A-Z]{3})/, ' ');
 
-/** What is to be paid, and how much time there is, where no other time counts. */
-export function summary({ payment, locale, now }: PageView, hasTime = true): Html {
-  const { messages, translate, amount } = locale;
-  const shownAmount = amount(payment);
+/** The order: amount, description, and the remaining time unless the page shows another countdown. */
+export function orderSummary({ payment, locale, now }: PageView, hasTime = true): Html {
+  const { messages, formatMessage, formatAmount } = locale;
+  const amount = formatAmount(payment);
   const { description } = payment.details;
-  const leftMs = (timeOf(payment) ?? now) - now;
+  const leftMs = (payerDeadline(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${messages.yourOrder}">
-<p class="amount ${shownAmount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakable(shownAmount)}</bdi></p>
+<p class="amount ${amount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakBesideCurrency(amount)}</bdi></p>
 <p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${messages.wholeText}</summary></details>`}
-<p class="soft small">${translate(messages.orderNumber, { order: payment.orderId })}</p>
-${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${sentence(messages.timeLeft, 'time', timer(leftMs, locale))}</span></p>`}
+<p class="soft small">${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>
+${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`}
 </section>`;
 }
 
-/** Why it failed: our own reasons in the payer's language, and what a provider said as it said it. */
-export function reason({ payment, locale: { messages } }: PageView): Html | undefined {
+/** The decline reason: a reason of the gateway is translated, a reason of the provider is shown unchanged. */
+export function reasonText({ payment, locale: { messages } }: PageView): Html | undefined {
   const { declineReason } = payment;
   if (declineReason === null) return undefined;
   const name = reasonNamed(declineReason);
@@ -96,37 +99,37 @@ export function reason({ payment, locale: { messages } }: PageView): Html | unde
     : html`<p class="small">${messages.reasonGiven} <span lang="en" dir="auto">${declineReason}</span></p>`;
 }
 
-/** A title is what is heard first, and seen of a tab: what went wrong comes before what is to be done. */
-export const titleOf = ({ payment, locale: { messages } }: PageView, usual: string, problems = 0): string =>
+/** The title of a page. A problem comes first, because screen readers announce the title first. */
+export const pageTitle = ({ payment, locale: { messages } }: PageView, usual: string, problems = 0): string =>
   problems > 0 ? messages.checkDetails : payment.state === 'DECLINED' ? messages.declined : usual;
 
-/** Said plainly after a decline, before the payer tries again. */
-export function declinedBefore(view: PageView): Html | undefined {
+/** Tells the payer that the previous attempt was declined. */
+export function declineNotice(view: PageView): Html | undefined {
   const { payment, locale, areCardsSpent, methods } = view;
   const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = locale.messages;
   if (payment.state !== 'DECLINED') return undefined;
   const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reason(view)}</div>`;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reasonText(view)}</div>`;
 }
 
-/** How many fields have to be looked at again. */
-export const checkAgain = (count: number, { messages, count: counted }: Locale): Html | false =>
+/** Tells the payer how many fields are invalid. */
+export const validationNotice = (count: number, { messages, formatPlural }: Locale): Html | false =>
   count > 0 &&
-  html`<div class="notice" data-marks role="alert"><strong>${counted(messages.checkMarked, count)}</strong></div>`;
+  html`<div class="notice" data-marks role="alert"><strong>${formatPlural(messages.checkMarked, count)}</strong></div>`;
 
-const into = (target: string | undefined): Html | undefined =>
+const targetAttribute = (target: string | undefined): Html | undefined =>
   target === undefined ? undefined : html` target="${target}"`;
 
 export const cancelLink = ({ cancel, back, locale: { messages } }: PageView): Html | false =>
-  cancel !== undefined && html`<a class="quiet" href="${cancel}"${into(back.target)}>${messages.cancel}</a>`;
+  cancel !== undefined && html`<a class="quiet" href="${cancel}"${targetAttribute(back.target)}>${messages.cancel}</a>`;
 
-/** The way back to the shop, as the main thing to do or as one among others. */
-export function backLink(
-  { back, account, locale: { messages, translate } }: PageView,
-  kind: string,
-  traits?: Html,
+/** The link back to the shop, styled as a button or as a secondary link. */
+export function shopLink(
+  { back, account, locale: { messages, formatMessage } }: PageView,
+  className: string,
+  attributes?: Html,
 ): Html | undefined {
   if (back.address === undefined) return undefined;
-  const text = translate(messages.backTo, { merchant: displayName(account) });
-  return html`<a class="${kind}" href="${back.address}"${into(back.target)}${traits}>${text}</a>`;
+  const text = formatMessage(messages.backTo, { merchant: displayName(account) });
+  return html`<a class="${className}" href="${back.address}"${targetAttribute(back.target)}${attributes}>${text}</a>`;
 }

@@ -1,19 +1,20 @@
-/** What a payer's browser brings: a card, who it is, and whether it comes from our own page. */
+/** Reads a submitted form: the card, the browser data for 3-D Secure, and whether another site sent it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Browser } from '../../core/payments/authenticate.ts';
 import type { SavedChoice } from '../../core/payments/choose.ts';
 import type { Card } from '../../core/vault.ts';
 import { Secret } from '../../lib/secret.ts';
 
-/** Digits are digits, in whichever script they are typed: these blocks all begin with their zero. */
-const inLatin = (text: string): string => text.replace(/[٠-٩۰-۹๐-๙]/g, (digit) => String(digit.charCodeAt(0) & 15));
+/** Converts Arabic, Persian and Thai digits; each of these Unicode blocks begins with its zero. */
+const toLatinDigits = (text: string): string =>
+  text.replace(/[٠-٩۰-۹๐-๙]/g, (digit) => String(digit.charCodeAt(0) & 15));
 
-/** A card as the form brings it: a saved one with its code, or one that was typed. */
-export function cardOf(
+/** The card of a form: a saved card with its security code, or a new card. */
+export function readCard(
   answers: ReadonlyMap<string, string>,
   savedCards: readonly { id: string }[],
 ): Card | SavedChoice {
-  const text = (name: string): string => inLatin(answers.get(name)?.trim() ?? '');
+  const text = (name: string): string => toLatinDigits(answers.get(name)?.trim() ?? '');
   const cvv = new Secret(text('card_cvv'));
   const saved = answers.get('saved_card') ?? 'new';
   if (saved !== 'new' && savedCards.length > 0) return { savedCardId: saved, cvv };
@@ -27,7 +28,7 @@ export function cardOf(
   };
 }
 
-export const browserOf = (headers: IncomingHttpHeaders, ip: string): Browser => ({
+export const readBrowser = (headers: IncomingHttpHeaders, ip: string): Browser => ({
   ip,
   language: headers['accept-language']?.split(/[,;]/)[0] ?? 'en',
   userAgent: headers['user-agent'] ?? '',
@@ -35,12 +36,12 @@ export const browserOf = (headers: IncomingHttpHeaders, ip: string): Browser => 
 });
 
 /**
- * Whether another site sent the form. A browser that is told to keep quiet about where it was says `null`, and then
- * the other header tells; one that says neither has the link, which nobody can guess.
+ * Whether another site sent the form. `Origin` is `null` under our referrer policy, so `Sec-Fetch-Site` decides. A
+ * browser that sends neither is accepted: it has the link, which cannot be guessed.
  */
-export function isForeign(headers: IncomingHttpHeaders, publicUrl: string): boolean {
+export function isCrossSite(headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
-  // A page that the payer opened by themselves comes from nowhere; a neighbour under the same domain is a stranger, too.
+  // `none` is a request that the user started; `same-site` is another host of the same domain, which is not trusted.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   return origin !== undefined && origin !== 'null' && origin !== new URL(publicUrl).origin;
 }
