@@ -15,7 +15,7 @@
   const digitsOf = (text) => text.replace(/[٠-٩۰-۹๐-๙]/g, (digit) => digit.charCodeAt(0) & 15).replace(/\D/g, '');
 
   // Replaces the text of an input and keeps the caret behind the same digit.
-  const setText = (input, text) => {
+  const write = (input, text) => {
     const before = digitsOf(input.value.slice(0, input.selectionStart)).length;
     const isAtEnd = input.selectionStart === input.value.length;
     input.value = text;
@@ -30,7 +30,7 @@
       const digits = digitsOf(input.value).slice(0, 19);
       const groups = /^3[47]/.test(digits) ? /^(\d{1,4})(\d{1,6})?(\d+)?/ : /\d{1,4}/g;
       const parts = digits.match(groups) ?? [];
-      setText(input, (groups.global ? parts : parts.slice(1).filter(Boolean)).join(' '));
+      write(input, (groups.global ? parts : parts.slice(1).filter(Boolean)).join(' '));
       const networks = JSON.parse(input.dataset.networks);
       const name = networks.find(([, prefix]) => new RegExp(prefix).test(digits))?.[0] ?? '';
       const badge = document.getElementById('network');
@@ -40,10 +40,10 @@
       if (event.inputType?.startsWith('delete')) return;
       let digits = digitsOf(input.value).slice(0, 6);
       if (/^[2-9]|^1[3-9]/.test(digits)) digits = `0${digits}`;
-      setText(input, digits.length < 2 ? digits : `${digits.slice(0, 2)}/${digits.slice(2)}`);
+      write(input, digits.length < 2 ? digits : `${digits.slice(0, 2)}/${digits.slice(2)}`);
     },
     cvv(input) {
-      setText(input, digitsOf(input.value).slice(0, 4));
+      write(input, digitsOf(input.value).slice(0, 4));
     },
   };
 
@@ -113,10 +113,10 @@
   for (const form of forms) {
     form.addEventListener('submit', (event) => {
       if (form.hasAttribute('data-sent')) return event.preventDefault();
-      const invalid = inputs.filter(isWrong);
-      if (invalid.length > 0) {
+      const wrong = inputs.filter(isWrong);
+      if (wrong.length > 0) {
         event.preventDefault();
-        invalid[0].focus();
+        wrong[0].focus();
       } else if (/^(_self|_top|_parent)?$/.test(targetOf(form))) {
         setBusy(form, true);
         // If the submission fails, the payer can retry; the server treats it as a repeat of the same submission.
@@ -137,8 +137,8 @@
   // Submits the form or follows the link by itself, unless the payer acts first; a new window needs a click.
   const target = document.querySelector('[data-go]');
   if (target && !isBack && targetOf(target) !== '_blank') {
-    const showHint = (isVisible) => {
-      for (const hint of all('[data-with-go]')) hint.hidden = !isVisible;
+    const showHint = (isOn) => {
+      for (const hint of all('[data-with-go]')) hint.hidden = !isOn;
     };
     const go = () => (target.requestSubmit ? target.requestSubmit() : target.click());
     const timeout = setTimeout(go, target.dataset.go * 1000);
