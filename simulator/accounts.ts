@@ -1,7 +1,7 @@
-/** Account numbers of the simulated banks: made from a text, the same each time, with right check digits. */
+/** Account numbers of the simulated banks: derived from a text, with valid check digits. */
 import { createHash } from 'node:crypto';
 
-/** So many digits that follow from the text and from nothing else. */
+/** A number of digits that is derived from the text alone. */
 export function digitsOf(text: string, count: number): string {
   const number = BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 10n ** BigInt(count);
   return String(number).padStart(count, '0');
@@ -34,6 +34,6 @@ export function serbianAccount(text: string): string {
   return digits + String(98n - ((BigInt(digits) * 100n) % 97n)).padStart(2, '0');
 }
 
-/** An address that no real network takes, so that nobody sends coins to it. */
+/** An address that is invalid in every real network, so that no coins are sent to it. */
 export const coinAddress = (text: string): string =>
   `sim1${createHash('sha256').update(text).digest('hex').slice(0, 38)}`;

@@ -1,11 +1,11 @@
-/** Reads an AReq of EMV 3-D Secure 2.2 for a payment in a browser, and names the first member that is wrong. */
+/** Validates an AReq of EMV 3-D Secure 2.2 for a browser payment; the error names the first invalid member. */
 import { isIP } from 'node:net';
 import { isUuid } from '../src/lib/id.ts';
 import { isObject, isText } from '../src/lib/json.ts';
 import { isCardNumber } from './cards.ts';
 import { CURRENCY_OF } from './currencies.ts';
 import { exponentOf } from './money.ts';
-import { isAmount, isLink } from './order.ts';
+import { isAmount, isLink } from './payment-request.ts';
 
 export const MESSAGE_VERSION = '2.2.0';
 
@@ -18,7 +18,7 @@ const DESCRIPTIONS = {
   305: 'The card is not in a range that is enrolled.',
 } as const;
 
-/** An error as the directory tells it. It names what is wrong and never repeats it: it could be a card number. */
+/** An error message of the directory server. It names the invalid member without its value, which could be a card number. */
 export class Erro extends Error {
   readonly code: keyof typeof DESCRIPTIONS;
   readonly detail: string;
@@ -70,7 +70,7 @@ const link =
   (value) =>
     isLink(value) && value.length <= most;
 
-/** YYYYMMDDHHMMSS, a moment that exists. */
+/** A valid date and time in the format YYYYMMDDHHMMSS. */
 const isDate: Check = (value) => {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(String(value))?.slice(1);
   if (!parts) return false;
@@ -83,7 +83,7 @@ const isDate: Check = (value) => {
 const isExponent: Check = (value, { purchaseCurrency }) =>
   value === String(exponentOf(CURRENCY_OF.get(purchaseCurrency) ?? ''));
 
-/** In the order in which they are checked. What a 3DS server adds by itself may be missing here. */
+/** The members in the order of the checks. Members that a 3DS server adds itself are optional. */
 const MEMBERS: readonly (readonly [name: string, need: Need, check: Check, code?: 101 | 102 | 304])[] = [
   ['messageType', 'must', only('AReq'), 101],
   ['messageVersion', 'must', only(MESSAGE_VERSION), 102],
@@ -127,7 +127,7 @@ const MEMBERS: readonly (readonly [name: string, need: Need, check: Check, code?
 const isNeeded = (need: Need, { browserJavascriptEnabled }: Json): boolean =>
   need === 'must' || (need === 'with scripts' && browserJavascriptEnabled === true);
 
-/** What the simulated bank needs of an AReq. */
+/** The members of an AReq that the simulated card issuer uses. */
 export interface Areq {
   threeDSServerTransID: string;
   threeDSServerURL: string;

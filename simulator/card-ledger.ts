@@ -1,9 +1,9 @@
-/** The pages of the books for cards and authentications, without any number, code or proof. */
-import type { KeptCard } from './cards.ts';
+/** The ledger of cards and authentications; it contains no card numbers, security codes or authentication values. */
+import type { MaskedCard } from './cards.ts';
 import { columns, type Statements } from './statements.ts';
 
-/** What the directory was asked, and how far the payer got. */
-export interface Authentication extends KeptCard {
+/** An authentication request, and the state of its challenge. */
+export interface Authentication extends MaskedCard {
   threeDSServerTransID: string;
   acsTransID: string;
   dsTransID: string;
@@ -12,10 +12,10 @@ export interface Authentication extends KeptCard {
   merchant: string;
   amount: string;
   currency: string;
-  /** What came with the CReq and goes back with the CRes. */
+  /** Sent with the CReq and returned with the CRes. */
   sessionData: string | null;
   attempts: number;
-  /** How the challenge ended. */
+  /** The result of the challenge; null while it is open. */
   result: 'Y' | 'N' | null;
   createdAt: number;
 }
@@ -32,9 +32,9 @@ export const CARD_SCHEMA = `
   );
 `;
 
-export function cardBooks({ one, run }: Statements) {
+export function cardLedger({ one, run }: Statements) {
   const insertCard = run(`insert into cards ${columns('reference, first6, last4, expiry')}`);
-  const cardOf = one<KeptCard>('select first6, last4, expiry from cards where reference = :reference');
+  const cardOf = one<MaskedCard>('select first6, last4, expiry from cards where reference = :reference');
 
   const insertAuthentication = run(
     `insert or ignore into authentications ${columns(
@@ -46,27 +46,27 @@ export function cardBooks({ one, run }: Statements) {
     'select * from authentications where threeDSServerTransID = :threeDSServerTransID',
   );
   const authenticationByAcs = one<Authentication>('select * from authentications where acsTransID = :acsTransID');
-  const setSessionData = run(
+  const updateSessionData = run(
     'update authentications set sessionData = :sessionData where acsTransID = :acsTransID and result is null',
   );
-  const setAttempt = run(
+  const updateAttempt = run(
     'update authentications set attempts = :attempts, result = :result where acsTransID = :acsTransID and result is null',
   );
 
   return {
-    addCard: (card: KeptCard & { reference: string }): boolean => insertCard({ ...card }),
+    addCard: (card: MaskedCard & { reference: string }): boolean => insertCard({ ...card }),
     card: (reference: string) => cardOf({ reference }),
 
-    /** The one that is in the books afterwards: this one, or an earlier one of the same id. */
+    /** Returns the stored authentication: this one, or an earlier one with the same id. */
     addAuthentication(authentication: Authentication): Authentication {
       insertAuthentication({ ...authentication });
       return authenticationByTransId({ threeDSServerTransID: authentication.threeDSServerTransID }) as Authentication;
     },
     authenticationByAcs: (acsTransID: string) => authenticationByAcs({ acsTransID }),
-    keepSessionData: (acsTransID: string, sessionData: string | null): boolean =>
-      setSessionData({ acsTransID, sessionData }),
-    /** False when the challenge has ended before. */
-    keepAttempt: (attempt: Pick<Authentication, 'acsTransID' | 'attempts' | 'result'>): boolean =>
-      setAttempt({ ...attempt }),
+    setSessionData: (acsTransID: string, sessionData: string | null): boolean =>
+      updateSessionData({ acsTransID, sessionData }),
+    /** Returns false if the challenge has already ended. */
+    setAttempt: (attempt: Pick<Authentication, 'acsTransID' | 'attempts' | 'result'>): boolean =>
+      updateAttempt({ ...attempt }),
   };
 }

@@ -1,38 +1,38 @@
-/** Cards of the simulated banks: the expiry selects what happens, whatever the number. */
+/** The test cards: the expiry date selects the behaviour, whatever the number. */
 import { isLuhnValid } from '../src/lib/luhn.ts';
 
-/** How a challenge goes that the payer has to pass. */
+/** A 3-D Secure challenge. */
 export interface Challenge {
   transStatus: 'C';
-  /** Not even the right code helps. */
+  /** The challenge fails even with the right code. */
   fails?: true;
-  /** What the payer's browser carries back, whatever the truth. */
-  claims?: 'Y';
-  /** How late the result is. */
+  /** The status that the browser returns, regardless of the result. */
+  browserStatus?: 'Y';
+  /** The delay of the result. */
   resultAfterMs?: number;
-  /** How often the result is sent, if not once. */
+  /** How often the result is sent; default once. */
   resultCopies?: 0 | 2;
 }
 
-/** What the directory answers when it asks the bank. */
+/** The authentication response of the directory server. */
 export type ThreeDS =
   | { transStatus: 'Y' | 'A' | 'I' }
   | { transStatus: 'N' | 'U' | 'R'; transStatusReason: string }
   | Challenge;
 
-export interface CardRow {
+export interface CardBehaviour {
   isDeclined?: true;
   refusesCapture?: true;
-  /** The payer is sent to a page, and this is what counts there, whatever they choose. */
-  page?: 'approve' | 'decline';
-  /** How the line goes dead when the card is submitted. */
-  line?: 'timeout_before' | 'timeout_after';
-  /** Without it the card is not enrolled. */
+  /** The payer is redirected to a page; this decision applies, whatever the payer chooses there. */
+  pageDecision?: 'approve' | 'decline';
+  /** The connection fault when the card is submitted. */
+  connectionFault?: 'timeout_before' | 'timeout_after';
+  /** If not set, the card is not enrolled. */
   threeDS?: ThreeDS;
 }
 
-/** Every other expiry succeeds and is not enrolled, as `01/38` does. */
-export const CARDS: Readonly<Record<string, CardRow>> = {
+/** Any other expiry succeeds and is not enrolled, like `01/38`. */
+export const CARDS: Readonly<Record<string, CardBehaviour>> = {
   '01/38': {},
   '02/38': { isDeclined: true },
   '03/38': { refusesCapture: true },
@@ -44,20 +44,20 @@ export const CARDS: Readonly<Record<string, CardRow>> = {
   '09/38': { threeDS: { transStatus: 'N', transStatusReason: '01' }, isDeclined: true },
   '10/38': { threeDS: { transStatus: 'U', transStatusReason: '22' } },
   '11/38': { threeDS: { transStatus: 'R', transStatusReason: '11' }, isDeclined: true },
-  '12/38': { page: 'approve' },
-  '12/39': { page: 'decline' },
-  '01/39': { line: 'timeout_after' },
-  '02/39': { line: 'timeout_before' },
+  '12/38': { pageDecision: 'approve' },
+  '12/39': { pageDecision: 'decline' },
+  '01/39': { connectionFault: 'timeout_after' },
+  '02/39': { connectionFault: 'timeout_before' },
   '05/39': { threeDS: { transStatus: 'C', resultAfterMs: 2000 } },
   '06/39': { threeDS: { transStatus: 'C', resultCopies: 2 } },
   '07/39': { threeDS: { transStatus: 'C', resultCopies: 0 } },
-  '08/39': { threeDS: { transStatus: 'C', fails: true, claims: 'Y' } },
+  '08/39': { threeDS: { transStatus: 'C', fails: true, browserStatus: 'Y' } },
 };
 
 const DECLINED_NUMBER = '4000000000000002';
 export const DECLINED_BY_BANK = 'Declined by the simulated bank.';
 
-/** With one of these the payer was authenticated, or need not be. */
+/** The authentication results with which a challenged card is accepted. */
 const SUFFICIENT = ['Y', 'A', 'I', 'U'];
 
 /** A card as it is submitted. */
@@ -65,14 +65,14 @@ export interface Card {
   number: string;
   month: string;
   year: string;
-  /** Of the authentication that came with the card; empty without one. */
+  /** The result of the authentication; empty without an authentication. */
   transStatus: string;
-  /** Nobody is there who could be authenticated. */
+  /** A recurring payment or a payout: the payer cannot be authenticated. */
   isPayerAbsent: boolean;
 }
 
-/** What is kept of a card. */
-export interface KeptCard {
+/** The parts of a card that are stored. */
+export interface MaskedCard {
   first6: string;
   last4: string;
   expiry: string;
@@ -81,28 +81,29 @@ export interface KeptCard {
 export const isCardNumber = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{12,19}$/.test(value) && isLuhnValid(value);
 
-export const rowOf = (expiry: string): CardRow => (Object.hasOwn(CARDS, expiry) ? (CARDS[expiry] as CardRow) : {});
+export const cardBehaviour = (expiry: string): CardBehaviour =>
+  Object.hasOwn(CARDS, expiry) ? (CARDS[expiry] as CardBehaviour) : {};
 
-/** The century is told where it could be another. */
-export const expiryOf = ({ month, year }: Pick<Card, 'month' | 'year'>): string =>
+/** `MM/YY`; a year outside of this century keeps all its digits. */
+export const formatExpiry = ({ month, year }: Pick<Card, 'month' | 'year'>): string =>
   `${month}/${year.replace(/^20/, '')}`;
 
-export const keptOf = (number: string, expiry: string): KeptCard => ({
+export const maskCard = (number: string, expiry: string): MaskedCard => ({
   first6: number.slice(0, 6),
   last4: number.slice(-4),
   expiry,
 });
 
-/** What is wrong with a card, before anybody asks its bank. */
+/** Why a card is invalid, independent of its behaviour. */
 export function cardProblem({ number, month, year }: Card, now: number): string | undefined {
   if (!isCardNumber(number)) return 'The card number is not valid.';
   if (!/^(0[1-9]|1[0-2])$/.test(month) || !/^\d{4}$/.test(year)) return 'The expiry date of the card is not valid.';
   return `${year}-${month}` < new Date(now).toISOString().slice(0, 7) ? 'The card has expired.' : undefined;
 }
 
-/** Why the bank says no. */
-export function refusalOf(card: Card): string | undefined {
-  const { isDeclined, threeDS } = rowOf(expiryOf(card));
+/** Why the simulated bank declines a valid card. */
+export function bankRefusal(card: Card): string | undefined {
+  const { isDeclined, threeDS } = cardBehaviour(formatExpiry(card));
   if (isDeclined || card.number === DECLINED_NUMBER) return DECLINED_BY_BANK;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;
   return 'The bank wants to authenticate the payer first.';

@@ -1,47 +1,47 @@
-/** What becomes of a challenge: the payer's answer, the result for the gateway, and what the browser carries back. */
+/** The challenge of 3-D Secure: the payer's code, the result message to the gateway, and the CRes of the browser. */
 import { MESSAGE_VERSION } from './areq.ts';
 import type { Authentication } from './card-ledger.ts';
-import { type Challenge, rowOf } from './cards.ts';
+import { type Challenge, cardBehaviour } from './cards.ts';
 import { eciOf } from './eci.ts';
 import type { Simulator } from './payments.ts';
 
-/** The one-time code that every payer of the simulated bank is sent. */
+/** The one-time code of every challenge. */
 export const CODE = '1234';
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
-interface Verdict {
+interface ChallengeResult {
   transStatus: 'Y' | 'N';
   transStatusReason?: string;
   challengeCancel?: string;
 }
 
-const PASSED: Verdict = { transStatus: 'Y' };
-const FAILED: Verdict = { transStatus: 'N', transStatusReason: '01' };
-const TOO_OFTEN: Verdict = { transStatus: 'N', transStatusReason: '19' };
-const CANCELLED: Verdict = { transStatus: 'N', transStatusReason: '01', challengeCancel: '01' };
+const PASSED: ChallengeResult = { transStatus: 'Y' };
+const FAILED: ChallengeResult = { transStatus: 'N', transStatusReason: '01' };
+const TOO_MANY_ATTEMPTS: ChallengeResult = { transStatus: 'N', transStatusReason: '19' };
+const CANCELLED: ChallengeResult = { transStatus: 'N', transStatusReason: '01', challengeCancel: '01' };
 
 const challengeOf = ({ expiry }: Authentication): Challenge | undefined => {
-  const { threeDS } = rowOf(expiry);
+  const { threeDS } = cardBehaviour(expiry);
   return threeDS?.transStatus === 'C' ? threeDS : undefined;
 };
 
-/** The transaction of this id, if its payer is or was to be challenged. */
-export function challengedBy({ ledger }: Simulator, acsTransID: string): Authentication | undefined {
+/** The authentication with this id, if it has a challenge. */
+export function findChallenge({ ledger }: Simulator, acsTransID: string): Authentication | undefined {
   const found = ledger.authenticationByAcs(acsTransID);
   return found && challengeOf(found) ? found : undefined;
 }
 
-export const triesLeft = ({ attempts }: Authentication): number => TRIES - attempts;
+export const attemptsLeft = ({ attempts }: Authentication): number => MAX_ATTEMPTS - attempts;
 
-/** Without a code the payer cancels. Nothing is decided as long as there are tries left. */
-function verdictOn(authentication: Authentication, code: string | undefined): Verdict | undefined {
+/** The result of an answer: no code cancels; a wrong code has no result while attempts are left. */
+function resultOf(authentication: Authentication, code: string | undefined): ChallengeResult | undefined {
   if (code === undefined) return CANCELLED;
   if (challengeOf(authentication)?.fails) return FAILED;
   if (code === CODE) return PASSED;
-  return triesLeft(authentication) > 1 ? undefined : TOO_OFTEN;
+  return attemptsLeft(authentication) > 1 ? undefined : TOO_MANY_ATTEMPTS;
 }
 
-/** The payer answers. Once it is decided, every further answer finds what was decided. */
+/** Processes the payer's answer; it has no effect once the challenge has a result. */
 export async function answerChallenge(
   simulator: Simulator,
   acsTransID: string,
@@ -50,20 +50,20 @@ export async function answerChallenge(
   const { ledger, notifications } = simulator;
   ledger.transaction(() => {
     const authentication = ledger.authenticationByAcs(acsTransID) as Authentication;
-    const verdict = verdictOn(authentication, code);
+    const result = resultOf(authentication, code);
     const attempts = authentication.attempts + (code === undefined ? 0 : 1);
-    const isOpen = ledger.keepAttempt({ acsTransID, attempts, result: verdict?.transStatus ?? null });
-    if (isOpen && verdict) writeResult(simulator, { ...authentication, attempts }, verdict);
+    const isOpen = ledger.setAttempt({ acsTransID, attempts, result: result?.transStatus ?? null });
+    if (isOpen && result) writeResult(simulator, { ...authentication, attempts }, result);
   });
   await notifications.send(acsTransID);
 }
 
-function writeResult({ notifications }: Simulator, authentication: Authentication, verdict: Verdict): void {
+function writeResult({ notifications }: Simulator, authentication: Authentication, result: ChallengeResult): void {
   const { threeDSServerTransID, acsTransID, dsTransID, threeDSServerURL, first6, attempts } = authentication;
   const { resultCopies = 1, resultAfterMs = 0 } = challengeOf(authentication) as Challenge;
   if (resultCopies === 0) return;
-  notifications.post({
-    about: acsTransID,
+  notifications.enqueue({
+    reference: acsTransID,
     url: threeDSServerURL,
     body: {
       messageType: 'RReq',
@@ -74,8 +74,8 @@ function writeResult({ notifications }: Simulator, authentication: Authenticatio
       dsTransID,
       authenticationType: '02',
       authenticationMethod: '02',
-      ...verdict,
-      eci: eciOf(first6, verdict.transStatus),
+      ...result,
+      eci: eciOf(first6, result.transStatus),
       interactionCounter: String(attempts).padStart(2, '0'),
     },
     copies: resultCopies,
@@ -83,15 +83,15 @@ function writeResult({ notifications }: Simulator, authentication: Authenticatio
   });
 }
 
-/** What the payer's browser carries back, once the challenge has ended. */
-export function cresOf(authentication: Authentication): string {
+/** The CRes that the payer's browser returns after the challenge. */
+export function encodeCres(authentication: Authentication): string {
   const { threeDSServerTransID, acsTransID, result } = authentication;
   const cres = {
     messageType: 'CRes',
     messageVersion: MESSAGE_VERSION,
     threeDSServerTransID,
     acsTransID,
-    transStatus: challengeOf(authentication)?.claims ?? result,
+    transStatus: challengeOf(authentication)?.browserStatus ?? result,
   };
   return Buffer.from(JSON.stringify(cres)).toString('base64url');
 }

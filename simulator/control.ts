@@ -1,16 +1,16 @@
-/** The strings behind the scenes: what providers and banks do next, which faults come, what the ledger says. */
+/** The control API for the gateway's sandbox calls: scenarios, faults and the ledger. */
 import type { FastifyInstance } from 'fastify';
 import { isObject } from '../src/lib/json.ts';
 import { MODES, SUBMIT_MODES } from './faults.ts';
 import type { Payment } from './ledger.ts';
 import type { Subject } from './notifications.ts';
-import { BadRequest, isAmount, isCurrency, isLink, isName, must } from './order.ts';
+import { BadRequest, isAmount, isCurrency, isLink, isName, must } from './payment-request.ts';
 import {
+  Conflict,
   chargeBack,
   isProviderStatus,
   LATE_MS,
   paymentResponse,
-  Refused,
   reportBankStatus,
   reportStatus,
   type Simulator,
@@ -30,24 +30,26 @@ interface Reference {
   Params: { reference: string };
 }
 
-export function controlApi(app: FastifyInstance, simulator: Simulator): void {
+export function controlRoutes(app: FastifyInstance, simulator: Simulator): void {
   const { ledger, notifications } = simulator;
 
   app.get<Reference>('/payments/:reference', async ({ params: { reference } }, reply) => {
     const payment = ledger.payment(reference);
-    return payment ? whole(simulator, payment) : reply.code(404).send(UNKNOWN_PAYMENT);
+    return payment ? paymentDetails(simulator, payment) : reply.code(404).send(UNKNOWN_PAYMENT);
   });
 
   app.post<Reference>('/payments/:reference', async (request, reply) => {
     const { reference } = request.params;
     const body = must(request.body, isObject, 'The body');
     const payment = ledger.payment(reference);
-    if (payment) obey(simulator, payment, body);
-    else if (body.unknown !== undefined) tellOfUnknown(simulator, reference, body);
+    if (payment) runScenario(simulator, payment, body);
+    else if (body.unknown !== undefined) notifyUnknownPayment(simulator, reference, body);
     else return reply.code(404).send(UNKNOWN_PAYMENT);
     await notifications.send(reference);
     const after = ledger.payment(reference);
-    return after ? whole(simulator, after) : { reference, notifications: notificationsOf(simulator, reference) };
+    return after
+      ? paymentDetails(simulator, after)
+      : { reference, notifications: notificationsOf(simulator, reference) };
   });
 
   app.get('/faults', async () => ({ faults: ledger.faults() }));
@@ -73,7 +75,7 @@ export function controlApi(app: FastifyInstance, simulator: Simulator): void {
       return taken;
     });
     notifications.send(subject.reference);
-    // Of anybody: as long as there is one, it is worth asking again.
+    // Counts the faults of all accounts: while there are any, the connector has to ask again.
     return { mode: mode ?? null, left: ledger.faultsLeft(SUBMIT_MODES) };
   });
 
@@ -89,13 +91,13 @@ const UNKNOWN_PAYMENT = { error: 'There is no payment of this reference.' };
 const nameOrNull = (value: unknown, name: string): string | null =>
   value === undefined || value === null ? null : must(value, isName, name);
 
-/** One order at a time. */
-function obey(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
-  const orders = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
-  if (orders.length !== 1) throw new BadRequest('One of provider_status, bank_callback and chargeback is needed.');
-  if (orders[0] === 'provider_status') {
+/** Runs exactly one scenario. */
+function runScenario(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
+  const scenarios = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
+  if (scenarios.length !== 1) throw new BadRequest('One of provider_status, bank_callback and chargeback is needed.');
+  if (scenarios[0] === 'provider_status') {
     reportStatus(simulator, payment, must(body.provider_status, isProviderStatus, 'provider_status'));
-  } else if (orders[0] === 'bank_callback') {
+  } else if (scenarios[0] === 'bank_callback') {
     reportBankStatus(simulator, payment, must(body.bank_callback, isBankCode, 'bank_callback'));
   } else {
     must(body.chargeback, isTrue, 'chargeback');
@@ -114,9 +116,13 @@ function readSubject(reference: string, body: Record<string, unknown>): Subject 
   };
 }
 
-/** A payment that never came here can be charged back all the same, as far as the gateway is concerned. */
-function tellOfUnknown({ ledger, notifications }: Simulator, reference: string, body: Record<string, unknown>): void {
-  if (body.chargeback === undefined) throw new Refused('Without a simulated provider only a chargeback can be told.');
+/** Sends a chargeback notification for a payment that the simulator does not have. */
+function notifyUnknownPayment(
+  { ledger, notifications }: Simulator,
+  reference: string,
+  body: Record<string, unknown>,
+): void {
+  if (body.chargeback === undefined) throw new Conflict('Without a simulated provider only a chargeback can be told.');
   must(body.chargeback, isTrue, 'chargeback');
   const subject = readSubject(must(reference, isName, 'reference'), must(body.unknown, isObject, 'unknown'));
   ledger.transaction(() => notifications.write(subject, { type: 'chargeback' }));
@@ -130,8 +136,8 @@ const notificationsOf = ({ ledger }: Simulator, reference: string) =>
     delivered: deliveredAt !== null,
   }));
 
-/** Everything that is known of a payment out here. */
-function whole(simulator: Simulator, payment: Payment) {
+/** Everything the simulator knows about a payment. */
+function paymentDetails(simulator: Simulator, payment: Payment) {
   const { reference, brand, mid, direction, description, token, createdAt } = payment;
   const card = simulator.ledger.card(reference);
   return {

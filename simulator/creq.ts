@@ -1,7 +1,7 @@
-/** Reads what the payer's browser brings to the bank, and says in a sentence what is wrong with it. */
+/** Reads the CReq that the payer's browser posts to the access control server. */
 import { isObject, isText } from '../src/lib/json.ts';
 import { MESSAGE_VERSION } from './areq.ts';
-import { BadRequest } from './order.ts';
+import { BadRequest } from './payment-request.ts';
 
 const SESSION_DATA_MOST = 1024;
 const CREQ_MOST = 4096;
@@ -12,11 +12,11 @@ export interface Creq {
   sessionData: string | null;
 }
 
-function refuseUnless(isRight: boolean, sentence: string): asserts isRight {
-  if (!isRight) throw new BadRequest(sentence);
+function refuseUnless(isValid: boolean, sentence: string): asserts isValid {
+  if (!isValid) throw new BadRequest(sentence);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -30,7 +30,7 @@ export function readCreq(form: unknown): Creq {
   refuseUnless(!creq.includes('='), 'The creq is padded: base64url of 3-D Secure has no = at its end.');
   const bytes = Buffer.from(creq, 'base64url');
   refuseUnless(bytes.toString('base64url') === creq, 'The creq is not base64url.');
-  const message = parsed(bytes.toString());
+  const message = parseJson(bytes.toString());
   refuseUnless(isObject(message), 'The creq is not a JSON object.');
   const { messageType, messageVersion, acsTransID, threeDSServerTransID, challengeWindowSize } = message;
   refuseUnless(messageType === 'CReq', 'The creq is not a CReq: its messageType is another.');

@@ -1,4 +1,4 @@
-/** Currencies by their numeric code, which is how messages of 3-D Secure name them. */
+/** Currencies by their numeric ISO 4217 code, which 3-D Secure messages use. */
 
 const CODES = `
   BIF108 CLP152 DJF262 GNF324 ISK352 JPY392 KMF174 KRW410 PYG600 RWF646 UGX800 VND704 VUV548 XAF950 XOF952 XPF953

@@ -1,4 +1,4 @@
-/** The indicator of a card network for how well a payer was authenticated. */
+/** The electronic commerce indicator (ECI) of a card network for an authentication result. */
 
 const INDICATORS = {
   mastercard: { Y: '02', A: '01', none: '00' },

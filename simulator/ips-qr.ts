@@ -1,4 +1,4 @@
-/** The text of an instant-payment QR code in the national format of Serbia, as an online shop shows it. */
+/** The text of an instant-payment QR code in the format of Serbia (NBS IPS QR). */
 import { digitsOf, serbianAccount } from './accounts.ts';
 import { decimalText } from './money.ts';
 
@@ -8,26 +8,26 @@ export interface IpsPayment {
   currency: string;
   reference: string;
   description: string;
-  /** Name and seat of who is paid. */
+  /** The name and city of the payee. */
   payee: string;
 }
 
 const BYTES_MOST = 331;
 const NAME_MOST = 70;
 const PURPOSE_MOST = 35;
-/** Without cash, goods and services for consumption. */
+/** Cashless payment for goods and services. */
 const PAYMENT_CODE = '221';
-/** Merchant category: miscellaneous shops. */
+/** Merchant category code: miscellaneous retail. */
 const CATEGORY = '5999';
 
-/** One line without the character that parts the fields. */
+/** Removes line breaks and the field separator. */
 const oneLine = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[|\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
 
-/** The beginning of a text, whole characters only. */
+/** Truncates a text without splitting a character. */
 function cut(text: string, characters: number, bytes = Number.POSITIVE_INFINITY): string {
   let kept = '';
   for (const character of [...text].slice(0, characters)) {
@@ -51,7 +51,7 @@ export function ipsQr({ amount, currency, reference, description, payee }: IpsPa
       ['M', CATEGORY],
       ['RP', digitsOf(reference, 19)],
     ]
-      // A tag without a value may not stand in the text.
+      // A tag must not be empty.
       .filter(([, value]) => value !== '')
       .map(([tag, value]) => `${tag}:${value}`)
       .join('|');

@@ -1,11 +1,11 @@
-/** The books of the provider simulator, all SQL but that of cards: payments, operations, movements, news, faults. */
+/** The ledger of the provider simulator in SQLite: payments, operations, movements, notifications, faults. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CARD_SCHEMA, cardBooks } from './card-ledger.ts';
+import { CARD_SCHEMA, cardLedger } from './card-ledger.ts';
 import { columns, statementsOf } from './statements.ts';
 
-/** `pending` waits for the payer; `confirming` and `sending` go on by themselves. */
+/** `pending` waits for the payer; `confirming` and `sending` progress by timer. */
 export type Status =
   | 'redirect'
   | 'pending'
@@ -19,7 +19,7 @@ export type Status =
 export interface Payment {
   reference: string;
   id: string;
-  /** The secret part of the address of the payer's page. */
+  /** The secret token in the address of the payer's page. */
   token: string;
   brand: string;
   mid: string;
@@ -29,10 +29,10 @@ export interface Payment {
   currency: string;
   capture: 0 | 1;
   description: string;
-  /** The sub-methods on offer, as a JSON list. */
+  /** The available sub-methods, as a JSON list. */
   methods: string;
   method: string | null;
-  /** The coin that a payer is to send. */
+  /** The cryptocurrency that the payer sends. */
   coin: string | null;
   returnUrl: string | null;
   notifyUrl: string | null;
@@ -40,7 +40,7 @@ export interface Payment {
   reason: string | null;
   confirmations: number;
   createdAt: number;
-  /** When the payment goes on by itself. */
+  /** The time of the next automatic step. */
   dueAt: number | null;
 }
 
@@ -66,7 +66,7 @@ export interface LedgerOperation {
 
 export interface Movement {
   reference: string;
-  /** Empty when it is the payment itself that moved. */
+  /** Empty for a movement of the payment itself. */
   operation: string;
   kind: 'sale' | 'payout' | 'chargeback' | OperationKind;
   direction: 'in' | 'out';
@@ -87,7 +87,7 @@ export interface Notification {
   reference: string;
   url: string;
   body: string;
-  /** How often one delivery sends it. */
+  /** How often each delivery sends the notification. */
   copies: number;
   tries: number;
   dueAt: number;
@@ -138,14 +138,14 @@ const SCHEMA = `
   );
 `;
 
-// Amounts are sums to SQLite and texts to everybody else: a JavaScript number could round them.
+// Amounts are integers in SQLite and strings in JavaScript, because a JavaScript number could round them.
 const PAYMENT = `
   reference, id, token, brand, mid, merchant, direction, cast(amount as text) as amount, currency, capture, description,
   methods, method, coin, returnUrl, notifyUrl, status, reason, confirmations, createdAt, dueAt`;
 const OPERATION = 'reference, operation, kind, cast(amount as text) as amount, status, reason, at';
 const MOVEMENT = 'reference, operation, kind, direction, cast(amount as text) as amount, currency, at';
 
-/** A file of an earlier version calls the notifications by another name. */
+/** Renames the tables of a file that an earlier version created. */
 function upgrade(db: DatabaseSync): void {
   if (!db.prepare("select 1 from sqlite_master where type = 'table' and name = 'news'").get()) return;
   db.exec(`
@@ -178,7 +178,7 @@ export function openLedger(file?: string) {
   const paymentsDue = all<{ reference: string; dueAt: number }>(
     'select reference, dueAt from payments where dueAt is not null',
   );
-  const movePayment = run(
+  const updatePayment = run(
     `update payments
      set status = :status, reason = :reason, method = coalesce(:method, method), confirmations = :confirmations,
        dueAt = :dueAt
@@ -236,14 +236,14 @@ export function openLedger(file?: string) {
   const countFaults = one<{ left: number }>(
     'select coalesce(sum(left), 0) as left from faults where mode in (select value from json_each(:modes))',
   );
-  const deleteSpentFaults = run('delete from faults where left = 0');
+  const deleteUsedFaults = run('delete from faults where left = 0');
   const deleteFaults = run(
     'delete from faults where (:mid is null or mid = :mid) and (:brand is null or brand = :brand)',
   );
   const allFaults = all<Fault>('select * from faults order by id');
 
   return {
-    /** Everything in it happens, or nothing. */
+    /** Runs the function in a transaction. */
     transaction<Result>(work: () => Result): Result {
       db.exec('begin immediate');
       try {
@@ -256,15 +256,15 @@ export function openLedger(file?: string) {
       }
     },
 
-    /** False when there is a payment of this reference already. */
+    /** Returns false if a payment with this reference exists. */
     addPayment: (payment: Payment): boolean => insertPayment({ ...payment }),
     payment: (reference: string) => paymentByReference({ reference }),
     paymentByToken: (token: string) => paymentByToken({ token }),
     newestPayments: () => newestPayments(),
     paymentsDue: () => paymentsDue(),
-    /** Changes the payment if it is in one of these states, and says whether it was. */
-    move: (reference: string, from: readonly Status[], change: Change): boolean =>
-      movePayment({
+    /** Changes the payment if it has one of these statuses; returns whether it did. */
+    changeStatus: (reference: string, from: readonly Status[], change: Change): boolean =>
+      updatePayment({
         reference,
         from: JSON.stringify(from),
         status: change.status,
@@ -274,7 +274,7 @@ export function openLedger(file?: string) {
         dueAt: change.dueAt ?? null,
       }),
 
-    ...cardBooks(statements),
+    ...cardLedger(statements),
 
     addOperation: (operation: Omit<LedgerOperation, 'at'>): boolean => insertOperation({ ...operation, at: now() }),
     operation: (reference: string, operation: string) => operationById({ reference, operation }),
@@ -283,17 +283,17 @@ export function openLedger(file?: string) {
     addMovement: (movement: Omit<Movement, 'at'>): boolean => insertMovement({ ...movement, at: now() }),
     movementsOf: (reference: string) => movementsOf({ reference }),
     movementsAfter: (after: number, most: number) => movementsAfter({ after, most }),
-    /** What came in with this payment and has not gone out again. */
+    /** The amount of this payment that was received and has not been refunded or charged back. */
     balance: (reference: string): bigint => BigInt(balanceOf({ reference })?.balance ?? 0),
 
-    /** Earlier news that wait for their next try are tried now: the new ones cannot overtake them. */
+    /** Notifications of a payment are sent in order, so pending retries become due now. */
     addNotification(
       notification: Pick<Notification, 'event' | 'reference' | 'url' | 'body' | 'copies' | 'dueAt'>,
     ): void {
       hastenNotifications({ reference: notification.reference, now: now() });
       insertNotification({ ...notification });
     },
-    /** The news of this payment that are next to be sent. */
+    /** The next notification of this payment to send. */
     nextNotification: (reference: string) => nextNotification({ reference }),
     notificationsOf: (reference: string) => notificationsOf({ reference }),
     notificationDelivered: (seq: number): boolean => notificationAttempted({ seq, dueAt: now(), deliveredAt: now() }),
@@ -302,10 +302,10 @@ export function openLedger(file?: string) {
     referencesWithNotifications: () => waitingReferences().map(({ reference }) => reference),
 
     addFault: (fault: Omit<Fault, 'id'>): boolean => insertFault({ ...fault }),
-    /** Uses up the oldest fault of these modes that is meant for this account and brand. */
+    /** Consumes one use of the oldest fault with one of these modes that matches the account and brand. */
     takeFault(modes: readonly string[], { mid, brand }: { mid: string | null; brand: string | null }) {
       const fault = takeOneFault({ modes: JSON.stringify(modes), mid, brand });
-      if (fault?.left === 0) deleteSpentFaults();
+      if (fault?.left === 0) deleteUsedFaults();
       return fault?.mode;
     },
     faultsLeft: (modes: readonly string[]): number => countFaults({ modes: JSON.stringify(modes) })?.left ?? 0,

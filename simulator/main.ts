@@ -1,11 +1,11 @@
-/** The provider simulator as a program of its own: options from the environment, and no life without its parent. */
+/** The command line of the provider simulator: reads the environment, and stops when its parent process does. */
 import { StartupError } from '../src/lib/startup-error.ts';
 import { type SimulatorOptions, startSimulator } from './server.ts';
 
-function optionsFrom(environment: NodeJS.ProcessEnv): SimulatorOptions {
-  const needed = (name: string): string => {
+function readOptions(environment: NodeJS.ProcessEnv): SimulatorOptions {
+  const required = (name: string): string => {
     const value = environment[name];
-    if (!value) throw new StartupError(`Set ${name}: the gateway and the sandbox have to agree on it.`);
+    if (!value) throw new StartupError(`Set ${name} to the value that the gateway uses.`);
     return value;
   };
   const port = Number(environment.SIMULATOR_PORT || 8081);
@@ -15,20 +15,20 @@ function optionsFrom(environment: NodeJS.ProcessEnv): SimulatorOptions {
     port,
     publicUrl: environment.SIMULATOR_PUBLIC_URL?.replace(/\/+$/, ''),
     file: environment.SIMULATOR_FILE || undefined,
-    key: needed('SIMULATOR_KEY'),
-    notificationSecret: needed('SIMULATOR_NOTIFICATION_SECRET'),
+    key: required('SIMULATOR_KEY'),
+    notificationSecret: required('SIMULATOR_NOTIFICATION_SECRET'),
   };
 }
 
-// Whoever started the world may be gone before it is open.
-const end = Promise.withResolvers<void>();
-for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => end.resolve());
+// Registered before the start, because the parent may stop while the simulator starts.
+const stopped = Promise.withResolvers<void>();
+for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => stopped.resolve());
 
 try {
-  const simulator = await startSimulator(optionsFrom(process.env));
+  const simulator = await startSimulator(readOptions(process.env));
   if (!process.send) console.log(`The provider simulator is at ${simulator.url}`);
   else if (process.connected) process.send({ url: simulator.url });
-  await end.promise;
+  await stopped.promise;
   await simulator.close();
   process.exit();
 } catch (error) {

@@ -1,4 +1,4 @@
-/** Amounts as people read them: minor units and a currency become a decimal text. */
+/** Formats amounts in minor units for people. */
 
 const EXPONENTS: Readonly<Record<string, number>> = Object.fromEntries([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
@@ -7,7 +7,7 @@ const EXPONENTS: Readonly<Record<string, number>> = Object.fromEntries([
 
 export const exponentOf = (currency: string): number => EXPONENTS[currency] ?? 2;
 
-/** Minor units, which are digits, with the fraction that the currency has after the point. */
+/** Minor units as a decimal string with the fraction digits of the currency. */
 export function decimalText(amount: string, currency: string, point = '.'): string {
   const exponent = exponentOf(currency);
   const digits = amount.padStart(exponent + 1, '0');
@@ -22,11 +22,11 @@ export function formatAmount(amount: string, currency: string): string {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  const shown = format.format(decimalText(amount, currency) as Intl.StringNumericLiteral);
-  return /^[A-Z]{3}$/.test(currency) ? shown : `${shown} ${currency}`;
+  const text = format.format(decimalText(amount, currency) as Intl.StringNumericLiteral);
+  return /^[A-Z]{3}$/.test(currency) ? text : `${text} ${currency}`;
 }
 
-/** The amount in so many parts that differ by one minor unit at most, the larger ones first. */
+/** Splits an amount into parts that differ by at most one minor unit, larger ones first. */
 export function instalments(amount: string, parts: number): string[] {
   const [whole, rest] = [BigInt(amount) / BigInt(parts), BigInt(amount) % BigInt(parts)];
   return Array.from({ length: parts }, (_, index) => String(whole + (BigInt(index) < rest ? 1n : 0n)));

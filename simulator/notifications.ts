@@ -1,4 +1,4 @@
-/** News to the gateway: written down with the change that they tell, signed, sent in order, and again until taken. */
+/** Notifications to the gateway: stored with the change they report, signed, sent in order, and retried until accepted. */
 import { Agent, request } from 'undici';
 import { newId } from '../src/lib/id.ts';
 import { signatureOf } from '../src/lib/signature.ts';
@@ -8,13 +8,13 @@ import type { Timers } from './timers.ts';
 
 export interface NotificationSenderOptions {
   secret: string;
-  /** How long to wait after each failed try; the last pause repeats. */
-  pausesMs: readonly number[];
-  /** Adds what may not be written down, right before a message is sent. */
+  /** The delay after each failed attempt; the last one repeats. */
+  retryMs: readonly number[];
+  /** Adds data that must not be stored, right before a message is sent. */
   complete(body: string): string;
 }
 
-/** Whom the news are about. */
+/** The payment that a notification is about. */
 export interface Subject {
   reference: string;
   mid: string | null;
@@ -24,10 +24,10 @@ export interface Subject {
   notifyUrl: string | null;
 }
 
-/** Any message that is signed and sent like news. */
+/** A signed message; the result of a challenge is sent like a notification. */
 export interface Message {
-  /** Messages about the same thing arrive in order. */
-  about: string;
+  /** Messages with the same reference are sent in order. */
+  reference: string;
   url: string;
   body: Record<string, unknown>;
   copies: number;
@@ -35,38 +35,38 @@ export interface Message {
 }
 
 export interface NotificationSender {
-  /** Writes news down, inside the transaction of what they tell. */
+  /** Stores a notification; call it in the transaction of the change. */
   write(subject: Subject, fields: Record<string, unknown>, dueAt?: number): void;
-  /** Writes a message down that is not about a payment. */
-  post(message: Message): void;
-  /** Sends what is due of a payment; done when all of it was taken or the first of it was not. */
+  /** Stores a message that is not about a payment. */
+  enqueue(message: Message): void;
+  /** Sends the due notifications of a payment; resolves when all are accepted or one is not. */
   send(reference: string): Promise<void>;
   close(): Promise<void>;
 }
 
-const TIME_LIMIT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 export function createNotificationSender(
   ledger: Ledger,
   timers: Timers,
-  { secret, pausesMs, complete }: NotificationSenderOptions,
+  { secret, retryMs, complete }: NotificationSenderOptions,
   onError: (error: unknown) => void,
 ): NotificationSender {
   const agent = new Agent({ connections: 128 });
-  const underWay = new Map<string, Promise<void>>();
+  const inProgress = new Map<string, Promise<void>>();
   let isClosed = false;
 
-  async function isTaken({ event, url, body: written }: Notification): Promise<boolean> {
+  async function isAccepted({ event, url, body: stored }: Notification): Promise<boolean> {
     try {
-      const body = complete(written);
-      const { statusCode, body: answer } = await request(url, {
+      const body = complete(stored);
+      const { statusCode, body: responseBody } = await request(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...signatureOf(event, Date.now(), body, [secret]) },
         body,
         dispatcher: agent,
-        signal: AbortSignal.timeout(TIME_LIMIT_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      await answer.dump();
+      await responseBody.dump();
       return statusCode >= 200 && statusCode < 300;
     } catch {
       return false;
@@ -74,14 +74,14 @@ export function createNotificationSender(
   }
 
   async function deliver(notification: Notification): Promise<void> {
-    let taken = true;
-    for (let copy = 0; copy < notification.copies; copy++) taken = (await isTaken(notification)) && taken;
+    let accepted = true;
+    for (let copy = 0; copy < notification.copies; copy++) accepted = (await isAccepted(notification)) && accepted;
     if (isClosed) return;
-    if (taken) ledger.notificationDelivered(notification.seq);
+    if (accepted) ledger.notificationDelivered(notification.seq);
     else
       ledger.notificationFailed(
         notification.seq,
-        Date.now() + (pausesMs[Math.min(notification.tries, pausesMs.length - 1)] as number),
+        Date.now() + (retryMs[Math.min(notification.tries, retryMs.length - 1)] as number),
       );
   }
 
@@ -96,22 +96,22 @@ export function createNotificationSender(
     } catch (error) {
       onError(error);
     } finally {
-      underWay.delete(reference);
+      inProgress.delete(reference);
     }
   }
 
   function send(reference: string): Promise<void> {
-    const sending = underWay.get(reference) ?? Promise.resolve().then(() => deliverInOrder(reference));
-    underWay.set(reference, sending);
+    const sending = inProgress.get(reference) ?? Promise.resolve().then(() => deliverInOrder(reference));
+    inProgress.set(reference, sending);
     return sending;
   }
 
   for (const reference of ledger.referencesWithNotifications()) send(reference);
 
-  const post = ({ about, url, body, copies, dueAt }: Message): void =>
+  const enqueue = ({ reference, url, body, copies, dueAt }: Message): void =>
     ledger.addNotification({
       event: `evt_${newId()}`,
-      reference: about,
+      reference,
       url,
       body: JSON.stringify(body),
       copies,
@@ -125,14 +125,14 @@ export function createNotificationSender(
       const fault = ledger.takeFault(NOTIFICATION_MODES, subject);
       const amount = fault === 'wrong_amount' ? plusOne(subject.amount) : subject.amount;
       const body = { reference, ...fields, amount, currency };
-      post({ about: reference, url: notifyUrl, body, copies: fault === 'duplicate_news' ? 2 : 1, dueAt });
+      enqueue({ reference, url: notifyUrl, body, copies: fault === 'duplicate_news' ? 2 : 1, dueAt });
     },
-    post,
+    enqueue,
     send,
     async close() {
       isClosed = true;
       await agent.destroy();
-      await Promise.all(underWay.values());
+      await Promise.all(inProgress.values());
     },
   };
 }

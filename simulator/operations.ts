@@ -1,15 +1,15 @@
-/** What the gateway does with a payment afterwards: capture, void and refund, each once per operation. */
-import type { LedgerOperation, OperationKind, Payment, Status } from './ledger.ts';
-import { cardRowOf, type Simulator } from './payments.ts';
+/** Capture, void and refund; an operation id makes each idempotent. */
+import type { Operation, OperationKind, Payment, Status } from './ledger.ts';
+import { cardBehaviourOf, type Simulator } from './payments.ts';
 
 interface Rule {
-  /** The states in which the payment must be, and what is said when it is not. */
+  /** The statuses that allow the operation, and the refusal in any other. */
   from: readonly Status[];
   refusal: string;
   to?: Status;
-  /** Where the money moves, if it does. */
+  /** The direction of the movement, if money moves. */
   direction?: 'in' | 'out';
-  most(simulator: Simulator, payment: Payment): bigint;
+  maximum(simulator: Simulator, payment: Payment): bigint;
   tooMuch: string;
 }
 
@@ -19,21 +19,21 @@ export const OPERATIONS: Readonly<Record<OperationKind, Rule>> = {
     refusal: 'Only an authorised payment can be captured.',
     to: 'settled',
     direction: 'in',
-    most: (_, payment) => BigInt(payment.amount),
+    maximum: (_, payment) => BigInt(payment.amount),
     tooMuch: 'The amount is more than was authorised.',
   },
   void: {
     from: ['redirect', 'pending', 'sending', 'authorised'],
     refusal: 'The payment can no longer be voided.',
     to: 'voided',
-    most: (_, payment) => BigInt(payment.amount),
+    maximum: (_, payment) => BigInt(payment.amount),
     tooMuch: 'The amount is more than that of the payment.',
   },
   refund: {
     from: ['settled'],
     refusal: 'Only a settled payment can be refunded.',
     direction: 'out',
-    most: ({ ledger }, { reference }) => ledger.balance(reference),
+    maximum: ({ ledger }, { reference }) => ledger.balance(reference),
     tooMuch: 'The amount is more than what is left of the payment.',
   },
 };
@@ -47,7 +47,7 @@ export const operationResponse = ({ operation, status, amount, reason }: LedgerO
   ...(reason !== null && { reason }),
 });
 
-/** The check, the state and the money are one transaction: what is refunded here cannot be refunded elsewhere. */
+/** Checks and performs an operation in one transaction, so that concurrent refunds cannot exceed the balance. */
 export function performOperation(
   simulator: Simulator,
   reference: string,
@@ -60,21 +60,21 @@ export function performOperation(
     const earlier = ledger.operation(reference, operation);
     if (earlier) return earlier;
     const payment = ledger.payment(reference) as Payment;
-    const reason = refusalOf(simulator, payment, kind, BigInt(amount));
+    const reason = refusalReason(simulator, payment, kind, BigInt(amount));
     const status = reason === null ? 'done' : 'declined';
     ledger.addOperation({ reference, operation, kind, amount, status, reason });
     if (status === 'done') {
-      if (to) ledger.move(reference, [payment.status], { status: to });
+      if (to) ledger.changeStatus(reference, [payment.status], { status: to });
       if (direction) ledger.addMovement({ reference, operation, kind, direction, amount, currency: payment.currency });
     }
     return ledger.operation(reference, operation) as LedgerOperation;
   });
 }
 
-function refusalOf(simulator: Simulator, payment: Payment, kind: OperationKind, amount: bigint): string | null {
-  const { from, refusal, most, tooMuch } = OPERATIONS[kind];
+function refusalReason(simulator: Simulator, payment: Payment, kind: OperationKind, amount: bigint): string | null {
+  const { from, refusal, maximum, tooMuch } = OPERATIONS[kind];
   if (!from.includes(payment.status)) return refusal;
-  if (kind === 'capture' && cardRowOf(simulator, payment).refusesCapture)
+  if (kind === 'capture' && cardBehaviourOf(simulator, payment).refusesCapture)
     return 'The simulated bank refuses the capture.';
-  return amount > most(simulator, payment) ? tooMuch : null;
+  return amount > maximum(simulator, payment) ? tooMuch : null;
 }

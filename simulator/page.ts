@@ -1,17 +1,17 @@
-/** The frame of every page: the banner, the look, and headers that let nothing else in. */
+/** The HTML document and the security headers of every simulator page, and its icons. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
 import { type Html, html } from '../src/lib/html.ts';
-import type { Scene } from './brands.ts';
+import type { PageType } from './brands.ts';
 import { STYLE } from './style.ts';
 
 export interface Page {
   title: string;
   body: Html;
-  scene?: Scene;
+  pageType?: PageType;
   refreshSeconds?: number;
-  /** The one script that may run on this page. */
+  /** The only script that the content security policy of this page allows. */
   script?: Html;
 }
 
@@ -22,7 +22,7 @@ const hashOf = (script: Html): string => createHash('sha256').update(String(scri
 const policyFor = (script: Html | undefined): string =>
   script ? `${CONTENT_SECURITY_POLICY}; script-src 'sha256-${hashOf(script)}'` : CONTENT_SECURITY_POLICY;
 
-export function sendPage(reply: FastifyReply, { title, body, scene, refreshSeconds, script }: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, { title, body, pageType, refreshSeconds, script }: Page): FastifyReply {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,8 +33,8 @@ ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${ref
 <title>${title}</title>
 <style>${STYLE}</style>
 </head>
-<body data-scene="${scene ?? ''}">
-<p class="world" role="note">Simulated world. No real money moves here.</p>
+<body data-page-type="${pageType ?? ''}">
+<p class="banner" role="note">Provider simulator. No real money moves here.</p>
 ${body}
 ${script && html`<script>${script}</script>`}
 </body>
@@ -57,10 +57,13 @@ export const messagePage = (title: string, lead: string): Page => ({
 });
 
 export const unknownPage = (): Page =>
-  messagePage('Nothing here', 'This page does not exist. Please go back to the shop and start again.');
+  messagePage('Page not found', 'This page does not exist. Please go back to the shop and start again.');
 
-/** A form that another site sent in the payer's name is not the payer's decision. */
-export async function ownFormsOnly(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+/** Refuses forms that another site submits (CSRF). */
+export async function refuseCrossSiteForms(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
   const site = request.headers['sec-fetch-site'];
   if (request.method === 'GET' || site === undefined || site === 'same-origin' || site === 'none') return undefined;
   return sendPage(reply.code(403), messagePage('Not accepted', 'This form was sent by another site.'));
@@ -88,8 +91,8 @@ const ICONS = {
 export const icon = (name: keyof typeof ICONS, className = ''): Html =>
   html`<span class="icon ${className}"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[name]}"/></svg></span>`;
 
-/** A QR code as a drawing: a dark square for each set cell. */
-export function qrDrawing(text: string, label: string): Html {
+/** A QR code as SVG. */
+export function qrSvg(text: string, label: string): Html {
   const cells = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
   const path = cells.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
   return html`<svg viewBox="0 0 ${cells.length} ${cells.length}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path d="${path}" fill="#000"/></svg>`;

@@ -1,31 +1,39 @@
-/** What happens to a payment out there: it is taken on, approved, declined, confirmed, charged back. */
+/** The payments of the simulator: submission, decisions of payers, bank statuses, confirmations, chargebacks. */
 import { newSecret } from '../src/lib/id.ts';
 import { clabe, cvu, digitsOf } from './accounts.ts';
+import type { AuthenticationValueOf } from './authentication-value.ts';
 import { type Behaviour, brandOf, DECLINED, DECLINED_PAYER } from './brands.ts';
-import { type CardRow, cardProblem, DECLINED_BY_BANK, expiryOf, keptOf, refusalOf, rowOf } from './cards.ts';
+import {
+  bankRefusal,
+  type CardBehaviour,
+  cardBehaviour,
+  cardProblem,
+  DECLINED_BY_BANK,
+  formatExpiry,
+  maskCard,
+} from './cards.ts';
 import { ipsQr } from './ips-qr.ts';
 import type { Change, Ledger, Payment, Status } from './ledger.ts';
 import type { NotificationSender } from './notifications.ts';
-import type { SimulatedOrder } from './order.ts';
-import type { ProofOf } from './proof.ts';
+import type { SubmittedPayment } from './payment-request.ts';
 import type { Timers } from './timers.ts';
 
-/** What everything that happens needs. */
+/** The dependencies of all routes. */
 export interface Simulator {
   ledger: Ledger;
   notifications: NotificationSender;
   timers: Timers;
-  proofOf: ProofOf;
+  authenticationValueOf: AuthenticationValueOf;
   /** The address of a path as the payer's browser sees it. */
   link(path: string): string;
 }
 
-/** What makes no sense is refused with a sentence. */
-export class Refused extends Error {
+/** An action that the state of the payment does not allow. */
+export class Conflict extends Error {
   readonly statusCode = 409;
 }
 
-const FIRST: Readonly<Record<Behaviour, Status>> = {
+const INITIAL_STATUSES: Readonly<Record<Behaviour, Status>> = {
   instant: 'settled',
   redirect: 'redirect',
   approval: 'pending',
@@ -39,12 +47,12 @@ const CONFIRMATION_MS = 400;
 const CONFIRMATIONS = 3;
 export const LATE_MS = 400;
 
-/** It is the payer's turn. */
+/** The statuses that wait for the payer. */
 const WAITING: readonly Status[] = ['redirect', 'pending'];
 const OPEN: readonly Status[] = [...WAITING, 'confirming', 'sending'];
 
-/** A sale is settled unless only its amount is to be reserved. */
-const landed = (payment: Pick<Payment, 'capture' | 'direction'>): Status =>
+/** The status of a successful payment. */
+const successStatus = (payment: Pick<Payment, 'capture' | 'direction'>): Status =>
   payment.capture || payment.direction === 'out' ? 'settled' : 'authorised';
 
 const WIRE_STATUSES: Readonly<Record<Status, string>> = {
@@ -68,7 +76,7 @@ export const isWaiting = (payment: Payment): boolean => WAITING.includes(payment
 export const wireStatusOf = (payment: Payment): string =>
   (brandOf(payment).behaviour === 'qr' ? QR_WIRE_STATUSES : WIRE_STATUSES)[payment.status];
 
-/** What the payer has to know for a transfer. */
+/** The instructions for a transfer. */
 export const instructionsOf = ({ reference, brand, merchant }: Payment) => ({
   account_number: brand === 'transfer-b' ? clabe(reference) : cvu(reference),
   account_holder: merchant || 'Sandbox',
@@ -78,7 +86,7 @@ export const instructionsOf = ({ reference, brand, merchant }: Payment) => ({
 export const qrOf = ({ amount, currency, reference, description, merchant }: Payment): string =>
   ipsQr({ amount, currency, reference, description, payee: merchant });
 
-/** The payment as the gateway is told of it. */
+/** The payment as the provider API returns it. */
 export function paymentResponse(simulator: Simulator, payment: Payment) {
   const { id, reference, amount, currency, reason, method, token, status } = payment;
   const { behaviour } = brandOf(payment);
@@ -96,45 +104,48 @@ export function paymentResponse(simulator: Simulator, payment: Payment) {
   };
 }
 
-function reasonToDecline(order: SimulatedOrder): string | undefined {
-  if (order.identifier === DECLINED_PAYER || order.email === DECLINED_PAYER) return DECLINED;
-  if (order.card) return cardProblem(order.card, Date.now()) ?? refusalOf(order.card);
-  const rule = brandOf(order).declines;
-  const value = rule && order.parameters[rule.parameter];
+function declineReason(submitted: SubmittedPayment): string | undefined {
+  if (submitted.identifier === DECLINED_PAYER || submitted.email === DECLINED_PAYER) return DECLINED;
+  if (submitted.card) return cardProblem(submitted.card, Date.now()) ?? bankRefusal(submitted.card);
+  const rule = brandOf(submitted).declines;
+  const value = rule && submitted.parameters[rule.parameter];
   return typeof value === 'string' && rule?.pattern.test(value) ? rule.reason : undefined;
 }
 
-/** How the line goes dead by itself with this payment, if it does. */
-export const connectionFaultOf = (order: SimulatedOrder): CardRow['line'] =>
-  order.card && reasonToDecline(order) === undefined ? rowOf(expiryOf(order.card)).line : undefined;
+/** The connection fault that the test card of this payment selects, if any. */
+export const connectionFaultOf = (submitted: SubmittedPayment): CardBehaviour['connectionFault'] =>
+  submitted.card && declineReason(submitted) === undefined
+    ? cardBehaviour(formatExpiry(submitted.card)).connectionFault
+    : undefined;
 
-/** What the bank does with the card of this payment. */
-export function cardRowOf({ ledger }: Simulator, { reference }: Pick<Payment, 'reference'>): CardRow {
+/** The behaviour that the test card of this payment selects. */
+export function cardBehaviourOf({ ledger }: Simulator, { reference }: Pick<Payment, 'reference'>): CardBehaviour {
   const card = ledger.card(reference);
-  return card ? rowOf(card.expiry) : {};
+  return card ? cardBehaviour(card.expiry) : {};
 }
 
-/** A card that makes no sense is not written down, as its parts may hold anything. */
-function keepCard({ ledger }: Simulator, { reference, card }: SimulatedOrder): void {
+/** Stores the masked card. An invalid card is not stored, because its parts may contain anything. */
+function storeCard({ ledger }: Simulator, { reference, card }: SubmittedPayment): void {
   if (!card || cardProblem(card, Date.now()) !== undefined) return;
-  ledger.addCard({ reference, ...keptOf(card.number, expiryOf(card)) });
+  ledger.addCard({ reference, ...maskCard(card.number, formatExpiry(card)) });
 }
 
-function firstOf({ brand, direction, card }: SimulatedOrder): Status {
-  const isRedirected = card !== null && direction === 'in' && rowOf(expiryOf(card)).page !== undefined;
-  return isRedirected ? 'redirect' : FIRST[brandOf({ brand, direction }).behaviour];
+function initialStatus({ brand, direction, card }: SubmittedPayment): Status {
+  const isRedirected =
+    card !== null && direction === 'in' && cardBehaviour(formatExpiry(card)).pageDecision !== undefined;
+  return isRedirected ? 'redirect' : INITIAL_STATUSES[brandOf({ brand, direction }).behaviour];
 }
 
-/** Takes a payment on, once; a late success is declined now and happens all the same a little later. */
-export function submit(simulator: Simulator, order: SimulatedOrder, isLateSuccess: boolean): Payment {
-  const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...kept } = order;
-  const reason = isLateSuccess ? DECLINED : reasonToDecline(order);
-  const first = firstOf(order);
-  const status = reason !== undefined ? 'declined' : first === 'settled' ? landed(order) : first;
+/** Accepts a payment; a repeat returns the stored payment. A late success is declined now and settles after a delay. */
+export function submit(simulator: Simulator, submitted: SubmittedPayment, isLateSuccess: boolean): Payment {
+  const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...stored } = submitted;
+  const reason = isLateSuccess ? DECLINED : declineReason(submitted);
+  const initial = initialStatus(submitted);
+  const status = reason !== undefined ? 'declined' : initial === 'settled' ? successStatus(submitted) : initial;
   const createdAt = Date.now();
   const waitMs = isLateSuccess ? LATE_MS : status === 'sending' ? PAYOUT_MS : undefined;
   const payment: Payment = {
-    ...kept,
+    ...stored,
     id: `prv_${newSecret(12)}`,
     token: newSecret(16),
     method: null,
@@ -146,12 +157,12 @@ export function submit(simulator: Simulator, order: SimulatedOrder, isLateSucces
   };
   const isNew = simulator.ledger.transaction(() => {
     if (!simulator.ledger.addPayment(payment)) return false;
-    keepCard(simulator, order);
+    storeCard(simulator, submitted);
     if (status === 'settled') moveMoney(simulator, payment);
     return true;
   });
   if (isNew) scheduleProgress(simulator, payment);
-  return simulator.ledger.payment(order.reference) as Payment;
+  return simulator.ledger.payment(submitted.reference) as Payment;
 }
 
 const moveMoney = ({ ledger }: Simulator, { reference, direction, amount, currency }: Payment): boolean =>
@@ -171,7 +182,7 @@ export function scheduleProgress(
   if (dueAt !== null) simulator.timers.at(dueAt, () => progress(simulator, reference));
 }
 
-/** What a payment does by itself when its time has come. */
+/** The next automatic step of a payment, when it is due. */
 function progress(simulator: Simulator, reference: string): void {
   const payment = simulator.ledger.payment(reference);
   if (!payment || payment.dueAt === null || payment.dueAt > Date.now()) return;
@@ -179,19 +190,19 @@ function progress(simulator: Simulator, reference: string): void {
   if (brandOf(payment).behaviour === 'qr') {
     reportBankStatus(simulator, payment, 'ACSC');
   } else if (payment.status === 'confirming' && confirmations < CONFIRMATIONS) {
-    applyChange(simulator, payment, ['confirming'], confirming(confirmations));
+    changePayment(simulator, payment, ['confirming'], confirmingChange(confirmations));
   } else {
-    applyChange(simulator, payment, [payment.status], { status: landed(payment) });
+    changePayment(simulator, payment, [payment.status], { status: successStatus(payment) });
   }
 }
 
-const confirming = (confirmations: number): Change => ({
+const confirmingChange = (confirmations: number): Change => ({
   status: 'confirming',
   confirmations,
   dueAt: Date.now() + CONFIRMATION_MS,
 });
 
-/** An instant payment has no news of its own: it is asked about, or its bank speaks. */
+/** Instant payments (`qr`) have no payment notification: the gateway queries them, or the bank reports a status. */
 function writePaymentNotification({ notifications }: Simulator, payment: Payment): void {
   if (brandOf(payment).behaviour === 'qr') return;
   const { reason, method, confirmations, status } = payment;
@@ -204,8 +215,8 @@ function writePaymentNotification({ notifications }: Simulator, payment: Payment
   });
 }
 
-/** The one door: a change, the money that moves with it and the news of it, all or nothing. */
-function applyChange(
+/** Changes a payment, moves its money and writes the notification, in one transaction. */
+function changePayment(
   simulator: Simulator,
   { reference }: Payment,
   from: readonly Status[],
@@ -213,7 +224,7 @@ function applyChange(
   writeNotification: (payment: Payment) => void = (payment) => writePaymentNotification(simulator, payment),
 ): boolean {
   const changed = simulator.ledger.transaction(() => {
-    if (!simulator.ledger.move(reference, from, change)) return undefined;
+    if (!simulator.ledger.changeStatus(reference, from, change)) return undefined;
     const payment = simulator.ledger.payment(reference) as Payment;
     if (change.status === 'settled') moveMoney(simulator, payment);
     writeNotification(payment);
@@ -225,59 +236,64 @@ function applyChange(
   return true;
 }
 
-/** The payer decides, once; some cards decide for them. */
+/** Applies the payer's decision, once; some test cards override it. */
 export function decide(simulator: Simulator, payment: Payment, choice: 'approve' | 'decline', method?: string): void {
-  const { behaviour, scene } = brandOf(payment);
-  const { page } = cardRowOf(simulator, payment);
-  const decision = page ?? choice;
+  const { behaviour, pageType } = brandOf(payment);
+  const { pageDecision } = cardBehaviourOf(simulator, payment);
+  const decision = pageDecision ?? choice;
   if (behaviour === 'qr') {
     if (isWaiting(payment)) reportBankStatus(simulator, payment, decision === 'approve' ? 'ACSC' : 'RJCT');
   } else if (decision === 'decline') {
-    const reason = page ? DECLINED_BY_BANK : 'The payer declined the payment.';
-    applyChange(simulator, payment, WAITING, { status: 'declined', reason });
+    const reason = pageDecision ? DECLINED_BY_BANK : 'The payer declined the payment.';
+    changePayment(simulator, payment, WAITING, { status: 'declined', reason });
   } else {
-    const isCoin = scene === 'crypto' && payment.status === 'redirect';
-    applyChange(simulator, payment, WAITING, isCoin ? confirming(0) : { status: landed(payment), method });
+    const isCoin = pageType === 'crypto' && payment.status === 'redirect';
+    changePayment(
+      simulator,
+      payment,
+      WAITING,
+      isCoin ? confirmingChange(0) : { status: successStatus(payment), method },
+    );
   }
 }
 
-/** What the provider may be told to say, and after what: late truth is truth, but money that moved has moved. */
-const PROVIDER_STATUSES_BY_NAME = {
+/** The statuses that a scenario can report, and in which state. A declined payment may still settle; a settled one cannot change. */
+const SCENARIO_STATUSES = {
   executed: { change: { status: 'settled' }, from: [...OPEN, 'authorised', 'declined'] },
   rejected: { change: { status: 'declined', reason: DECLINED }, from: [...OPEN, 'authorised'] },
   pending: { change: { status: 'pending' }, from: [...OPEN, 'declined'] },
 } as const satisfies Record<string, { change: Change; from: readonly Status[] }>;
 
-export type ProviderStatus = keyof typeof PROVIDER_STATUSES_BY_NAME;
+export type ProviderStatus = keyof typeof SCENARIO_STATUSES;
 export const isProviderStatus = (value: unknown): value is ProviderStatus =>
-  typeof value === 'string' && Object.hasOwn(PROVIDER_STATUSES_BY_NAME, value);
+  typeof value === 'string' && Object.hasOwn(SCENARIO_STATUSES, value);
 
-/** Changes the payment as it is told; what is so already is only told again. */
-function report(
+/** Reports a status. If the payment already has it, only the notification is sent. */
+function reportOutcome(
   simulator: Simulator,
   payment: Payment,
   status: ProviderStatus | undefined,
   writeNotification: (payment: Payment) => void,
 ): void {
-  if (status === undefined || payment.status === PROVIDER_STATUSES_BY_NAME[status].change.status) {
+  if (status === undefined || payment.status === SCENARIO_STATUSES[status].change.status) {
     simulator.ledger.transaction(() => writeNotification(payment));
     simulator.notifications.send(payment.reference);
     return;
   }
-  const { change, from } = PROVIDER_STATUSES_BY_NAME[status];
-  if (!applyChange(simulator, payment, from, change, writeNotification)) {
-    throw new Refused(`A payment that is ${wireStatusOf(payment)} cannot become ${status}.`);
+  const { change, from } = SCENARIO_STATUSES[status];
+  if (!changePayment(simulator, payment, from, change, writeNotification)) {
+    throw new Conflict(`A payment that is ${wireStatusOf(payment)} cannot become ${status}.`);
   }
 }
 
 export const reportStatus = (simulator: Simulator, payment: Payment, status: ProviderStatus): void =>
-  report(simulator, payment, status, (changed) => writePaymentNotification(simulator, changed));
+  reportOutcome(simulator, payment, status, (changed) => writePaymentNotification(simulator, changed));
 
 const BANK_CODES: Readonly<Record<string, ProviderStatus>> = { ACSC: 'executed', ACCC: 'executed', RJCT: 'rejected' };
 
 export function reportBankStatus(simulator: Simulator, payment: Payment, code: string): void {
   const status = Object.hasOwn(BANK_CODES, code) ? BANK_CODES[code] : undefined;
-  report(simulator, payment, status, (changed) =>
+  reportOutcome(simulator, payment, status, (changed) =>
     simulator.notifications.write(changed, { type: 'bank_status', code }),
   );
 }
@@ -285,10 +301,10 @@ export function reportBankStatus(simulator: Simulator, payment: Payment, code: s
 export const canBeChargedBack = ({ ledger }: Simulator, { reference, status }: Payment): boolean =>
   status === 'settled' && ledger.balance(reference) > 0n;
 
-/** The payer's bank takes back what is left of the payment. */
+/** Charges back what has not been refunded. */
 export function chargeBack(simulator: Simulator, payment: Payment): void {
   const { ledger, notifications } = simulator;
-  if (!canBeChargedBack(simulator, payment)) throw new Refused('There is no money that could be charged back.');
+  if (!canBeChargedBack(simulator, payment)) throw new Conflict('There is no money that could be charged back.');
   const { reference, currency } = payment;
   ledger.transaction(() => {
     const amount = String(ledger.balance(reference));

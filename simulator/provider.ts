@@ -1,27 +1,27 @@
-/** The provider API, the provider's side: payments, questions about them, operations. */
+/** The provider API: submits and queries payments and operations. */
 import type { FastifyInstance } from 'fastify';
 import { isObject } from '../src/lib/json.ts';
 import { answer, CALL_MODES, SUBMIT_MODES } from './faults.ts';
 import type { OperationKind } from './ledger.ts';
 import { OPERATIONS, operationResponse, performOperation } from './operations.ts';
-import { isAmount, isName, must, readOrder } from './order.ts';
+import { isAmount, isName, must, readPaymentRequest } from './payment-request.ts';
 import { connectionFaultOf, paymentResponse, type Simulator, submit } from './payments.ts';
 
 interface Reference {
   Params: { reference: string };
 }
 
-export function providerApi(app: FastifyInstance, simulator: Simulator): void {
+export function providerRoutes(app: FastifyInstance, simulator: Simulator): void {
   const { ledger } = simulator;
 
   app.get('/about', async () => ({ name: 'Turnpike sandbox', simulator: true }));
 
   app.post('/payments', async (request, reply) => {
-    const order = readOrder(request.body);
-    const isNew = ledger.payment(order.reference) === undefined;
-    const about = { ...order, fate: isNew ? connectionFaultOf(order) : undefined };
-    return answer(ledger, request, reply, about, isNew ? SUBMIT_MODES : CALL_MODES, (isLateSuccess) =>
-      paymentResponse(simulator, submit(simulator, order, isLateSuccess)),
+    const submitted = readPaymentRequest(request.body);
+    const isNew = ledger.payment(submitted.reference) === undefined;
+    const context = { ...submitted, defaultFault: isNew ? connectionFaultOf(submitted) : undefined };
+    return answer(ledger, request, reply, context, isNew ? SUBMIT_MODES : CALL_MODES, (isLateSuccess) =>
+      paymentResponse(simulator, submit(simulator, submitted, isLateSuccess)),
     );
   });
 
@@ -36,9 +36,9 @@ export function providerApi(app: FastifyInstance, simulator: Simulator): void {
       const payment = ledger.payment(reference);
       const body = must(request.body, isObject, 'The body');
       const operation = must(body.operation, isName, 'operation');
-      // A void is always of the whole payment, so that its amount need not be told.
-      const asked = kind === 'void' ? (body.amount ?? payment?.amount) : body.amount;
-      const amount = payment ? must(asked, isAmount, 'amount') : '';
+      // A void is for the whole payment, so its amount is optional.
+      const requested = kind === 'void' ? (body.amount ?? payment?.amount) : body.amount;
+      const amount = payment ? must(requested, isAmount, 'amount') : '';
       return answer(
         ledger,
         request,

@@ -1,60 +1,66 @@
-/** Opens the provider simulator: its books, its news, and one server for the gateway, the payer and who pulls the strings. */
+/** Starts the provider simulator: its ledger, its notifications, and one HTTP server for the gateway, payers and developers. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { accessControl } from './acs.ts';
+import { acsRoutes } from './acs.ts';
+import { createAuthenticationValues, withAuthenticationValue } from './authentication-value.ts';
 import { consoleRoutes } from './console.ts';
-import { controlApi } from './control.ts';
+import { controlRoutes } from './control.ts';
 import { openLedger } from './ledger.ts';
 import { createNotificationSender } from './notifications.ts';
 import { sendPage, unknownPage } from './page.ts';
-import { payerPages } from './payer.ts';
+import { payerRoutes } from './payer-pages.ts';
 import { type Simulator, scheduleProgress } from './payments.ts';
-import { proofMaker, withProof } from './proof.ts';
-import { providerApi } from './provider.ts';
-import { directory } from './three-ds.ts';
+import { providerRoutes } from './provider.ts';
+import { directoryRoutes } from './three-ds.ts';
 import { createTimers } from './timers.ts';
 
 export interface SimulatorOptions {
   host: string;
-  /** Taken already? Then a free one is used. */
+  /** If the port is in use, a free one is chosen. */
   port: number;
-  /** How a payer's browser reaches the world, when not by its own address. */
+  /** The address that payers' browsers use, if it is not that of the server. */
   publicUrl?: string | undefined;
-  /** The SQLite file; without one the world is forgotten when it closes. */
+  /** The SQLite file; without it, data are kept in memory only. */
   file?: string | undefined;
   /** The bearer key of the gateway. */
   key: string;
-  /** What news are signed with, as base64. */
+  /** The secret that signs notifications, as base64. */
   notificationSecret: string;
   notificationRetryMs?: readonly number[] | undefined;
 }
 
 const NOTIFICATION_RETRY_MS = [200, 1000, 5000, 15_000, 60_000, 300_000];
-/** Wallet tokens and attachments travel inside of a payment. */
+/** A payment may contain wallet tokens and attachments. */
 const BODY_BYTES = 16 * 1024 * 1024;
 
-const report = (error: unknown): void => console.error('sandbox:', error);
+const logError = (error: unknown): void => console.error('provider simulator:', error);
 
 export async function startSimulator(options: SimulatorOptions): Promise<{ url: string; close(): Promise<void> }> {
   const ledger = openLedger(options.file);
-  const timers = createTimers(report);
+  const timers = createTimers(logError);
   const app = Fastify({
     bodyLimit: BODY_BYTES,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
   });
-  const pausesMs = options.notificationRetryMs ?? NOTIFICATION_RETRY_MS;
+  const retryMs = options.notificationRetryMs ?? NOTIFICATION_RETRY_MS;
   let publicUrl = options.publicUrl ?? '';
-  const proofOf = proofMaker(options.notificationSecret);
-  const complete = (body: string): string => withProof(body, proofOf);
+  const authenticationValueOf = createAuthenticationValues(options.notificationSecret);
+  const complete = (body: string): string => withAuthenticationValue(body, authenticationValueOf);
   const notifications = createNotificationSender(
     ledger,
     timers,
-    { secret: options.notificationSecret, pausesMs, complete },
-    report,
+    { secret: options.notificationSecret, retryMs, complete },
+    logError,
   );
-  const simulator: Simulator = { ledger, timers, notifications, proofOf, link: (path) => publicUrl + path };
+  const simulator: Simulator = {
+    ledger,
+    timers,
+    notifications,
+    authenticationValueOf,
+    link: (path) => publicUrl + path,
+  };
   const close = async (): Promise<void> => {
     timers.stop();
     await app.close();
@@ -62,7 +68,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<{ url: 
     ledger.close();
   };
 
-  serve(app, simulator, options.key);
+  registerRoutes(app, simulator, options.key);
   try {
     await listen(app, options);
   } catch (error) {
@@ -70,7 +76,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<{ url: 
     throw error;
   }
   const { port } = app.server.address() as AddressInfo;
-  const url = `http://${reachable(options.host)}:${port}`;
+  const url = `http://${localHost(options.host)}:${port}`;
   publicUrl ||= url;
   for (const payment of ledger.paymentsDue()) scheduleProgress(simulator, payment);
   return { url, close };
@@ -85,13 +91,13 @@ async function listen(app: FastifyInstance, { host, port }: SimulatorOptions): P
   }
 }
 
-/** The name under which a server on this host answers on the same machine. */
-function reachable(host: string): string {
+/** The host name by which programs on this machine reach the server. */
+function localHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function serve(app: FastifyInstance, simulator: Simulator, key: string): void {
+function registerRoutes(app: FastifyInstance, simulator: Simulator, key: string): void {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(`Bearer ${key}`);
   const isGateway = ({ headers: { authorization = '' } }: FastifyRequest): boolean =>
@@ -102,7 +108,7 @@ function serve(app: FastifyInstance, simulator: Simulator, key: string): void {
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, _request, reply) => {
     const { statusCode = 500 } = error;
-    if (statusCode >= 500) report(error);
+    if (statusCode >= 500) logError(error);
     reply.code(statusCode).send({ error: statusCode >= 500 ? 'The provider simulator has a fault.' : error.message });
   });
   app.setNotFoundHandler((request, reply) =>
@@ -111,7 +117,7 @@ function serve(app: FastifyInstance, simulator: Simulator, key: string): void {
       : sendPage(reply.code(404), unknownPage()),
   );
 
-  const forTheGateway = (prefix: string, routes: (app: FastifyInstance, simulator: Simulator) => void): void => {
+  const registerGatewayApi = (prefix: string, routes: (app: FastifyInstance, simulator: Simulator) => void): void => {
     app.register(
       async (part) => {
         part.addHook('onRequest', async (request, reply) => {
@@ -122,10 +128,10 @@ function serve(app: FastifyInstance, simulator: Simulator, key: string): void {
       { prefix },
     );
   };
-  forTheGateway('/v1', providerApi);
-  forTheGateway('/control', controlApi);
-  forTheGateway('/3ds', directory);
-  app.register(async (part) => payerPages(part, simulator));
-  app.register(async (part) => accessControl(part, simulator));
+  registerGatewayApi('/v1', providerRoutes);
+  registerGatewayApi('/control', controlRoutes);
+  registerGatewayApi('/3ds', directoryRoutes);
+  app.register(async (part) => payerRoutes(part, simulator));
+  app.register(async (part) => acsRoutes(part, simulator));
   app.register(async (part) => consoleRoutes(part, simulator));
 }

@@ -1,4 +1,4 @@
-/** Short ways to prepare a statement of SQLite. */
+/** Helpers to prepare SQLite statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
 type Values = Record<string, SQLInputValue>;
@@ -14,12 +14,12 @@ export const statementsOf = (db: DatabaseSync) => ({
     const statement = db.prepare(sql);
     return (values: Values = {}): Row | undefined => statement.get(values) as unknown as Row | undefined;
   },
-  /** Says whether anything changed. */
+  /** Returns whether any row changed. */
   run: (sql: string) => {
     const statement = db.prepare(sql);
     return (values: Values = {}): boolean => Number(statement.run(values).changes) > 0;
   },
 });
 
-/** The columns of an insert, and a parameter of the same name for each. */
+/** The columns of an insert, with a parameter of the same name for each. */
 export const columns = (names: string): string => `(${names}) values (${names.replace(/\w+/g, ':$&')})`;

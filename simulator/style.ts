@@ -1,4 +1,4 @@
-/** The look of all pages: phone first, light and dark, clearly a simulator. */
+/** The style sheet of the simulator pages: mobile first, light and dark. */
 import { html } from '../src/lib/html.ts';
 
 export const STYLE = html`
@@ -9,12 +9,12 @@ export const STYLE = html`
   --good: #14653f; --good-tint: #e3f4ea; --bad: #a3222f; --bad-tint: #fbe9ea; --wait: #7a4b00; --wait-tint: #fcf0d9;
   --hatch: #f2c14e; --hatch-two: #e9b12e; --on-hatch: #231a02;
 }
-[data-scene='bank'] { --accent: #0c6657; --tint: #e2f3ef; }
-[data-scene='credit'] { --accent: #7a2b8f; --tint: #f6eaf9; }
-[data-scene='crypto'] { --accent: #8a4300; --tint: #fbeee1; }
-[data-scene='app'] { --accent: #17643b; --tint: #e5f3ea; }
-[data-scene='transfer'] { --accent: #0b5c80; --tint: #e3f1f8; }
-[data-scene='qr'] { --accent: #9c1f3c; --tint: #fbe9ee; }
+[data-page-type='bank'] { --accent: #0c6657; --tint: #e2f3ef; }
+[data-page-type='credit'] { --accent: #7a2b8f; --tint: #f6eaf9; }
+[data-page-type='crypto'] { --accent: #8a4300; --tint: #fbeee1; }
+[data-page-type='app'] { --accent: #17643b; --tint: #e5f3ea; }
+[data-page-type='transfer'] { --accent: #0b5c80; --tint: #e3f1f8; }
+[data-page-type='qr'] { --accent: #9c1f3c; --tint: #fbe9ee; }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #0e1217; --paper: #171c23; --ink: #e8ecf1; --quiet: #a3aebd; --line: #303945; --field: #1e252e;
@@ -22,12 +22,12 @@ export const STYLE = html`
     --good: #7fd6a4; --good-tint: #14301f; --bad: #ff9aa2; --bad-tint: #3a181c; --wait: #f3c370; --wait-tint: #35270d;
     --hatch: #c99a2b; --hatch-two: #b98a1d; --on-hatch: #1a1302;
   }
-  [data-scene='bank'] { --accent: #6fd3c0; --on-accent: #06211c; --tint: #123029; }
-  [data-scene='credit'] { --accent: #dba6ea; --on-accent: #28092f; --tint: #311d38; }
-  [data-scene='crypto'] { --accent: #f5b26b; --on-accent: #2b1500; --tint: #37240f; }
-  [data-scene='app'] { --accent: #83d6a3; --on-accent: #07210f; --tint: #15301f; }
-  [data-scene='transfer'] { --accent: #7cc8ee; --on-accent: #04202e; --tint: #122c3a; }
-  [data-scene='qr'] { --accent: #ff9fb3; --on-accent: #33060f; --tint: #3b1822; }
+  [data-page-type='bank'] { --accent: #6fd3c0; --on-accent: #06211c; --tint: #123029; }
+  [data-page-type='credit'] { --accent: #dba6ea; --on-accent: #28092f; --tint: #311d38; }
+  [data-page-type='crypto'] { --accent: #f5b26b; --on-accent: #2b1500; --tint: #37240f; }
+  [data-page-type='app'] { --accent: #83d6a3; --on-accent: #07210f; --tint: #15301f; }
+  [data-page-type='transfer'] { --accent: #7cc8ee; --on-accent: #04202e; --tint: #122c3a; }
+  [data-page-type='qr'] { --accent: #ff9fb3; --on-accent: #33060f; --tint: #3b1822; }
 }
 * { box-sizing: border-box; margin: 0; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
@@ -35,7 +35,7 @@ body {
   min-height: 100vh; background: var(--ground); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif; overflow-wrap: break-word;
 }
-.world {
+.banner {
   padding: .5rem 1rem; text-align: center; font-size: .875rem; font-weight: 600; color: var(--on-hatch);
   background: repeating-linear-gradient(135deg, var(--hatch) 0 12px, var(--hatch-two) 12px 24px);
 }
@@ -96,25 +96,25 @@ button:hover, .button:hover { filter: brightness(.94); }
 .bad { background: var(--bad-tint); color: var(--bad); }
 .wait { background: var(--wait-tint); color: var(--wait); }
 
-.desk { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 2rem; }
-.desk .lead { margin: .25rem 0 1.25rem; }
-.desk table, .desk tbody { display: block; }
-.desk thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.desk tr { display: grid; grid-template-columns: auto 1fr auto; gap: .25rem .75rem; margin-bottom: .75rem; padding: .875rem 1rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; }
-.desk td { padding: 0; }
-.desk .sum { grid-row: 1; grid-column: 1 / 3; font-weight: 650; font-variant-numeric: tabular-nums; }
-.desk .state { grid-row: 1; grid-column: 3; justify-self: end; }
-.desk .when { grid-row: 2; grid-column: 2 / 4; justify-self: end; color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; }
-.desk .which { display: contents; }
-.desk .which .brand { grid-row: 2; grid-column: 1; justify-self: start; }
-.desk .sum { overflow-wrap: anywhere; }
-.desk .reference, .desk .acts { grid-column: 1 / -1; }
-.desk .reference { color: var(--quiet); font-size: .8125rem; }
-.desk .acts:empty { display: none; }
-.desk form { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin-top: .375rem; }
-.desk button, .desk .open { width: auto; white-space: nowrap; min-width: 2.75rem; min-height: 2.75rem; margin: 0; padding: .25rem .875rem; font-size: .875rem; }
-.desk .open { display: inline-flex; align-items: center; padding: .25rem .5rem; }
-.desk form span { color: var(--quiet); font-size: .875rem; }
+.console { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 2rem; }
+.console .lead { margin: .25rem 0 1.25rem; }
+.console table, .console tbody { display: block; }
+.console thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.console tr { display: grid; grid-template-columns: auto 1fr auto; gap: .25rem .75rem; margin-bottom: .75rem; padding: .875rem 1rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; }
+.console td { padding: 0; }
+.console .sum { grid-row: 1; grid-column: 1 / 3; font-weight: 650; font-variant-numeric: tabular-nums; }
+.console .state { grid-row: 1; grid-column: 3; justify-self: end; }
+.console .when { grid-row: 2; grid-column: 2 / 4; justify-self: end; color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; }
+.console .which { display: contents; }
+.console .which .brand { grid-row: 2; grid-column: 1; justify-self: start; }
+.console .sum { overflow-wrap: anywhere; }
+.console .reference, .console .actions { grid-column: 1 / -1; }
+.console .reference { color: var(--quiet); font-size: .8125rem; }
+.console .actions:empty { display: none; }
+.console form { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin-top: .375rem; }
+.console button, .console .open { width: auto; white-space: nowrap; min-width: 2.75rem; min-height: 2.75rem; margin: 0; padding: .25rem .875rem; font-size: .875rem; }
+.console .open { display: inline-flex; align-items: center; padding: .25rem .5rem; }
+.console form span { color: var(--quiet); font-size: .875rem; }
 .state b { display: inline-block; white-space: nowrap; padding: .125rem .625rem; border-radius: 1rem; font-size: .8125rem; font-weight: 600; }
 .state small { display: block; margin-top: .125rem; padding: 0 .625rem; color: var(--quiet); }
 .plain { background: var(--field); color: var(--quiet); }
@@ -127,20 +127,20 @@ button:hover, .button:hover { filter: brightness(.94); }
   .card { margin: 2.5rem auto; padding: 2rem 2rem 1.75rem; border: 1px solid var(--line); border-radius: 1rem; box-shadow: 0 1px 2px rgb(0 0 0 / .05), 0 12px 32px -16px rgb(0 0 0 / .2); }
 }
 @media (min-width: 60rem) {
-  .desk { padding: 2rem 2rem 3rem; }
-  .desk table { display: table; width: 100%; border-collapse: collapse; background: var(--paper); border: 1px solid var(--line); }
-  .desk thead { position: static; display: table-header-group; clip-path: none; width: auto; height: auto; }
-  .desk tbody { display: table-row-group; }
-  .desk tr { display: table-row; background: none; border: 0; }
-  .desk th, .desk td { padding: .625rem .875rem; text-align: left; vertical-align: middle; border-bottom: 1px solid var(--line); }
-  .desk th { color: var(--quiet); font-size: .8125rem; font-weight: 600; }
-  .desk tbody tr:last-child td { border-bottom: 0; }
-  .desk .sum { text-align: right; white-space: nowrap; }
-  .desk .when { white-space: nowrap; }
-  .desk .which { display: table-cell; }
-  .desk .when { margin-left: .375rem; }
-  .desk .reference { display: block; margin-top: .25rem; white-space: nowrap; }
-  .desk form { margin: 0; flex-wrap: nowrap; }
-  .desk .acts:empty { display: table-cell; }
+  .console { padding: 2rem 2rem 3rem; }
+  .console table { display: table; width: 100%; border-collapse: collapse; background: var(--paper); border: 1px solid var(--line); }
+  .console thead { position: static; display: table-header-group; clip-path: none; width: auto; height: auto; }
+  .console tbody { display: table-row-group; }
+  .console tr { display: table-row; background: none; border: 0; }
+  .console th, .console td { padding: .625rem .875rem; text-align: left; vertical-align: middle; border-bottom: 1px solid var(--line); }
+  .console th { color: var(--quiet); font-size: .8125rem; font-weight: 600; }
+  .console tbody tr:last-child td { border-bottom: 0; }
+  .console .sum { text-align: right; white-space: nowrap; }
+  .console .when { white-space: nowrap; }
+  .console .which { display: table-cell; }
+  .console .when { margin-left: .375rem; }
+  .console .reference { display: block; margin-top: .25rem; white-space: nowrap; }
+  .console form { margin: 0; flex-wrap: nowrap; }
+  .console .actions:empty { display: table-cell; }
 }
 `;

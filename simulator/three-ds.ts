@@ -1,22 +1,22 @@
-/** The directory of 3-D Secure: asks the bank of a card whether, and how, its payer is to be authenticated. */
+/** The directory server (DS) of 3-D Secure: answers authentication requests (AReq). */
 import type { FastifyInstance } from 'fastify';
 import { newId } from '../src/lib/id.ts';
 import { type Areq, Erro, MESSAGE_VERSION, readAreq } from './areq.ts';
+import { hasAuthenticationValue } from './authentication-value.ts';
 import type { Authentication } from './card-ledger.ts';
-import { keptOf, rowOf, type ThreeDS } from './cards.ts';
+import { cardBehaviour, maskCard, type ThreeDS } from './cards.ts';
 import { CURRENCY_OF } from './currencies.ts';
 import { eciOf } from './eci.ts';
 import { answer, DIRECTORY_MODES } from './faults.ts';
 import type { Simulator } from './payments.ts';
-import { isProven } from './proof.ts';
 
-/** Faults that are ordered for this name befall the directory. */
+/** The brand name for faults of the directory server. */
 const BRAND = '3ds';
 
-export function directory(app: FastifyInstance, simulator: Simulator): void {
+export function directoryRoutes(app: FastifyInstance, simulator: Simulator): void {
   app.setErrorHandler<Error & { statusCode?: number }>((error, _request, reply) => {
     if (error instanceof Erro) return reply.code(error.statusCode).send(error.toJSON());
-    // A body that cannot be read; what else goes wrong is for the world to tell.
+    // The error handler of the server reports internal errors; any other error means that the body is not JSON.
     if ((error.statusCode ?? 500) >= 500) throw error;
     return reply.code(400).send(new Erro(101, 'The body is not JSON.').toJSON());
   });
@@ -29,10 +29,10 @@ export function directory(app: FastifyInstance, simulator: Simulator): void {
   });
 }
 
-/** The same transaction again is the same authentication. */
-function recordAuthentication({ ledger }: Simulator, areq: Areq): Authentication {
+/** Creates the authentication of a transaction; a repeat returns the existing one. */
+function authenticationOf({ ledger }: Simulator, areq: Areq): Authentication {
   const expiry = areq.cardExpiryDate.replace(/^(..)(..)$/, '$2/$1');
-  if (!rowOf(expiry).threeDS) throw new Erro(305, 'acctNumber', { ...areq });
+  if (!cardBehaviour(expiry).threeDS) throw new Erro(305, 'acctNumber', { ...areq });
   return ledger.addAuthentication({
     threeDSServerTransID: areq.threeDSServerTransID,
     acsTransID: newId(),
@@ -42,7 +42,7 @@ function recordAuthentication({ ledger }: Simulator, areq: Areq): Authentication
     merchant: areq.merchantName,
     amount: areq.purchaseAmount,
     currency: CURRENCY_OF.get(areq.purchaseCurrency) as string,
-    ...keptOf(areq.acctNumber, expiry),
+    ...maskCard(areq.acctNumber, expiry),
     sessionData: null,
     attempts: 0,
     result: null,
@@ -51,7 +51,7 @@ function recordAuthentication({ ledger }: Simulator, areq: Areq): Authentication
 }
 
 function aresOf(simulator: Simulator, { threeDSServerTransID, dsTransID, acsTransID, first6, expiry }: Authentication) {
-  const threeDS = rowOf(expiry).threeDS as ThreeDS;
+  const threeDS = cardBehaviour(expiry).threeDS as ThreeDS;
   return {
     messageType: 'ARes',
     messageVersion: MESSAGE_VERSION,
@@ -62,7 +62,9 @@ function aresOf(simulator: Simulator, { threeDSServerTransID, dsTransID, acsTran
     acsReferenceNumber: 'TURNPIKE-SANDBOX-ACS',
     transStatus: threeDS.transStatus,
     ...('transStatusReason' in threeDS && { transStatusReason: threeDS.transStatusReason }),
-    ...(isProven(threeDS.transStatus) && { authenticationValue: simulator.proofOf(acsTransID) }),
+    ...(hasAuthenticationValue(threeDS.transStatus) && {
+      authenticationValue: simulator.authenticationValueOf(acsTransID),
+    }),
     ...(threeDS.transStatus === 'C'
       ? { acsURL: simulator.link('/3ds/acs'), acsChallengeMandated: 'Y', authenticationType: '02' }
       : { eci: eciOf(first6, threeDS.transStatus) }),

@@ -1,4 +1,4 @@
-/** What happens later: one timer each, none of them left when the world closes. */
+/** Timers that are all cleared when the simulator stops. */
 
 export interface Timers {
   at(moment: number, work: () => void): void;
@@ -20,7 +20,7 @@ export function createTimers(onError: (error: unknown) => void): Timers {
             onError(error);
           }
         },
-        // A timer may come a millisecond early, and then what it is for would not be due.
+        // A timer may fire a millisecond early, before its work is due.
         Math.max(0, moment - Date.now()) + 1,
       );
       timers.add(timer);

@@ -1,8 +1,8 @@
-/** Each behaviour of a simulated provider as one conversation, from the first call to the money. */
+/** The behaviours of simulated providers, from the submission to the movement of money. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BRANDS } from '../../simulator/brands.ts';
 import { BRANDS as BRANDS_OF_THE_GATEWAY } from '../../src/rules/brands.ts';
-import { newReference, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { newReference, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
 beforeAll(async () => {
@@ -10,26 +10,28 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-/** The behaviour of every brand, written a second time by hand. */
-const FIRST_WORDS: Record<string, string> = {
+/** The expected initial status of every brand. */
+const INITIAL_STATUSES: Record<string, string> = {
   settled: 'pin-a wallet-a wallet-b',
   redirect:
     'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a local-a local-b doc-a doc-b bank-a ' +
     'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j crypto-a crypto-b',
   pending:
     'upi-a upi-b upi-c mobile-money-a telecom-a ips transfer-a transfer-b ' +
-    'payout-a crypto-a-payout trading-b p2p-a p2p-b brand-that-nobody-knows constructor',
+    'payout-a crypto-a-payout trading-b p2p-a p2p-b unknown-brand constructor',
 };
-const rows = Object.entries(FIRST_WORDS).flatMap(([word, brands]) => brands.split(' ').map((brand) => [brand, word]));
+const rows = Object.entries(INITIAL_STATUSES).flatMap(([word, brands]) =>
+  brands.split(' ').map((brand) => [brand, word]),
+);
 
-describe('the first answer', () => {
-  test.each(rows)('%s answers %s', async (brand, word) => {
-    const order = simulator.order({ brand });
-    const { status, body } = await simulator.call('POST', '/v1/payments', order);
+describe('the response to a submission', () => {
+  test.each(rows)('%s has the status %s', async (brand, word) => {
+    const request = simulator.paymentRequest({ brand });
+    const { status, body } = await simulator.call('POST', '/v1/payments', request);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: expect.stringMatching(/^prv_[0-9a-f]{24}$/),
-      reference: order.reference,
+      reference: request.reference,
       status: word,
       amount: '1000',
       currency: 'EUR',
@@ -39,26 +41,29 @@ describe('the first answer', () => {
         ? { url: expect.stringMatching(/\/pay\/[0-9a-f]{32}$/), method: 'GET', params: {} }
         : undefined,
     );
-    expect((await simulator.ask(order.reference)).body).toEqual(body);
+    expect((await simulator.query(request.reference)).body).toEqual(body);
   });
 
-  test('every brand of the table is in the table of this test', () => {
+  test('this test has every brand of the simulator', () => {
     expect(rows.map(([brand]) => brand)).toEqual(expect.arrayContaining(Object.keys(BRANDS)));
   });
 
-  test('every brand that the gateway sends over HTTP has a row', () => {
+  test('the simulator has every brand of the HTTP connector', () => {
     const upstream = Object.entries(BRANDS_OF_THE_GATEWAY).filter(([, { connector }]) => connector === 'upstream');
     expect(Object.keys(BRANDS)).toEqual(expect.arrayContaining(upstream.map(([brand]) => brand)));
   });
 
-  test.each(Object.keys(BRANDS))('%s declines the payer who is to be declined, by either name', async (brand) => {
-    const word = brand === 'ips' ? 'rejected' : 'declined';
-    for (const who of [{ identifier: 'decline@example.com' }, { payer: { email: 'decline@example.com' } }]) {
-      const { body } = await simulator.submit({ brand, ...who });
-      expect(body).toMatchObject({ status: word, reason: 'Declined by the simulated provider.' });
-      expect(await simulator.moved(body.reference)).toEqual([]);
-    }
-  });
+  test.each(Object.keys(BRANDS))(
+    '%s declines decline@example.com as identifier and as e-mail address',
+    async (brand) => {
+      const word = brand === 'ips' ? 'rejected' : 'declined';
+      for (const payer of [{ identifier: 'decline@example.com' }, { payer: { email: 'decline@example.com' } }]) {
+        const { body } = await simulator.submit({ brand, ...payer });
+        expect(body).toMatchObject({ status: word, reason: 'Declined by the simulated provider.' });
+        expect(await simulator.movements(body.reference)).toEqual([]);
+      }
+    },
+  );
 
   test.each([
     ['pin-a', { pin: '1234123412340000' }, 'declined'],
@@ -74,17 +79,17 @@ describe('the first answer', () => {
   });
 });
 
-describe('the money', () => {
-  test('an instant payment moves it at once, and has no news', async () => {
+describe('movements', () => {
+  test('an instant payment moves money at once, without a notification', async () => {
     const { body } = await simulator.submit();
-    expect(await simulator.moved(body.reference)).toEqual(['sale in 1000 EUR']);
-    expect(simulator.ear.of(body.reference)).toEqual([]);
+    expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 EUR']);
+    expect(simulator.receiver.forPayment(body.reference)).toEqual([]);
   });
 
-  test('without capture it is only reserved', async () => {
+  test('without capture the amount is only authorised', async () => {
     const { body } = await simulator.submit({ capture: false });
     expect(body.status).toBe('authorised');
-    expect(await simulator.moved(body.reference)).toEqual([]);
+    expect(await simulator.movements(body.reference)).toEqual([]);
   });
 
   test.each([
@@ -92,77 +97,86 @@ describe('the money', () => {
     ['redirect, reserved only', 'bank-a', false, 'authorised', []],
     ['approval', 'upi-a', true, 'settled', ['sale in 1000 EUR']],
     ['transfer', 'transfer-a', true, 'settled', ['sale in 1000 EUR']],
-  ])('%s: the payer approves, and the news say %s', async (_name, brand, capture, word, moved) => {
+  ])('%s: the payer approves, and the notification says %s', async (_name, brand, capture, word, moved) => {
     const { reference } = (await simulator.submit({ brand, capture })).body;
-    const { payer_page } = await simulator.whole(reference);
+    const { payer_page } = await simulator.details(reference);
     const { status, location } = await simulator.decide(payer_page, { decision: 'approve' });
     expect([status, location]).toEqual([303, 'https://shop.example/return']);
-    await until(() => simulator.ear.of(reference).length === 1);
-    const [notifications] = simulator.ear.of(reference);
-    expect(notifications).toMatchObject({ isSigned: true, id: expect.stringMatching(/^evt_/) });
-    expect(notifications?.body).toEqual({ reference, type: 'payment', status: word, amount: '1000', currency: 'EUR' });
-    expect((await simulator.ask(reference)).body.status).toBe(word);
-    expect(await simulator.moved(reference)).toEqual(moved);
+    await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
+    const [notification] = simulator.receiver.forPayment(reference);
+    expect(notification).toMatchObject({ isSigned: true, id: expect.stringMatching(/^evt_/) });
+    expect(notification?.body).toEqual({ reference, type: 'payment', status: word, amount: '1000', currency: 'EUR' });
+    expect((await simulator.query(reference)).body.status).toBe(word);
+    expect(await simulator.movements(reference)).toEqual(moved);
   });
 
-  test('the payer declines: the news say why, and nothing moves', async () => {
+  test('the payer declines: the notification has the reason, and no money moves', async () => {
     const { reference, redirect } = (await simulator.submit({ brand: 'bnpl-a' })).body;
     await simulator.decide(redirect.url, { decision: 'decline' });
-    await until(() => simulator.ear.of(reference).length === 1);
+    await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
     const reason = 'The payer declined the payment.';
-    expect(simulator.ear.of(reference)[0]?.body).toMatchObject({ type: 'payment', status: 'declined', reason });
-    expect((await simulator.ask(reference)).body).toMatchObject({ status: 'declined', reason });
-    expect(await simulator.moved(reference)).toEqual([]);
+    expect(simulator.receiver.forPayment(reference)[0]?.body).toMatchObject({
+      type: 'payment',
+      status: 'declined',
+      reason,
+    });
+    expect((await simulator.query(reference)).body).toMatchObject({ status: 'declined', reason });
+    expect(await simulator.movements(reference)).toEqual([]);
   });
 
-  test.concurrent('coins are sent, confirmed three times, and settle', async () => {
+  test.concurrent('a crypto payment settles after three confirmations', async () => {
     const { reference, redirect } = (await simulator.submit({ brand: 'crypto-a' })).body;
     await simulator.decide(redirect.url, { decision: 'approve' });
-    const { body } = await simulator.ask(reference);
+    const { body } = await simulator.query(reference);
     expect(body.status).toBe('pending');
     expect(body).not.toHaveProperty('redirect');
     await simulator.decide(redirect.url, { decision: 'approve' });
-    await until(() => simulator.ear.of(reference).length === 4);
-    expect(simulator.ear.of(reference).map(({ body: { status, confirmations } }) => [status, confirmations])).toEqual([
+    await waitUntil(() => simulator.receiver.forPayment(reference).length === 4);
+    expect(
+      simulator.receiver.forPayment(reference).map(({ body: { status, confirmations } }) => [status, confirmations]),
+    ).toEqual([
       ['pending', 0],
       ['pending', 1],
       ['pending', 2],
       ['settled', undefined],
     ]);
-    expect(await simulator.moved(reference)).toEqual(['sale in 1000 EUR']);
+    expect(await simulator.movements(reference)).toEqual(['sale in 1000 EUR']);
   });
 
-  test.concurrent('a payout goes out half a second later, whatever its brand', async () => {
+  test.concurrent('a payout is sent half a second later, whatever its brand', async () => {
     const payOut = async (brand: string): Promise<void> => {
       const { body } = await simulator.submit({ brand, direction: 'out', capture: false });
       expect(body.status).toBe('pending');
-      expect(await simulator.moved(body.reference)).toEqual([]);
-      await until(() => simulator.ear.of(body.reference).length === 1);
-      expect(simulator.ear.of(body.reference)[0]?.body).toMatchObject({ status: 'settled', amount: '1000' });
-      expect(await simulator.moved(body.reference)).toEqual(['payout out 1000 EUR']);
+      expect(await simulator.movements(body.reference)).toEqual([]);
+      await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
+      expect(simulator.receiver.forPayment(body.reference)[0]?.body).toMatchObject({
+        status: 'settled',
+        amount: '1000',
+      });
+      expect(await simulator.movements(body.reference)).toEqual(['payout out 1000 EUR']);
     };
     await Promise.all(['payout-a', 'crypto-a-payout', 'trading-b', 'p2p-a', 'p2p-b', 'bank-a'].map(payOut));
   });
 
-  test('ips answers a code, speaks its own words, and its only news are those of the bank', async () => {
+  test('ips returns a QR code, has its own statuses, and sends only bank notifications', async () => {
     const { body } = await simulator.submit({ brand: 'ips', currency: 'RSD' });
     expect(body.qr).toMatch(
       /^K:EK\|V:01\|C:1\|R:\d{18}\|N:Demo Shop\|I:RSD10,00\|SF:221\|S:Two teapots\|M:\d{4}\|RP:\d{19}$/,
     );
     await simulator.control(body.reference, { provider_status: 'executed' });
-    const { body: after } = await simulator.ask(body.reference);
+    const { body: after } = await simulator.query(body.reference);
     expect(after.status).toBe('executed');
     expect(after).not.toHaveProperty('qr');
-    expect(simulator.ear.of(body.reference)).toEqual([]);
-    expect(await simulator.moved(body.reference)).toEqual(['sale in 1000 RSD']);
+    expect(simulator.receiver.forPayment(body.reference)).toEqual([]);
+    expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 RSD']);
   });
 
-  test('who pays an ips code on the page makes the bank speak', async () => {
+  test('an ips payment that is approved on the page sends a bank notification', async () => {
     const { reference } = (await simulator.submit({ brand: 'ips', currency: 'RSD' })).body;
-    const { payer_page } = await simulator.whole(reference);
+    const { payer_page } = await simulator.details(reference);
     await simulator.decide(payer_page, { decision: 'approve' });
-    await until(() => simulator.ear.of(reference).length === 1);
-    expect(simulator.ear.of(reference)[0]?.body).toEqual({
+    await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
+    expect(simulator.receiver.forPayment(reference)[0]?.body).toEqual({
       reference,
       type: 'bank_status',
       code: 'ACSC',
@@ -174,50 +188,52 @@ describe('the money', () => {
   test.each([
     ['transfer-a', 'ARS', /^\d{22}$/],
     ['transfer-b', 'MXN', /^\d{18}$/],
-  ])('%s tells where to send the money, the same each time', async (brand, currency, account_number) => {
+  ])('%s returns the same transfer instructions each time', async (brand, currency, account_number) => {
     const { body } = await simulator.submit({ brand, currency });
     expect(body.instructions).toEqual({
       account_number: expect.stringMatching(account_number),
       account_holder: 'Demo Shop',
       reference: expect.stringMatching(/^\d{7}$/),
     });
-    expect((await simulator.ask(body.reference)).body.instructions).toEqual(body.instructions);
+    expect((await simulator.query(body.reference)).body.instructions).toEqual(body.instructions);
   });
 });
 
-describe('the same reference', () => {
-  test('is the same payment, whatever else the repeat says', async () => {
+describe('a repeated reference', () => {
+  test('returns the same payment, whatever else the repeat contains', async () => {
     const { body } = await simulator.submit();
     const again = await simulator.submit({ reference: body.reference, amount: '999', currency: 'USD', brand: 'upi-a' });
     expect(again.body).toEqual(body);
-    expect(await simulator.moved(body.reference)).toEqual(['sale in 1000 EUR']);
+    expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 EUR']);
   });
 
-  test('a hundred times at once moves money once', async () => {
-    const order = simulator.order();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => simulator.call('POST', '/v1/payments', order)));
+  test('moves money once when it is submitted a hundred times at once', async () => {
+    const request = simulator.paymentRequest();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => simulator.call('POST', '/v1/payments', request)),
+    );
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id} ${body.status}`)).size).toBe(1);
-    expect(await simulator.moved(order.reference)).toEqual(['sale in 1000 EUR']);
+    expect(await simulator.movements(request.reference)).toEqual(['sale in 1000 EUR']);
   });
 
-  test('a reference that never came is 404', async () => {
-    expect((await simulator.ask(newReference())).status).toBe(404);
+  test('an unknown reference is 404', async () => {
+    expect((await simulator.query(newReference())).status).toBe(404);
   });
 });
 
-describe('the door', () => {
+describe('authentication and validation', () => {
   test.each([
     ['GET', '/v1/about'],
     ['POST', '/v1/payments'],
     ['GET', '/v1/payments/a'],
     ['POST', '/control/faults'],
     ['GET', '/control/ledger'],
-  ])('%s %s is closed to a wrong key', async (method, path) => {
+  ])('%s %s refuses a wrong key', async (method, path) => {
     expect((await simulator.call(method, path, undefined, 'another')).status).toBe(401);
     expect((await fetch(simulator.url + path, { method })).status).toBe(401);
   });
 
-  test('it says who it is', async () => {
+  test('identifies itself as a simulator', async () => {
     expect((await simulator.call('GET', '/v1/about')).body).toEqual({ name: 'Turnpike sandbox', simulator: true });
   });
 
@@ -234,10 +250,10 @@ describe('the door', () => {
     ['notify_url', 'javascript:alert(1)'],
     ['return_url', 'here'],
     ['methods', 'S1'],
-  ])('a payment whose %s is %j is refused and not kept', async (field, value) => {
-    const order = simulator.order({ [field]: value });
-    const { status, body } = await simulator.call('POST', '/v1/payments', order);
+  ])('a payment whose %s is %j is refused and not stored', async (field, value) => {
+    const request = simulator.paymentRequest({ [field]: value });
+    const { status, body } = await simulator.call('POST', '/v1/payments', request);
     expect([status, body.error]).toEqual([400, expect.stringMatching(`^${field}.* is not valid.$`)]);
-    if (field !== 'reference') expect((await simulator.ask(order.reference)).status).toBe(404);
+    if (field !== 'reference') expect((await simulator.query(request.reference)).status).toBe(404);
   });
 });

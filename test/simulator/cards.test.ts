@@ -1,9 +1,9 @@
-/** Cards: what each expiry does, what is wrong with a card, and that nothing of it is kept that may not be. */
+/** Test cards: the behaviour of each expiry, the validation of a card, and what is stored of it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS } from '../../simulator/cards.ts';
-import { newReference, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { newReference, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 import { cardNumber, VISA } from './three-ds.ts';
 
 let simulator: TestSimulator;
@@ -26,34 +26,34 @@ const authenticated = (transStatus: string) => ({
 const pay = (expiry: string, fields: Record<string, unknown> = {}) =>
   simulator.submit({ brand: 'card', card: card(expiry), ...fields });
 
-const NO = 'Declined by the simulated bank.';
-const FIRST = 'The bank wants to authenticate the payer first.';
+const BANK_DECLINED = 'Declined by the simulated bank.';
+const AUTHENTICATION_REQUIRED = 'The bank wants to authenticate the payer first.';
 
-/** The table of the docs, written a second time: the first word, or how the line goes dead, and why. */
+/** The expected status or connection fault of each expiry, and the reason of a decline. */
 const ROWS: Record<string, [word: string, reason?: string]> = {
   '01/38': ['settled'],
-  '02/38': ['declined', NO],
+  '02/38': ['declined', BANK_DECLINED],
   '03/38': ['settled'],
   '04/38': ['settled'],
-  '05/38': ['declined', FIRST],
-  '06/38': ['declined', FIRST],
+  '05/38': ['declined', AUTHENTICATION_REQUIRED],
+  '06/38': ['declined', AUTHENTICATION_REQUIRED],
   '07/38': ['settled'],
   '08/38': ['settled'],
-  '09/38': ['declined', NO],
+  '09/38': ['declined', BANK_DECLINED],
   '10/38': ['settled'],
-  '11/38': ['declined', NO],
+  '11/38': ['declined', BANK_DECLINED],
   '12/38': ['redirect'],
   '12/39': ['redirect'],
   '01/39': ['dead after'],
   '02/39': ['dead before'],
-  '05/39': ['declined', FIRST],
-  '06/39': ['declined', FIRST],
-  '07/39': ['declined', FIRST],
-  '08/39': ['declined', FIRST],
+  '05/39': ['declined', AUTHENTICATION_REQUIRED],
+  '06/39': ['declined', AUTHENTICATION_REQUIRED],
+  '07/39': ['declined', AUTHENTICATION_REQUIRED],
+  '08/39': ['declined', AUTHENTICATION_REQUIRED],
 };
-const CHALLENGED = Object.keys(ROWS).filter((expiry) => ROWS[expiry]?.[1] === FIRST);
+const CHALLENGED = Object.keys(ROWS).filter((expiry) => ROWS[expiry]?.[1] === AUTHENTICATION_REQUIRED);
 
-test('the docs, the table and this test know the same expiries', async () => {
+test('the docs, the simulator and this test have the same expiries', async () => {
   const doc = await readFile(join(import.meta.dirname, '../../docs/three-ds.md'), 'utf8');
   const inDoc = [...doc.matchAll(/^\| `(\d\d\/\d\d)` \|/gm)].map(([, expiry]) => expiry);
   expect(inDoc).toEqual(Object.keys(ROWS));
@@ -67,54 +67,54 @@ describe('a card without an authentication', () => {
     const { status, body } = await pay(expiry);
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: word, amount: '1000', currency: 'EUR', ...(reason && { reason }) });
-    expect(await simulator.moved(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
-    expect((await simulator.ask(body.reference)).body).toEqual(body);
+    expect(await simulator.movements(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
+    expect((await simulator.query(body.reference)).body).toEqual(body);
     expect((await pay(expiry, { reference: body.reference })).body).toEqual(body);
   });
 
   test.each(['01/38', '04/38', '12/27', '03/39', '01/99'])('%s without capture is authorised', async (expiry) => {
     const { body } = await pay(expiry, { capture: false });
     expect(body.status).toBe('authorised');
-    expect(await simulator.moved(body.reference)).toEqual([]);
+    expect(await simulator.movements(body.reference)).toEqual([]);
   });
 
-  test('01/39: the line goes dead once, and the card is charged', async () => {
+  test('01/39: the connection drops once, and the card is charged', async () => {
     const reference = newReference();
     await expect(pay('01/39', { reference })).rejects.toThrow();
-    expect((await simulator.ask(reference)).body.status).toBe('settled');
+    expect((await simulator.query(reference)).body.status).toBe('settled');
     expect((await pay('01/39', { reference })).body.status).toBe('settled');
-    expect(await simulator.moved(reference)).toEqual(['sale in 1000 EUR']);
+    expect(await simulator.movements(reference)).toEqual(['sale in 1000 EUR']);
   });
 
-  test('02/39: the line goes dead, and nothing came', async () => {
+  test('02/39: the connection drops, and the payment is unknown', async () => {
     const reference = newReference();
     for (let times = 0; times < 2; times++) await expect(pay('02/39', { reference })).rejects.toThrow();
-    expect((await simulator.ask(reference)).status).toBe(404);
+    expect((await simulator.query(reference)).status).toBe(404);
   });
 
-  test.each(['12/28', '05/40'])('%s is in no table: it succeeds with any number', async (expiry) => {
+  test.each(['12/28', '05/40'])('%s is not in the table and succeeds with any number', async (expiry) => {
     for (const number of [VISA, '5555555555554444', '378282246310005', cardNumber('9', 12), cardNumber('6', 19)]) {
       expect((await pay(expiry, { card: card(expiry, { number }) })).body.status).toBe('settled');
     }
   });
 
-  test('another century is another expiry', async () => {
+  test('the same expiry in another century has no special behaviour', async () => {
     for (const year of ['2138', '2139', '9938'])
       expect((await pay('', { card: card('05/38', { year }) })).body.status).toBe('settled');
   });
 
-  test.each(Object.keys(ROWS))('the declined number is declined with %s too', async (expiry) => {
+  test.each(Object.keys(ROWS))('the number 4000000000000002 is declined with %s too', async (expiry) => {
     const fields = { card: card(expiry, { number: '4000000000000002' }), authentication: authenticated('Y') };
-    expect((await pay(expiry, fields)).body).toMatchObject({ status: 'declined', reason: NO });
+    expect((await pay(expiry, fields)).body).toMatchObject({ status: 'declined', reason: BANK_DECLINED });
   });
 
-  test('who is to be declined is declined', async () => {
+  test('decline@example.com is declined', async () => {
     expect((await pay('01/38', { identifier: 'decline@example.com' })).body.status).toBe('declined');
   });
 });
 
-describe('a card whose bank wants to authenticate the payer', () => {
-  test.each(CHALLENGED)('%s: some results are enough, others are not', async (expiry) => {
+describe('a card that requires authentication', () => {
+  test.each(CHALLENGED)('%s: only some authentication results are accepted', async (expiry) => {
     const words: Record<string, string> = {};
     for (const transStatus of ['Y', 'A', 'I', 'U', 'N', 'R', 'C', '', 'YES']) {
       words[transStatus] = (await pay(expiry, { authentication: authenticated(transStatus) })).body.status;
@@ -123,19 +123,19 @@ describe('a card whose bank wants to authenticate the payer', () => {
     expect(words).toEqual({ Y: yes, A: yes, I: yes, U: yes, N: no, R: no, C: no, '': no, YES: no });
   });
 
-  test.each(CHALLENGED)('%s: a recurring payment needs none, and no code', async (expiry) => {
+  test.each(CHALLENGED)('%s: a recurring payment needs no authentication and no security code', async (expiry) => {
     const { cvv: _cvv, ...without } = card(expiry);
     expect((await pay(expiry, { card: without, recurring: true })).body.status).toBe('settled');
     expect((await pay(expiry, { card: without, recurring: 'yes' })).body.status).toBe('declined');
   });
 
-  test('recurring helps no card that is declined', async () => {
+  test('a declined card is also declined in a recurring payment', async () => {
     for (const expiry of ['02/38', '09/38', '11/38'])
       expect((await pay(expiry, { recurring: true })).body.status).toBe('declined');
   });
 });
 
-describe('what is wrong with a card', () => {
+describe('validation of a card', () => {
   const now = new Date();
   const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
   const parts = (date: Date) => ({
@@ -162,48 +162,48 @@ describe('what is wrong with a card', () => {
   ])('%j: %s', async (fields, reason) => {
     const { status, body } = await pay('', { card: card('01/38', fields) });
     expect([status, body]).toEqual([200, expect.objectContaining({ status: 'declined', reason })]);
-    expect(await simulator.whole(body.reference)).not.toHaveProperty('card');
+    expect(await simulator.details(body.reference)).not.toHaveProperty('card');
   });
 
-  test('a card is good until its month is over', async () => {
+  test('a card is valid until the end of its expiry month', async () => {
     expect((await pay('', { card: card('01/38', parts(now)) })).body.status).toBe('settled');
   });
 
-  test('a dead line needs a card that is right', async () => {
+  test('an invalid card is declined without a connection fault', async () => {
     const { body } = await pay('', { card: card('01/39', { year: '39' }) });
     expect(body.status).toBe('declined');
   });
 
-  test.each([[undefined], [null], ['4111111111111111'], [[]]])('a card that is %j is no card', async (value) => {
+  test.each([[undefined], [null], ['4111111111111111'], [[]]])('a card that is %j is refused', async (value) => {
     const { status, body } = await pay('', { card: value });
     expect([status, body]).toEqual([400, { error: 'card is not valid.' }]);
   });
 
-  test('an authentication that is no object is refused', async () => {
+  test('an authentication that is not an object is refused', async () => {
     expect(await pay('01/38', { authentication: 'Y' })).toEqual({
       status: 400,
       body: { error: 'authentication is not valid.' },
     });
   });
 
-  test('the card of another brand is not looked at', async () => {
+  test('the card of another brand is ignored', async () => {
     expect((await simulator.submit({ card: 'something else' })).body.status).toBe('settled');
   });
 });
 
-describe('afterwards', () => {
-  test('a card is captured, refunded and voided like everything else', async () => {
+describe('operations on a card payment', () => {
+  test('a card payment can be captured, refunded and voided', async () => {
     const { reference } = (await pay('01/38', { capture: false })).body;
     expect((await simulator.operate(reference, 'capture', 'c', '900')).body.status).toBe('done');
     expect((await simulator.operate(reference, 'refund', 'r', '400')).body.status).toBe('done');
     expect((await simulator.operate(reference, 'refund', 'r2', '501')).body.status).toBe('declined');
-    expect(await simulator.moved(reference)).toEqual(['capture in 900 EUR', 'refund out 400 EUR']);
+    expect(await simulator.movements(reference)).toEqual(['capture in 900 EUR', 'refund out 400 EUR']);
     const other = (await pay('01/38', { capture: false })).body.reference;
     expect((await simulator.operate(other, 'void', 'v')).body.status).toBe('done');
-    expect((await simulator.ask(other)).body.status).toBe('voided');
+    expect((await simulator.query(other)).body.status).toBe('voided');
   });
 
-  test('03/38 refuses every capture, and can be voided', async () => {
+  test('03/38 refuses every capture and can be voided', async () => {
     const { body } = await pay('03/38', { capture: false });
     expect(body.status).toBe('authorised');
     for (const operation of ['c1', 'c2', 'c1']) {
@@ -214,12 +214,12 @@ describe('afterwards', () => {
         reason: 'The simulated bank refuses the capture.',
       });
     }
-    expect((await simulator.ask(body.reference)).body.status).toBe('authorised');
+    expect((await simulator.query(body.reference)).body.status).toBe('authorised');
     expect((await simulator.operate(body.reference, 'void', 'v')).body.status).toBe('done');
     expect((await simulator.operate(body.reference, 'capture', 'c3', '500')).body.reason).toBe(
       'Only an authorised payment can be captured.',
     );
-    expect(await simulator.moved(body.reference)).toEqual([]);
+    expect(await simulator.movements(body.reference)).toEqual([]);
   });
 
   test('03/38 with capture settles and can be refunded', async () => {
@@ -227,16 +227,16 @@ describe('afterwards', () => {
     expect((await simulator.operate(reference, 'refund', 'r', '1000')).body.status).toBe('done');
   });
 
-  test('a fault that was ordered comes before what the card does by itself', async () => {
-    const fault = (await simulator.fault('error_500', { brand: 'card' })).status;
+  test('a fault that was set has priority over the behaviour of the card', async () => {
+    const fault = (await simulator.setFault('error_500', { brand: 'card' })).status;
     expect([fault, (await pay('01/39')).status]).toEqual([200, 500]);
   });
 
-  test('money can be sent to a card, which asks nobody for a code', async () => {
+  test('a payout to a card needs no authentication', async () => {
     for (const fields of [{ card: card('05/38') }, { card: card('12/38') }, { card: undefined }]) {
       const { body } = await simulator.submit({ brand: 'card', direction: 'out', ...fields });
       expect(body.status).toBe('pending');
-      await until(async () => (await simulator.ask(body.reference)).body.status === 'settled');
+      await waitUntil(async () => (await simulator.query(body.reference)).body.status === 'settled');
     }
     const { body } = await simulator.submit({ brand: 'card', direction: 'out', card: card('02/38') });
     expect(body.status).toBe('declined');
@@ -255,31 +255,31 @@ describe('the page of the acquirer', () => {
     expect(page).toContain(`whatever you choose`);
     expect(page).toContain('•••• 1111');
     expect((await simulator.decide(body.redirect.url, { decision })).status).toBe(303);
-    await until(() => simulator.ear.of(body.reference).length === 1);
-    expect(simulator.ear.of(body.reference)[0]).toMatchObject({
+    await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
+    expect(simulator.receiver.forPayment(body.reference)[0]).toMatchObject({
       isSigned: true,
       body: { type: 'payment', status: word },
     });
-    const after = (await simulator.ask(body.reference)).body;
-    expect(after).toMatchObject({ status: word, ...(word === 'declined' && { reason: NO }) });
-    expect(await simulator.moved(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
+    const after = (await simulator.query(body.reference)).body;
+    expect(after).toMatchObject({ status: word, ...(word === 'declined' && { reason: BANK_DECLINED }) });
+    expect(await simulator.movements(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
   });
 
-  test('without capture the amount is reserved', async () => {
+  test('without capture the amount is authorised', async () => {
     const { body } = await pay('12/38', { capture: false });
     await simulator.decide(body.redirect.url, { decision: 'approve' });
-    expect((await simulator.ask(body.reference)).body.status).toBe('authorised');
+    expect((await simulator.query(body.reference)).body.status).toBe('authorised');
   });
 
-  test('walking away leaves it open', async () => {
+  test('leaving the page keeps the payment open', async () => {
     const { body } = await pay('12/39');
     await simulator.decide(body.redirect.url, { decision: 'leave' });
-    expect((await simulator.ask(body.reference)).body.status).toBe('redirect');
+    expect((await simulator.query(body.reference)).body.status).toBe('redirect');
   });
 });
 
-test('of a card its beginning, its end and its expiry are known, and only behind the scenes', async () => {
+test('only the first six digits, the last four digits and the expiry are stored, visible in the control API only', async () => {
   const { body } = await pay('01/38');
   expect(Object.keys(body)).toEqual(['id', 'reference', 'status', 'amount', 'currency']);
-  expect((await simulator.whole(body.reference)).card).toEqual({ first6: '411111', last4: '1111', expiry: '01/38' });
+  expect((await simulator.details(body.reference)).card).toEqual({ first6: '411111', last4: '1111', expiry: '01/38' });
 });

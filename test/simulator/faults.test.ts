@@ -1,7 +1,7 @@
-/** Every fault that can be ordered: what the gateway sees, and what happened in truth. */
+/** The faults: what the gateway observes, and what the simulator actually did. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
 beforeAll(async () => {
@@ -9,65 +9,65 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 beforeEach(async () => {
-  await simulator.fault('none');
+  await simulator.setFault('none');
 });
 
 const faults = async () => (await simulator.call('GET', '/control/faults')).body.faults;
 
 describe('calls', () => {
-  test('timeout_before: the line goes dead, and nothing was accepted', async () => {
-    await simulator.fault('timeout_before');
-    const order = simulator.order();
+  test('timeout_before: the connection drops and nothing is accepted', async () => {
+    await simulator.setFault('timeout_before');
+    const request = simulator.paymentRequest();
     const start = performance.now();
-    await expect(simulator.call('POST', '/v1/payments', order)).rejects.toThrow();
+    await expect(simulator.call('POST', '/v1/payments', request)).rejects.toThrow();
     expect(performance.now() - start).toBeGreaterThan(140);
-    expect((await simulator.ask(order.reference)).status).toBe(404);
-    expect((await simulator.call('POST', '/v1/payments', order)).body.status).toBe('settled');
+    expect((await simulator.query(request.reference)).status).toBe(404);
+    expect((await simulator.call('POST', '/v1/payments', request)).body.status).toBe('settled');
   });
 
-  test('timeout_after: the line goes dead, but the money moved', async () => {
-    await simulator.fault('timeout_after');
-    const order = simulator.order();
-    await expect(simulator.call('POST', '/v1/payments', order)).rejects.toThrow();
-    expect((await simulator.ask(order.reference)).body.status).toBe('settled');
-    expect(await simulator.moved(order.reference)).toEqual(['sale in 1000 EUR']);
+  test('timeout_after: the connection drops after the money moved', async () => {
+    await simulator.setFault('timeout_after');
+    const request = simulator.paymentRequest();
+    await expect(simulator.call('POST', '/v1/payments', request)).rejects.toThrow();
+    expect((await simulator.query(request.reference)).body.status).toBe('settled');
+    expect(await simulator.movements(request.reference)).toEqual(['sale in 1000 EUR']);
   });
 
-  test('timeout_after of a refund: it is done, and can be asked about', async () => {
+  test('timeout_after of a refund: the refund is done and can be queried', async () => {
     const { reference } = (await simulator.submit()).body;
-    await simulator.fault('timeout_after');
+    await simulator.setFault('timeout_after');
     await expect(simulator.operate(reference, 'refund', 'op', '400')).rejects.toThrow();
     const { body } = await simulator.call('GET', `/v1/payments/${reference}/operations/op`);
     expect(body).toEqual({ operation: 'op', status: 'done', amount: '400' });
   });
 
-  test('error_500: an error, and nothing was carried out', async () => {
-    await simulator.fault('error_500', { count: 2 });
-    const order = simulator.order();
-    expect((await simulator.call('POST', '/v1/payments', order)).status).toBe(500);
-    expect((await simulator.ask(order.reference)).status).toBe(500);
-    expect((await simulator.ask(order.reference)).status).toBe(404);
+  test('error_500: an error, and nothing is done', async () => {
+    await simulator.setFault('error_500', { count: 2 });
+    const request = simulator.paymentRequest();
+    expect((await simulator.call('POST', '/v1/payments', request)).status).toBe(500);
+    expect((await simulator.query(request.reference)).status).toBe(500);
+    expect((await simulator.query(request.reference)).status).toBe(404);
   });
 
-  test('wrong_amount: the answer tells one minor unit too much, the truth stays', async () => {
-    await simulator.fault('wrong_amount', { count: 3 });
+  test('wrong_amount: the response has one minor unit too much, the ledger is correct', async () => {
+    await simulator.setFault('wrong_amount', { count: 3 });
     const { body } = await simulator.submit();
     expect(body).toMatchObject({ status: 'settled', amount: '1001' });
-    expect((await simulator.ask(body.reference)).body.amount).toBe('1001');
+    expect((await simulator.query(body.reference)).body.amount).toBe('1001');
     expect((await simulator.operate(body.reference, 'refund', 'op', '5')).body.amount).toBe('6');
-    expect((await simulator.ask(body.reference)).body.amount).toBe('1000');
-    expect(await simulator.moved(body.reference)).toEqual(['sale in 1000 EUR', 'refund out 5 EUR']);
+    expect((await simulator.query(body.reference)).body.amount).toBe('1000');
+    expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 EUR', 'refund out 5 EUR']);
   });
 
-  test('late_success: declined first, and settled after all', async () => {
-    const runScenario = async (brand: string, word: string, notifications: object): Promise<void> => {
-      await simulator.fault('late_success', { brand });
+  test('late_success: declined first, settled later', async () => {
+    const runScenario = async (brand: string, status: string, notification: object): Promise<void> => {
+      await simulator.setFault('late_success', { brand });
       const { body } = await simulator.submit({ brand });
-      expect(body).toMatchObject({ status: word, reason: 'Declined by the simulated provider.' });
-      expect(await simulator.moved(body.reference)).toEqual([]);
-      await until(() => simulator.ear.of(body.reference).length === 1);
-      expect(simulator.ear.of(body.reference)[0]?.body).toMatchObject({ ...notifications, amount: '1000' });
-      expect(await simulator.moved(body.reference)).toEqual(['sale in 1000 EUR']);
+      expect(body).toMatchObject({ status, reason: 'Declined by the simulated provider.' });
+      expect(await simulator.movements(body.reference)).toEqual([]);
+      await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
+      expect(simulator.receiver.forPayment(body.reference)[0]?.body).toMatchObject({ ...notification, amount: '1000' });
+      expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 EUR']);
     };
     await Promise.all([
       runScenario('pin-a', 'declined', { type: 'payment', status: 'settled' }),
@@ -76,36 +76,36 @@ describe('calls', () => {
     ]);
   });
 
-  test('late_success waits for a payment that is new', async () => {
-    const order = simulator.order();
-    await simulator.call('POST', '/v1/payments', order);
-    await simulator.fault('late_success');
-    expect((await simulator.call('POST', '/v1/payments', order)).body.status).toBe('settled');
+  test('late_success applies only to a new payment', async () => {
+    const request = simulator.paymentRequest();
+    await simulator.call('POST', '/v1/payments', request);
+    await simulator.setFault('late_success');
+    expect((await simulator.call('POST', '/v1/payments', request)).body.status).toBe('settled');
     expect(await faults()).toHaveLength(1);
   });
 });
 
-describe('notification', () => {
+describe('notifications', () => {
   test('duplicate_news: the same event twice', async () => {
     const { reference } = (await simulator.submit({ brand: 'upi-a' })).body;
-    await simulator.fault('duplicate_news');
+    await simulator.setFault('duplicate_news');
     await simulator.control(reference, { provider_status: 'executed' });
-    const [first, second, ...more] = simulator.ear.of(reference);
+    const [first, second, ...more] = simulator.receiver.forPayment(reference);
     expect(second).toEqual(first);
     expect(more).toEqual([]);
     expect(await faults()).toEqual([]);
   });
 
-  test('wrong_amount: the news tell one minor unit too much', async () => {
+  test('wrong_amount: the notification has one minor unit too much', async () => {
     const { reference } = (await simulator.submit({ brand: 'upi-a' })).body;
-    await simulator.fault('wrong_amount', { brand: 'upi-a' });
+    await simulator.setFault('wrong_amount', { brand: 'upi-a' });
     await simulator.control(reference, { provider_status: 'executed' });
-    expect(simulator.ear.of(reference)[0]?.body).toMatchObject({ status: 'settled', amount: '1001' });
-    expect(await simulator.moved(reference)).toEqual(['sale in 1000 EUR']);
+    expect(simulator.receiver.forPayment(reference)[0]?.body).toMatchObject({ status: 'settled', amount: '1001' });
+    expect(await simulator.movements(reference)).toEqual(['sale in 1000 EUR']);
   });
 });
 
-describe('who is meant', () => {
+describe('scope of a fault', () => {
   test.each<[Record<string, string>, boolean]>([
     [{}, true],
     [{ mid: 'mid-1' }, true],
@@ -114,36 +114,36 @@ describe('who is meant', () => {
     [{ mid: 'mid-2' }, false],
     [{ brand: 'upi-a' }, false],
     [{ mid: 'mid-1', brand: 'upi-a' }, false],
-  ])('a fault for %j befalls a pin-a payment of mid-1: %s', async (whom, isMeant) => {
-    await simulator.fault('error_500', whom);
-    expect((await simulator.submit()).status).toBe(isMeant ? 500 : 200);
-    expect(await faults()).toHaveLength(isMeant ? 0 : 1);
+  ])('a fault for %j applies to a pin-a payment of mid-1: %s', async (scope, applies) => {
+    await simulator.setFault('error_500', scope);
+    expect((await simulator.submit()).status).toBe(applies ? 500 : 200);
+    expect(await faults()).toHaveLength(applies ? 0 : 1);
   });
 
-  test('the oldest comes first, and each as often as it was ordered', async () => {
-    await simulator.fault('wrong_amount', { count: 2 });
-    await simulator.fault('error_500', { mid: 'mid-1' });
+  test('the oldest fault applies first, each as often as its count', async () => {
+    await simulator.setFault('wrong_amount', { count: 2 });
+    await simulator.setFault('error_500', { mid: 'mid-1' });
     const seen: unknown[] = [];
     for (let times = 0; times < 4; times++) seen.push((await simulator.submit()).body.amount);
     expect(seen).toEqual(['1001', '1001', undefined, '1000']);
   });
 
-  test('fifty calls at once use up exactly what was ordered', async () => {
-    await simulator.fault('error_500', { count: 20 });
+  test('fifty concurrent calls consume exactly the count', async () => {
+    await simulator.setFault('error_500', { count: 20 });
     const answers = await Promise.all(Array.from({ length: 50 }, () => simulator.submit()));
     expect(answers.filter(({ status }) => status === 500)).toHaveLength(20);
   });
 
-  test('none deletes those that match', async () => {
-    await simulator.fault('error_500', { mid: 'mid-1', brand: 'pin-a' });
-    await simulator.fault('error_500', { mid: 'mid-2' });
-    await simulator.fault('timeout_after');
-    const { body } = await simulator.fault('none', { mid: 'mid-1' });
+  test('none deletes the matching faults', async () => {
+    await simulator.setFault('error_500', { mid: 'mid-1', brand: 'pin-a' });
+    await simulator.setFault('error_500', { mid: 'mid-2' });
+    await simulator.setFault('timeout_after');
+    const { body } = await simulator.setFault('none', { mid: 'mid-1' });
     expect(body.faults).toEqual([
       { id: expect.any(Number), mid: 'mid-2', brand: null, mode: 'error_500', left: 1 },
       { id: expect.any(Number), mid: null, brand: null, mode: 'timeout_after', left: 1 },
     ]);
-    expect((await simulator.fault('none')).body.faults).toEqual([]);
+    expect((await simulator.setFault('none')).body.faults).toEqual([]);
   });
 
   test.each([
@@ -157,20 +157,20 @@ describe('who is meant', () => {
   });
 });
 
-describe('taken by a connector without a provider', () => {
+describe('faults of a connector without a provider', () => {
   const subject = (reference: string) => ({
     mid: 'mid-1',
     brand: 'vcard',
     reference,
     amount: '1000',
     currency: 'EUR',
-    notify_url: simulator.ear.url,
+    notify_url: simulator.receiver.url,
   });
 
-  test('one at a time, with how many are left for anybody, and nothing when there is none', async () => {
-    await simulator.fault('timeout_after', { brand: 'vcard', count: 2 });
-    await simulator.fault('duplicate_news', { brand: 'vcard' });
-    await simulator.fault('error_500', { mid: 'mid-1' });
+  test('are taken one at a time, with the number of faults left for all accounts', async () => {
+    await simulator.setFault('timeout_after', { brand: 'vcard', count: 2 });
+    await simulator.setFault('duplicate_news', { brand: 'vcard' });
+    await simulator.setFault('error_500', { mid: 'mid-1' });
     const taken: unknown[] = [];
     for (let times = 0; times < 4; times++) {
       taken.push((await simulator.call('POST', '/control/faults/take', subject('vcard-1'))).body);
@@ -183,14 +183,14 @@ describe('taken by a connector without a provider', () => {
     ]);
   });
 
-  test('a late success brings its news', async () => {
-    await simulator.fault('late_success', { mid: 'mid-1' });
+  test('a late success sends a notification', async () => {
+    await simulator.setFault('late_success', { mid: 'mid-1' });
     const { body } = await simulator.call('POST', '/control/faults/take', subject('vcard-2'));
     expect(body).toEqual({ mode: 'late_success', left: 0 });
     await pause(200);
-    expect(simulator.ear.of('vcard-2')).toEqual([]);
-    await until(() => simulator.ear.of('vcard-2').length === 1);
-    expect(simulator.ear.of('vcard-2')[0]?.body).toEqual({
+    expect(simulator.receiver.forPayment('vcard-2')).toEqual([]);
+    await waitUntil(() => simulator.receiver.forPayment('vcard-2').length === 1);
+    expect(simulator.receiver.forPayment('vcard-2')[0]?.body).toEqual({
       reference: 'vcard-2',
       type: 'payment',
       status: 'settled',

@@ -1,4 +1,4 @@
-/** The text of the QR code, read by a second hand, and account numbers with their check digits. */
+/** The text of the IPS QR code, parsed independently, and the check digits of account numbers. */
 import fc from 'fast-check';
 import encodeQR from 'qr';
 import decodeQR from 'qr/decode.js';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { clabe, cvu, serbianAccount } from '../../simulator/accounts.ts';
 import { type IpsPayment, ipsQr } from '../../simulator/ips-qr.ts';
 
-/** Reads the text as a bank's app would, and refuses what a bank's app would refuse. */
+/** Parses and validates the text like a banking app. */
 function read(text: string): Map<string, string> {
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(331);
   expect(text).toBe(Buffer.from(text).toString());
@@ -43,7 +43,7 @@ const anyPayment: fc.Arbitrary<IpsPayment> = fc.record({
   payee: anyText,
 });
 
-test('whatever is paid, the text can be read back and says the amount', () => {
+test('any payment: the text is valid and contains the amount', () => {
   fc.assert(
     fc.property(anyPayment, (payment) => {
       const amount = /^([A-Z]{3})(0|[1-9]\d*),(\d\d)$/.exec(read(ipsQr(payment)).get('I') as string);
@@ -54,7 +54,7 @@ test('whatever is paid, the text can be read back and says the amount', () => {
   );
 });
 
-test('whatever is paid, the picture holds the text', () => {
+test('any payment: the QR code decodes to the text', () => {
   fc.assert(
     fc.property(anyPayment, (payment) => {
       const text = ipsQr(payment);
@@ -64,7 +64,7 @@ test('whatever is paid, the picture holds the text', () => {
   );
 });
 
-/** Draws the code with four dots a cell, as a screen would, and reads it with a decoder. */
+/** Renders the code with four pixels per cell and decodes it. */
 function decoded(text: string): string {
   const cells = encodeQR(text, 'raw', { ecc: 'low', border: 4, scale: 4 });
   const size = cells.length;
@@ -83,7 +83,7 @@ const USUAL: IpsPayment = {
   payee: 'Čajdžinica d.o.o., Beograd',
 };
 
-test('a usual payment reads as expected', () => {
+test('a typical payment has the expected fields', () => {
   const tags = read(ipsQr(USUAL));
   expect(tags.get('N')).toBe('Čajdžinica d.o.o., Beograd');
   expect(tags.get('I')).toBe('RSD1234,56');
@@ -91,23 +91,23 @@ test('a usual payment reads as expected', () => {
 });
 
 test.each<[string, Partial<IpsPayment>, string, string | undefined]>([
-  ['a bar and a line break become blanks', { description: 'a|b\r\nc' }, 'S', 'a b c'],
+  ['a bar and a line break become spaces', { description: 'a|b\r\nc' }, 'S', 'a b c'],
   ['an empty purpose is left out', { description: ' | ' }, 'S', undefined],
-  ['a payee without a name has one', { payee: '' }, 'N', 'Sandbox'],
+  ['a payee without a name gets a default', { payee: '' }, 'N', 'Sandbox'],
   ['a long purpose is cut', { description: 'x'.repeat(99) }, 'S', 'x'.repeat(35)],
   ['a long name is cut', { payee: 'š'.repeat(99) }, 'N', 'š'.repeat(70)],
-  ['an emoji is cut before or after, never through', { description: '😀'.repeat(99) }, 'S', '😀'.repeat(35)],
-  ['less than one', { amount: '5' }, 'I', 'RSD0,05'],
+  ['an emoji is never split', { description: '😀'.repeat(99) }, 'S', '😀'.repeat(35)],
+  ['an amount below one', { amount: '5' }, 'I', 'RSD0,05'],
 ])('%s', (_name, fields, tag, value) => {
   expect(read(ipsQr({ ...USUAL, ...fields })).get(tag)).toBe(value);
 });
 
-test('the same payment has the same code, another reference another one', () => {
+test('the code depends on the payment and its reference only', () => {
   expect(ipsQr(USUAL)).toBe(ipsQr({ ...USUAL }));
   expect(ipsQr(USUAL)).not.toBe(ipsQr({ ...USUAL, reference: 'another' }));
 });
 
-/** The checks as the countries publish them; a number that is known to be right comes first. */
+/** The published check digit rules; each is first tested with a valid number. */
 const weighted = (digits: string, weights: string): number =>
   [...digits].reduce((sum, digit, index) => sum + Number(digit) * Number(weights[index % weights.length]), 0) % 10;
 const isCbu = (number: string): boolean =>
@@ -122,7 +122,7 @@ test.each([
   ['CVU', isCbu, cvu, '2850590940090418135201'],
   ['CLABE', isClabe, clabe, '032180000118359719'],
   ['Serbian account', isSerbian, serbianAccount, '840000000095584510'],
-])('a %s has right check digits', (_name, isRight, make, known) => {
-  expect(isRight(known)).toBe(true);
-  fc.assert(fc.property(fc.string(), (text) => isRight(make(text))));
+])('a %s has valid check digits', (_name, isValid, create, valid) => {
+  expect(isValid(valid)).toBe(true);
+  fc.assert(fc.property(fc.string(), (text) => isValid(create(text))));
 });

@@ -1,4 +1,4 @@
-/** The world as a program: how it says where it is, and that it never outlives its parent. */
+/** The command line of the simulator: how it reports its address, and that it stops with its parent process. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,38 +11,38 @@ const ENVIRONMENT = { SIMULATOR_PORT: '0', SIMULATOR_KEY: 'key', SIMULATOR_NOTIF
 const start = (environment: Record<string, string> = {}) =>
   fork(PROGRAM, { env: { ...ENVIRONMENT, ...environment }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
 
-test('it says its address to its parent and nothing to the terminal, and ends when the parent lets go', async () => {
+test('sends its address to the parent process, prints nothing, and stops when the parent disconnects', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const taken = (other.address() as { port: number }).port;
   const child = start({ SIMULATOR_PORT: String(taken) });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (said += text));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   expect(new URL(url).port, 'a port that is taken is replaced by a free one').not.toBe(String(taken));
   const about = await fetch(`${url}/v1/about`, { headers: { authorization: 'Bearer key' } });
   expect(await about.json()).toEqual({ name: 'Turnpike sandbox', simulator: true });
   child.disconnect();
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(said).toBe('');
+  expect(output).toBe('');
   other.close();
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('alone it prints one line, and stops at %s', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('without a parent it prints one line, and stops on %s', async (signal) => {
   const child = spawn(process.execPath, [PROGRAM], { env: ENVIRONMENT });
-  let said = '';
-  child.stderr.on('data', (text) => (said += text));
+  let output = '';
+  child.stderr.on('data', (text) => (output += text));
   const [line] = await once(child.stdout, 'data');
   expect(String(line)).toMatch(/^The provider simulator is at http:\/\/127\.0\.0\.1:\d+\n$/);
   child.kill(signal);
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(said).toBe('');
+  expect(output).toBe('');
 });
 
-test('without its key it does not start, and says why', async () => {
+test('does not start without its key', async () => {
   const child = start({ SIMULATOR_KEY: '' });
-  let said = '';
-  child.stderr?.on('data', (text) => (said += text));
+  let output = '';
+  child.stderr?.on('data', (text) => (output += text));
   expect((await once(child, 'close'))[0]).toBe(1);
-  expect(said).toBe('Set SIMULATOR_KEY: the gateway and the sandbox have to agree on it.\n');
+  expect(output).toBe('Set SIMULATOR_KEY to the value that the gateway uses.\n');
 });

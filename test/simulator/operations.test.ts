@@ -1,6 +1,6 @@
-/** Captures, voids and refunds, and the bounds that no number of them can pass. */
+/** Captures, voids and refunds, and their limits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newReference, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { newReference, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
 beforeAll(async () => {
@@ -12,27 +12,27 @@ const submitted = async (fields: Record<string, unknown> = {}): Promise<string> 
   (await simulator.submit(fields)).body.reference;
 const authorised = (): Promise<string> => submitted({ capture: false });
 
-test('a part of what was authorised is captured, once', async () => {
+test('captures a part of the authorised amount, once', async () => {
   const reference = await authorised();
   const { body } = await simulator.operate(reference, 'capture', 'capture-1', '600');
   expect(body).toEqual({ operation: 'capture-1', status: 'done', amount: '600' });
-  expect((await simulator.ask(reference)).body).toMatchObject({ status: 'settled', amount: '1000' });
+  expect((await simulator.query(reference)).body).toMatchObject({ status: 'settled', amount: '1000' });
   expect((await simulator.operate(reference, 'capture', 'capture-2', '100')).body).toMatchObject({
     status: 'declined',
   });
-  expect(await simulator.moved(reference)).toEqual(['capture in 600 EUR']);
+  expect(await simulator.movements(reference)).toEqual(['capture in 600 EUR']);
 });
 
-test('a repeat is the same operation, also when it says something else', async () => {
+test('a repeated operation id is the same operation, even with other data', async () => {
   const reference = await authorised();
   const { body } = await simulator.operate(reference, 'capture', 'one', '600');
   expect((await simulator.operate(reference, 'capture', 'one', '600')).body).toEqual(body);
   expect((await simulator.operate(reference, 'refund', 'one', '100')).body).toEqual(body);
   expect((await simulator.call('GET', `/v1/payments/${reference}/operations/one`)).body).toEqual(body);
-  expect(await simulator.moved(reference)).toEqual(['capture in 600 EUR']);
+  expect(await simulator.movements(reference)).toEqual(['capture in 600 EUR']);
 });
 
-test('a hundred repeats at once are one operation, and refunds never exceed what was captured', async () => {
+test('a hundred concurrent repeats are one operation, and refunds never exceed the captured amount', async () => {
   const reference = await submitted();
   const repeats = Array.from({ length: 100 }, () => simulator.operate(reference, 'refund', 'same', '300'));
   const others = Array.from({ length: 10 }, (_, index) =>
@@ -50,7 +50,7 @@ test('a hundred repeats at once are one operation, and refunds never exceed what
     reason: 'The amount is more than what is left of the payment.',
   });
   expect((await simulator.operate(reference, 'refund', 'the-rest', '100')).body.status).toBe('done');
-  expect((await simulator.moved(reference)).sort()).toEqual([
+  expect((await simulator.movements(reference)).sort()).toEqual([
     'refund out 100 EUR',
     'refund out 300 EUR',
     'refund out 300 EUR',
@@ -59,14 +59,14 @@ test('a hundred repeats at once are one operation, and refunds never exceed what
   ]);
 });
 
-test('refunds are bounded by the capture, not by the authorisation', async () => {
+test('refunds are limited by the captured amount, not by the authorised amount', async () => {
   const reference = await authorised();
   await simulator.operate(reference, 'capture', 'capture', '600');
   expect((await simulator.operate(reference, 'refund', 'refund-1', '601')).body.status).toBe('declined');
   expect((await simulator.operate(reference, 'refund', 'refund-2', '600')).body.status).toBe('done');
 });
 
-/** What can be done with a payment that came so far. */
+/** The operations that each state of a payment allows. */
 const TABLE: [name: string, fields: Record<string, unknown>, can: string[]][] = [
   ['an authorised payment', { capture: false }, ['capture', 'void']],
   ['a settled payment', {}, ['refund']],
@@ -85,53 +85,53 @@ test.each(
   expect(body).toMatchObject(can ? { status: 'done' } : { status: 'declined', reason: expect.stringMatching(/\.$/) });
 });
 
-test('more than was authorised is not captured', async () => {
+test('refuses to capture more than the authorised amount', async () => {
   const reference = await authorised();
   const reason = 'The amount is more than was authorised.';
   expect((await simulator.operate(reference, 'capture', 'op', '1001')).body).toMatchObject({
     status: 'declined',
     reason,
   });
-  expect((await simulator.ask(reference)).body.status).toBe('authorised');
+  expect((await simulator.query(reference)).body.status).toBe('authorised');
 });
 
-test('what was voided is over: no payer, bank or second thought brings it back', async () => {
+test('a voided payment cannot be approved, executed or captured', async () => {
   const reference = await submitted({ brand: 'upi-a' });
   expect((await simulator.operate(reference, 'void', 'op')).body).toEqual({
     operation: 'op',
     status: 'done',
     amount: '1000',
   });
-  const { payer_page } = await simulator.whole(reference);
+  const { payer_page } = await simulator.details(reference);
   await simulator.decide(payer_page, { decision: 'approve' });
   expect((await simulator.control(reference, { provider_status: 'executed' })).status).toBe(409);
   expect((await simulator.operate(reference, 'capture', 'capture', '1000')).body.status).toBe('declined');
-  expect((await simulator.ask(reference)).body.status).toBe('voided');
-  expect(await simulator.moved(reference)).toEqual([]);
+  expect((await simulator.query(reference)).body.status).toBe('voided');
+  expect(await simulator.movements(reference)).toEqual([]);
 });
 
-test('a payout that was voided is not sent, and one that was sent cannot be refunded', async () => {
+test('a voided payout is not sent, and a sent payout cannot be refunded', async () => {
   const voided = await submitted({ direction: 'out' });
   await simulator.operate(voided, 'void', 'op');
   const sent = await submitted({ direction: 'out' });
-  await until(async () => (await simulator.ask(sent)).body.status === 'settled');
+  await waitUntil(async () => (await simulator.query(sent)).body.status === 'settled');
   expect((await simulator.operate(sent, 'refund', 'op', '1')).body.status).toBe('declined');
-  expect(await simulator.moved(voided)).toEqual([]);
+  expect(await simulator.movements(voided)).toEqual([]);
 });
 
-test('after a chargeback nothing is left to refund, and only what was left is charged back', async () => {
+test('a chargeback takes only what was not refunded, and leaves nothing to refund', async () => {
   const reference = await submitted();
   await simulator.operate(reference, 'refund', 'refund', '300');
   await simulator.control(reference, { chargeback: true });
   expect((await simulator.operate(reference, 'refund', 'another', '1')).body.status).toBe('declined');
-  expect(await simulator.moved(reference)).toEqual([
+  expect(await simulator.movements(reference)).toEqual([
     'sale in 1000 EUR',
     'refund out 300 EUR',
     'chargeback out 700 EUR',
   ]);
 });
 
-test('what does not exist is 404, what is malformed 400', async () => {
+test('an unknown payment or operation is 404, a malformed one is 400', async () => {
   const reference = await submitted();
   expect((await simulator.operate(newReference(), 'refund', 'op', '1')).status).toBe(404);
   expect((await simulator.call('GET', `/v1/payments/${reference}/operations/none`)).status).toBe(404);

@@ -1,8 +1,8 @@
-/** What a payer and a developer see, and what their buttons do. */
+/** The pages of payers and the simulator console. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decimalText, formatAmount, instalments } from '../../simulator/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
-import { startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
 beforeAll(async () => {
@@ -12,21 +12,21 @@ afterAll(() => simulator.close());
 
 const opened = async (fields: Record<string, unknown> = {}) => {
   const { reference } = (await simulator.submit({ brand: 'bank-a', ...fields })).body;
-  return { reference, page: (await simulator.whole(reference)).payer_page as string };
+  return { reference, page: (await simulator.details(reference)).payer_page as string };
 };
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe('every page', () => {
   test.each([
-    ['the desk', () => `${simulator.url}/`],
+    ['the console', () => `${simulator.url}/`],
     ['an unknown page', () => `${simulator.url}/pay/0123456789abcdef0123456789abcdef`],
-    ['no page at all', () => `${simulator.url}/nothing/here`],
-  ])('%s is whole, without scripts and without strangers', async (_name, url) => {
+    ['an unknown path', () => `${simulator.url}/nothing/here`],
+  ])('%s is complete, without scripts and external resources', async (_name, url) => {
     await expectGoodPage(await fetch(url()));
   });
 
   test.each(['hosted-a', 'bank-a', 'bnpl-a', 'crypto-a', 'upi-a', 'transfer-a', 'transfer-b', 'ips', 'pin-a'])(
-    'so is the one of %s',
+    'so is the page of %s',
     async (brand) => {
       const { page } = await opened({ brand });
       await expectGoodPage(await fetch(page));
@@ -36,7 +36,7 @@ describe('every page', () => {
   async function expectGoodPage(response: Response): Promise<void> {
     const text = await response.text();
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(text).toContain('Simulated world. No real money moves here.');
+    expect(text).toContain('Provider simulator. No real money moves here.');
     expect(text).toContain('name="viewport"');
     expect(text).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
     expect(text).toMatch(/<\/html>\n$/);
@@ -45,7 +45,7 @@ describe('every page', () => {
     );
   }
 
-  test('an unknown token is 404, for a decision too', async () => {
+  test('an unknown token is 404, also for a decision', async () => {
     const url = `${simulator.url}/pay/0123456789abcdef0123456789abcdef`;
     expect((await fetch(url)).status).toBe(404);
     expect((await simulator.decide(url, { decision: 'approve' })).status).toBe(404);
@@ -53,7 +53,7 @@ describe('every page', () => {
 });
 
 describe('the payer’s page', () => {
-  test('says what is paid, to whom, and escapes it', async () => {
+  test('shows amount, merchant and description, escaped', async () => {
     const { page, reference } = await opened({
       merchant: { mid: 'mid-1', name: 'Tea & "Co" <b>' },
       description: '<script>alert(1)</script>',
@@ -67,46 +67,49 @@ describe('the payer’s page', () => {
     for (const value of ['approve', 'decline', 'leave']) expect(text).toContain(`name="decision" value="${value}"`);
   });
 
-  test('walking away leaves the payment open', async () => {
+  test('leaving the page keeps the payment open', async () => {
     const { page, reference } = await opened();
     expect(await simulator.decide(page, { decision: 'leave' })).toMatchObject({
       status: 303,
       location: 'https://shop.example/return',
     });
-    expect((await simulator.ask(reference)).body.status).toBe('redirect');
-    expect(simulator.ear.of(reference)).toEqual([]);
+    expect((await simulator.query(reference)).body.status).toBe('redirect');
+    expect(simulator.receiver.forPayment(reference)).toEqual([]);
   });
 
   test.each([
     ['approve', 'decline', 'settled', 'The payment is complete.'],
     ['decline', 'approve', 'declined', 'The payer declined the payment.'],
-  ])('after %s a second thought changes nothing, and the page says so', async (first, second, word, sentence) => {
-    const { page, reference } = await opened();
-    await simulator.decide(page, { decision: first });
-    expect((await simulator.decide(page, { decision: second })).status).toBe(303);
-    expect((await simulator.decide(page, { decision: first })).status).toBe(303);
-    await until(() => simulator.ear.of(reference).length === 1);
-    expect((await simulator.ask(reference)).body.status).toBe(word);
-    const text = await textOf(page);
-    expect(text).toContain(sentence);
-    expect(text).toContain('href="https://shop.example/return"');
-    expect(text).not.toContain('<form');
-  });
+  ])(
+    'after %s a second decision has no effect, and the page shows the result',
+    async (first, second, status, sentence) => {
+      const { page, reference } = await opened();
+      await simulator.decide(page, { decision: first });
+      expect((await simulator.decide(page, { decision: second })).status).toBe(303);
+      expect((await simulator.decide(page, { decision: first })).status).toBe(303);
+      await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
+      expect((await simulator.query(reference)).body.status).toBe(status);
+      const text = await textOf(page);
+      expect(text).toContain(sentence);
+      expect(text).toContain('href="https://shop.example/return"');
+      expect(text).not.toContain('<form');
+    },
+  );
 
-  test('without a way back the payer stays', async () => {
+  test('without a return address the payer stays on the page', async () => {
     const { page } = await opened({ return_url: '' });
     expect((await simulator.decide(page, { decision: 'approve' })).location).toBe(new URL(page).pathname);
   });
 
-  test('what is no decision is not taken for one', async () => {
+  test('an unknown decision is refused', async () => {
     const { page, reference } = await opened();
     for (const form of [{}, { decision: 'maybe' }]) {
       expect((await simulator.decide(page, form as Record<string, string>)).status).toBe(400);
     }
-    expect((await simulator.ask(reference)).body.status).toBe('redirect');
+    expect((await simulator.query(reference)).body.status).toBe('redirect');
   });
 
-  test('hosted-a: the payer chooses among what is offered', async () => {
+  test('hosted-a: the payer chooses one of the offered methods', async () => {
     const { page, reference } = await opened({ brand: 'hosted-a', methods: ['S1', 'S3'] });
     const text = await textOf(page);
     expect([...text.matchAll(/name="method" value="(\w+)"/g)].map(([, method]) => method)).toEqual(['S1', 'S3']);
@@ -116,12 +119,12 @@ describe('the payer’s page', () => {
       expect.stringContaining('Please choose how you want to pay.'),
     ]);
     await simulator.decide(page, { decision: 'approve', method: 'S3' });
-    expect((await simulator.ask(reference)).body).toMatchObject({ status: 'settled', method: 'S3' });
+    expect((await simulator.query(reference)).body).toMatchObject({ status: 'settled', method: 'S3' });
   });
 
-  test('a transfer, a code, a loan and coins show what they are about', async () => {
+  test('transfer, QR code, loan and crypto pages show their details', async () => {
     const transfer = await simulator.submit({ brand: 'transfer-b', currency: 'MXN' });
-    const { payer_page } = await simulator.whole(transfer.body.reference);
+    const { payer_page } = await simulator.details(transfer.body.reference);
     expect(await textOf(payer_page)).toContain(transfer.body.instructions.account_number);
     expect(await textOf((await opened({ brand: 'ips' })).page)).toContain('<svg viewBox="0 0 ');
     const loan = await textOf((await opened({ brand: 'bnpl-a' })).page);
@@ -131,14 +134,15 @@ describe('the payer’s page', () => {
   });
 });
 
-describe('the desk', () => {
-  test('shows what waits with its buttons, newest first', async () => {
+describe('the console', () => {
+  test('lists payments with their buttons, newest first', async () => {
     const bank = await opened();
     const ips = await opened({ brand: 'ips' });
     const text = await textOf(`${simulator.url}/`);
     expect(text.indexOf(ips.reference)).toBeLessThan(text.indexOf(bank.reference));
-    const formOf = (reference: string) => text.split(`action="/desk/${reference}"`)[1]?.split('</form>')[0] ?? '';
-    const buttonsOf = (reference: string) => [...formOf(reference).matchAll(/value="(\w+)"/g)].map(([, act]) => act);
+    const formOf = (reference: string) => text.split(`action="/console/${reference}"`)[1]?.split('</form>')[0] ?? '';
+    const buttonsOf = (reference: string) =>
+      [...formOf(reference).matchAll(/value="(\w+)"/g)].map(([, action]) => action);
     expect(buttonsOf(bank.reference)).toEqual(['Approve', 'Decline']);
     expect(buttonsOf(ips.reference)).toEqual(['ACSC', 'RJCT', 'PDNG']);
     expect(text).toContain('http-equiv="refresh" content="5"');
@@ -151,23 +155,23 @@ describe('the desk', () => {
     ['RJCT', { brand: 'ips' }, { code: 'RJCT' }],
     ['PDNG', { brand: 'ips' }, { code: 'PDNG' }],
     ['Chargeback', { brand: 'pin-a' }, { type: 'chargeback' }],
-  ])('%s does what it says', async (act, fields, notifications) => {
+  ])('%s has its effect', async (action, fields, notification) => {
     const { reference } = await opened(fields);
-    expect(await simulator.decide(`${simulator.url}/desk/${reference}`, { act })).toMatchObject({
+    expect(await simulator.decide(`${simulator.url}/console/${reference}`, { action })).toMatchObject({
       status: 303,
       location: '/',
     });
-    await until(() => simulator.ear.of(reference).length === 1);
-    expect(simulator.ear.of(reference)[0]?.body).toMatchObject(notifications);
+    await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
+    expect(simulator.receiver.forPayment(reference)[0]?.body).toMatchObject(notification);
   });
 
-  test('a button that came too late does nothing', async () => {
+  test('an outdated button has no effect', async () => {
     const { reference } = await opened({ brand: 'pin-a' });
-    for (const act of ['Approve', 'Decline', 'RJCT']) {
-      expect((await simulator.decide(`${simulator.url}/desk/${reference}`, { act })).status).toBe(303);
+    for (const action of ['Approve', 'Decline', 'RJCT']) {
+      expect((await simulator.decide(`${simulator.url}/console/${reference}`, { action })).status).toBe(303);
     }
-    expect((await simulator.ask(reference)).body.status).toBe('settled');
-    expect((await simulator.decide(`${simulator.url}/desk/${reference}`, { act: 'Explode' })).status).toBe(404);
+    expect((await simulator.query(reference)).body.status).toBe('settled');
+    expect((await simulator.decide(`${simulator.url}/console/${reference}`, { action: 'Explode' })).status).toBe(404);
   });
 });
 
@@ -177,14 +181,16 @@ test.each([
   [{ 'sec-fetch-site': 'none' }, 303],
   [{ 'sec-fetch-site': 'same-site' }, 403],
   [{ 'sec-fetch-site': 'cross-site' }, 403],
-])('a form with %j is answered %i', async (headers, status) => {
+])('a form with the headers %j has the status %i', async (headers, status) => {
   const { page, reference } = await opened();
   expect((await simulator.decide(page, { decision: 'decline' }, headers as Record<string, string>)).status).toBe(
     status,
   );
-  expect((await simulator.ask(reference)).body.status).toBe(status === 303 ? 'declined' : 'redirect');
-  const desk = `${simulator.url}/desk/${reference}`;
-  expect((await simulator.decide(desk, { act: 'Approve' }, headers as Record<string, string>)).status).toBe(status);
+  expect((await simulator.query(reference)).body.status).toBe(status === 303 ? 'declined' : 'redirect');
+  const consoleUrl = `${simulator.url}/console/${reference}`;
+  expect((await simulator.decide(consoleUrl, { action: 'Approve' }, headers as Record<string, string>)).status).toBe(
+    status,
+  );
 });
 
 test.each([
@@ -200,13 +206,13 @@ test.each([
   expect(formatAmount(amount, currency).replaceAll('\u00a0', ' ')).toBe(shown);
 });
 
-test('every currency of the gateway has its fraction digits here too', () => {
+test('the simulator has the fraction digits of every currency of the gateway', () => {
   for (const [code, { exponent }] of Object.entries(CURRENCIES)) {
     expect([code, decimalText('1', code).split('.')[1]?.length ?? 0]).toEqual([code, exponent]);
   }
 });
 
-test('instalments add up', () => {
+test('instalments add up to the amount', () => {
   expect(instalments('10000', 3)).toEqual(['3334', '3333', '3333']);
   expect(instalments('2', 3)).toEqual(['1', '1', '0']);
 });

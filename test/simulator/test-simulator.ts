@@ -1,4 +1,4 @@
-/** A provider simulator for one test file, a gateway's ear that checks every signature by hand, and a pen for payments. */
+/** A provider simulator for one test file, and a receiver of its notifications that verifies every signature. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,25 +16,25 @@ export interface Answer {
   body: Json;
 }
 
-export interface Heard {
+export interface ReceivedMessage {
   id: string;
   isSigned: boolean;
   body: Json;
-  /** What the ear answered. */
+  /** The status of the response; 0 without a response. */
   answered: number;
 }
 
-export interface Ear {
+export interface Receiver {
   url: string;
-  /** Everything that arrived, in the order in which it came. */
-  heard: Heard[];
-  /** What to answer next; 200 when there is nothing left, never when it is `silence`. */
+  /** Everything that arrived, in order. */
+  received: ReceivedMessage[];
+  /** The next responses; 200 when the list is empty. `silence` closes the connection without a response. */
   answers: (number | 'silence')[];
-  of(reference: string): Heard[];
+  forPayment(reference: string): ReceivedMessage[];
   close(): Promise<void>;
 }
 
-/** Standard Webhooks, written apart from the code that signs. */
+/** Verifies a Standard Webhooks signature, independent of the code that signs. */
 function isSigned(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
   const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) < 300;
@@ -42,8 +42,8 @@ function isSigned(headers: IncomingHttpHeaders, body: Buffer): boolean {
   return isFresh && signature === `v1,${createHmac('sha256', SECRET_BYTES).update(signed).digest('base64')}`;
 }
 
-export async function openEar(): Promise<Ear> {
-  const heard: Heard[] = [];
+export async function startReceiver(): Promise<Receiver> {
+  const received: ReceivedMessage[] = [];
   const answers: (number | 'silence')[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -51,7 +51,7 @@ export async function openEar(): Promise<Ear> {
     request.on('end', () => {
       const bytes = Buffer.concat(parts);
       const answer = answers.shift() ?? 200;
-      heard.push({
+      received.push({
         id: String(request.headers['webhook-id']),
         isSigned: isSigned(request.headers, bytes),
         body: JSON.parse(bytes.toString()),
@@ -64,9 +64,9 @@ export async function openEar(): Promise<Ear> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/inbound`,
-    heard,
+    received,
     answers,
-    of: (reference) => heard.filter(({ body }) => body.reference === reference),
+    forPayment: (reference) => received.filter(({ body }) => body.reference === reference),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -80,7 +80,7 @@ export const newReference = (): string => `payment-${process.pid}-${++payments}`
 export type TestSimulator = Awaited<ReturnType<typeof startTestSimulator>>;
 
 export async function startTestSimulator(options: Partial<SimulatorOptions> = {}) {
-  const ear = await openEar();
+  const receiver = await startReceiver();
   const simulator = await startSimulator({
     host: '127.0.0.1',
     port: 0,
@@ -99,8 +99,8 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
     return { status: response.status, body: await response.json() };
   }
 
-  /** A complete payment with these fields in place of the usual ones. */
-  const order = (fields: Record<string, unknown> = {}) => ({
+  /** A complete payment request; `fields` override the defaults. */
+  const paymentRequest = (fields: Record<string, unknown> = {}) => ({
     reference: newReference(),
     brand: 'pin-a',
     direction: 'in',
@@ -113,28 +113,30 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
     payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
     parameters: {},
     return_url: 'https://shop.example/return',
-    notify_url: ear.url,
+    notify_url: receiver.url,
     ...fields,
   });
 
   return {
     ...simulator,
-    ear,
+    receiver,
     call,
-    order,
-    submit: (fields: Record<string, unknown> = {}) => call('POST', '/v1/payments', order(fields)),
-    ask: (reference: string) => call('GET', `/v1/payments/${reference}`),
+    paymentRequest,
+    submit: (fields: Record<string, unknown> = {}) => call('POST', '/v1/payments', paymentRequest(fields)),
+    query: (reference: string) => call('GET', `/v1/payments/${reference}`),
     operate: (reference: string, kind: string, operation: string, amount?: string) =>
       call('POST', `/v1/payments/${reference}/${kind}`, { operation, amount }),
     control: (reference: string, body: unknown) => call('POST', `/control/payments/${reference}`, body),
-    fault: (mode: string, more: Record<string, unknown> = {}) => call('POST', '/control/faults', { mode, ...more }),
-    whole: async (reference: string): Promise<Json> => (await call('GET', `/control/payments/${reference}`)).body,
-    /** What moved for a payment, in short words. */
-    async moved(reference: string): Promise<string[]> {
+    setFault: (mode: string, more: Record<string, unknown> = {}) => call('POST', '/control/faults', { mode, ...more }),
+    details: async (reference: string): Promise<Json> => (await call('GET', `/control/payments/${reference}`)).body,
+    /** The movements of a payment, such as `sale in 1000 EUR`. */
+    async movements(reference: string): Promise<string[]> {
       const { body } = await call('GET', `/control/payments/${reference}`);
-      return body.movements.map((one: Json) => `${one.kind} ${one.direction} ${one.amount} ${one.currency}`);
+      return body.movements.map(
+        ({ kind, direction, amount, currency }: Json) => `${kind} ${direction} ${amount} ${currency}`,
+      );
     },
-    /** The payer sends the form of their page. */
+    /** Submits the form of the payer's page. */
     async decide(url: string, form: Record<string, string>, headers: Record<string, string> = {}) {
       const response = await fetch(url, {
         method: 'POST',
@@ -146,14 +148,14 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
     },
     async close() {
       await simulator.close();
-      await ear.close();
+      await receiver.close();
     },
   };
 }
 
-/** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5000; !(await isSo()); await pause(5)) {
-    if (Date.now() > end) throw new Error('It did not come to pass.');
+/** Waits until the condition is met. */
+export async function waitUntil(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 5000; !(await isMet()); await pause(5)) {
+    if (Date.now() > end) throw new Error('The condition was not met in time.');
   }
 }

@@ -8,20 +8,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CURRENCY_OF } from '../../simulator/currencies.ts';
 import { exponentOf } from '../../simulator/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
-import { type Answer, startTestSimulator, type TestSimulator, until } from './test-simulator.ts';
+import { type Answer, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 import {
-  answer,
+  answerChallenge,
   areqOf,
-  ask,
   cardNumber,
-  carry,
-  challenged,
   creqOf,
   formOf,
   fromBase64url,
   openChallenge,
   type Page,
+  postCreq,
   resultsOf,
+  runChallenge,
+  sendAreq,
   toBase64url,
   VISA,
 } from './three-ds.ts';
@@ -87,12 +87,12 @@ describe('the directory', () => {
     const submitted = { transStatus, eci, authenticationValue, dsTransID, protocolVersion: '2.2.0' };
     expect((await pay(expiry, submitted)).body.status).toBe(word);
     expect((await openChallenge(simulator, body)).status, 'there is no challenge to open').toBe(404);
-    expect((await answer(simulator, body, RIGHT)).status).toBe(404);
+    expect((await answerChallenge(simulator, body, RIGHT)).status).toBe(404);
     expect(resultsOf(simulator, body)).toEqual([]);
   });
 
   test.each(['05/38', '06/38', '05/39', '06/39', '07/39', '08/39'])('%s needs a challenge', async (expiry) => {
-    const { status, body } = await ask(simulator, expiry);
+    const { status, body } = await sendAreq(simulator, expiry);
     expect(status).toBe(200);
     expect(body).toEqual({
       messageType: 'ARes',
@@ -112,7 +112,7 @@ describe('the directory', () => {
   test.each(['01/38', '02/38', '03/38', '12/38', '12/39', '01/39', '02/39', '03/39', '12/28'])(
     '%s is not enrolled',
     async (expiry) => {
-      const { status, body } = await ask(simulator, expiry);
+      const { status, body } = await sendAreq(simulator, expiry);
       expect([status, body]).toEqual([
         404,
         expect.objectContaining({ messageType: 'Erro', errorCode: '305', errorDetail: 'acctNumber' }),
@@ -134,19 +134,19 @@ describe('the directory', () => {
     [cardNumber('2721'), '05', '06', '07'],
   ])('%s: the network says %s, %s and %s', async (acctNumber, ...indicators) => {
     const answers = await Promise.all(
-      ['07/38', '08/38', '10/38'].map((expiry) => ask(simulator, expiry, { acctNumber })),
+      ['07/38', '08/38', '10/38'].map((expiry) => sendAreq(simulator, expiry, { acctNumber })),
     );
     expect(answers.map(({ body }) => body.eci)).toEqual(indicators);
   });
 
-  test('the same transaction again is the same answer, and another one has its own proof', async () => {
+  test('the same transaction again is the same answerChallenge, and another one has its own proof', async () => {
     const areq = areqOf(simulator, '07/38');
     const [first, second] = [
       await simulator.call('POST', '/3ds/areq', areq),
       await simulator.call('POST', '/3ds/areq', { ...areq, cardExpiryDate: '3805' }),
     ];
     expect(second).toEqual(first);
-    expect((await ask(simulator, '07/38')).body.authenticationValue).not.toBe(first.body.authenticationValue);
+    expect((await sendAreq(simulator, '07/38')).body.authenticationValue).not.toBe(first.body.authenticationValue);
   });
 
   test('it is closed to a wrong key', async () => {
@@ -154,15 +154,15 @@ describe('the directory', () => {
   });
 
   test.each(['timeout_before', 'timeout_after'])('%s: its line goes dead when that was ordered', async (mode) => {
-    await simulator.fault(mode, { brand: '3ds' });
-    await expect(ask(simulator, '07/38')).rejects.toThrow();
-    expect((await ask(simulator, '07/38')).status).toBe(200);
+    await simulator.setFault(mode, { brand: '3ds' });
+    await expect(sendAreq(simulator, '07/38')).rejects.toThrow();
+    expect((await sendAreq(simulator, '07/38')).status).toBe(200);
   });
 
   test('error_500: it is out of order when that was ordered, and no payment is', async () => {
-    await simulator.fault('error_500', { brand: '3ds' });
+    await simulator.setFault('error_500', { brand: '3ds' });
     expect((await pay('01/38')).status).toBe(200);
-    expect((await ask(simulator, '07/38')).status).toBe(500);
+    expect((await sendAreq(simulator, '07/38')).status).toBe(500);
   });
 
   test('every currency of the gateway is known by its number, with the same exponent', () => {
@@ -182,7 +182,7 @@ describe('an AReq that is not right', () => {
   ];
   test.each(NEEDED)('without %s', async (name) => {
     for (const value of [undefined, '']) {
-      const { status, body } = await ask(simulator, '05/38', { [name]: value });
+      const { status, body } = await sendAreq(simulator, '05/38', { [name]: value });
       expect([status, body]).toMatchObject([400, { messageType: 'Erro', errorCode: '201', errorDetail: name }]);
     }
   });
@@ -221,7 +221,7 @@ describe('an AReq that is not right', () => {
     ['threeDSCompInd', 'X'],
     ['merchantCountryCode', 'RS'],
   ])('%s is %j', async (name, value, code = '203', detail = name) => {
-    const { status, body } = await ask(simulator, '05/38', { [name]: value });
+    const { status, body } = await sendAreq(simulator, '05/38', { [name]: value });
     expect([status, body]).toMatchObject([
       400,
       {
@@ -239,19 +239,21 @@ describe('an AReq that is not right', () => {
   test('a browser with scripts has to tell more', async () => {
     const scripts = { browserJavascriptEnabled: true };
     const more = { browserColorDepth: '24', browserScreenHeight: '800', browserScreenWidth: '390', browserTZ: '-60' };
-    expect((await ask(simulator, '05/38', { ...scripts, ...more })).status).toBe(200);
+    expect((await sendAreq(simulator, '05/38', { ...scripts, ...more })).status).toBe(200);
     for (const name of Object.keys(more)) {
-      const { body } = await ask(simulator, '05/38', { ...scripts, ...more, [name]: undefined });
+      const { body } = await sendAreq(simulator, '05/38', { ...scripts, ...more, [name]: undefined });
       expect(body).toMatchObject({ errorCode: '201', errorDetail: name });
     }
-    expect((await ask(simulator, '05/38', { ...scripts, ...more, browserJavaEnabled: undefined })).status).toBe(400);
+    expect((await sendAreq(simulator, '05/38', { ...scripts, ...more, browserJavaEnabled: undefined })).status).toBe(
+      400,
+    );
   });
 
   test('what may be told, may be left out', async () => {
     const fields = { browserIP: undefined, browserJavaEnabled: undefined };
-    expect((await ask(simulator, '05/38', fields)).status).toBe(200);
+    expect((await sendAreq(simulator, '05/38', fields)).status).toBe(200);
     const more = { threeDSCompInd: 'U', threeDSRequestorAuthenticationInd: '01', merchantCountryCode: '688' };
-    expect((await ask(simulator, '05/38', more)).status).toBe(200);
+    expect((await sendAreq(simulator, '05/38', more)).status).toBe(200);
   });
 
   test.each([['[]'], ['"AReq"'], ['null'], ['{'], [`{"acctNumber":"${VISA}`], [VISA]])(
@@ -271,13 +273,13 @@ describe('an AReq that is not right', () => {
 
 describe('the page of the bank', () => {
   const opened = async (fields: Record<string, unknown> = {}) => {
-    const { body } = await ask(simulator, '05/38', fields);
+    const { body } = await sendAreq(simulator, '05/38', fields);
     return { ares: body, page: await openChallenge(simulator, body) };
   };
 
   function expectGoodPage({ text, policy }: Page): void {
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(text).toContain('Simulated world. No real money moves here.');
+    expect(text).toContain('Provider simulator. No real money moves here.');
     expect(text).not.toMatch(/<link|<img|src=|@import|url\(/i);
     expect(text).toMatch(/<\/html>\n$/);
     expect(policy).toMatch(/^default-src 'none'; style-src 'unsafe-inline'; form-action \*; base-uri 'none'; /);
@@ -316,14 +318,14 @@ describe('the page of the bank', () => {
 
   test('can be opened again, and has forgotten nothing', async () => {
     const { ares } = await opened();
-    await answer(simulator, ares, WRONG);
+    await answerChallenge(simulator, ares, WRONG);
     expect((await openChallenge(simulator, ares)).status).toBe(200);
-    expect((await answer(simulator, ares, WRONG)).text).toContain('You have one try left.');
+    expect((await answerChallenge(simulator, ares, WRONG)).text).toContain('You have one attempt left.');
   });
 
   test('the way back is a form with a button, which one known script sends', async () => {
     const { ares } = await opened({ notificationURL: 'https://pay.example.com/3ds/1?a=1&b=2' });
-    const page = await answer(simulator, ares, RIGHT);
+    const page = await answerChallenge(simulator, ares, RIGHT);
     expect(page.status).toBe(200);
     expectGoodPage(page);
     expect(page.text).toContain('<script>document.forms[0].submit()</script>');
@@ -344,13 +346,13 @@ describe('the page of the bank', () => {
   });
 
   test('session data come back as they were sent, or not at all', async () => {
-    const { body } = await ask(simulator, '05/38');
+    const { body } = await sendAreq(simulator, '05/38');
     const odd = `"><b>'&amp;${'x'.repeat(1000)}`;
     await openChallenge(simulator, body, odd);
-    expect(formOf(await answer(simulator, body, RIGHT)).values.threeDSSessionData).toBe(odd);
-    const { body: other } = await ask(simulator, '05/38');
-    await carry(simulator, toBase64url(JSON.stringify(creqOf(other))));
-    expect(formOf(await answer(simulator, other, RIGHT)).values).not.toHaveProperty('threeDSSessionData');
+    expect(formOf(await answerChallenge(simulator, body, RIGHT)).values.threeDSSessionData).toBe(odd);
+    const { body: other } = await sendAreq(simulator, '05/38');
+    await postCreq(simulator, toBase64url(JSON.stringify(creqOf(other))));
+    expect(formOf(await answerChallenge(simulator, other, RIGHT)).values).not.toHaveProperty('threeDSSessionData');
   });
 
   test.each([
@@ -358,9 +360,9 @@ describe('the page of the bank', () => {
     [{ 'sec-fetch-site': 'same-origin' }, 200],
     [{ 'sec-fetch-site': 'same-site' }, 403],
     [{ 'sec-fetch-site': 'cross-site' }, 403],
-  ])('an answer with %j is answered %i', async (headers, status) => {
+  ])('an answerChallenge with %j is answered %i', async (headers, status) => {
     const { ares } = await opened();
-    expect((await answer(simulator, ares, RIGHT, headers as Record<string, string>)).status).toBe(status);
+    expect((await answerChallenge(simulator, ares, RIGHT, headers as Record<string, string>)).status).toBe(status);
     expect(resultsOf(simulator, ares)).toHaveLength(status === 200 ? 1 : 0);
   });
 });
@@ -381,8 +383,8 @@ describe('a CReq', () => {
         [{ acsTransID: undefined }, 400, 'The CReq has no acsTransID.'],
         [{ threeDSServerTransID: 7 }, 400, 'The CReq has no threeDSServerTransID.'],
         [{ challengeWindowSize: '06' }, 400, 'The challengeWindowSize of the CReq is not one of 01 to 05.'],
-        [{ acsTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'The bank does not know this payment'],
-        [{ threeDSServerTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'The bank does not know this payment'],
+        [{ acsTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'Unknown payment'],
+        [{ threeDSServerTransID: '00000000-0000-4000-8000-000000000000' }, 404, 'Unknown payment'],
       ] as const
     ).map(([fields, status, sentence]): (typeof creqs)[number] => [
       `with ${JSON.stringify(fields)}`,
@@ -393,8 +395,8 @@ describe('a CReq', () => {
   ];
 
   test.each(creqs)('%s is refused on a page', async (_what, creq, status, sentence) => {
-    const { body } = await ask(simulator, '05/38');
-    const page = await carry(simulator, creq(body));
+    const { body } = await sendAreq(simulator, '05/38');
+    const page = await postCreq(simulator, creq(body));
     expect(page.status).toBe(status);
     expect(page.text).toMatch(/^<!doctype html>/);
     expect(page.text).toContain(sentence);
@@ -402,14 +404,14 @@ describe('a CReq', () => {
   });
 
   test('without padding it is taken, and its window need not be told', async () => {
-    const { body } = await ask(simulator, '05/38');
+    const { body } = await sendAreq(simulator, '05/38');
     const creq = toBase64url(JSON.stringify(creqOf(body, { challengeWindowSize: undefined })));
     expect(creq).not.toContain('=');
-    expect((await carry(simulator, creq)).status).toBe(200);
+    expect((await postCreq(simulator, creq)).status).toBe(200);
   });
 
   test('session data that are too long are refused', async () => {
-    const { body } = await ask(simulator, '05/38');
+    const { body } = await sendAreq(simulator, '05/38');
     expect((await openChallenge(simulator, body, 'x'.repeat(1025))).status).toBe(400);
   });
 
@@ -423,8 +425,8 @@ describe('a CReq', () => {
   });
 
   test('a transaction that nobody knows cannot be answered', async () => {
-    const page = await answer(simulator, { acsTransID: '00000000-0000-4000-8000-000000000000' }, RIGHT);
-    expect([page.status, page.text]).toEqual([404, expect.stringContaining('The bank does not know this payment')]);
+    const page = await answerChallenge(simulator, { acsTransID: '00000000-0000-4000-8000-000000000000' }, RIGHT);
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('Unknown payment')]);
   });
 });
 
@@ -446,7 +448,7 @@ describe('a challenge', () => {
     result(ares, { transStatus: 'N', eci: '07', transStatusReason: '01', ...fields });
 
   test('05/38, the right code: the result is there before the page is, signed, and the card is charged', async () => {
-    const { ares, last } = await challenged(simulator, '05/38', [RIGHT]);
+    const { ares, last } = await runChallenge(simulator, '05/38', [RIGHT]);
     const heard = resultsOf(simulator, ares);
     expect(heard).toEqual([{ id: expect.stringMatching(/^evt_/), isSigned: true, body: passed(ares), answered: 200 }]);
     expect(formOf(last).cres.transStatus).toBe('Y');
@@ -456,18 +458,18 @@ describe('a challenge', () => {
   });
 
   test('spaces around the code do not matter', async () => {
-    const { ares } = await challenged(simulator, '05/38', [{ code: ' 12 34 ' }]);
+    const { ares } = await runChallenge(simulator, '05/38', [{ code: ' 12 34 ' }]);
     expect(resultsOf(simulator, ares)).toMatchObject([{ body: { transStatus: 'Y' } }]);
   });
 
   test('a wrong code is told, and the right one passes after all', async () => {
-    const { ares, pages } = await challenged(simulator, '05/38', [WRONG, { code: '' }, {}, WRONG, RIGHT]);
+    const { ares, pages } = await runChallenge(simulator, '05/38', [WRONG, { code: '' }, {}, WRONG, RIGHT]);
     expect(pages.map(({ status }) => status)).toEqual([200, 400, 400, 400, 400, 200]);
     for (const [index, sentence] of [
-      'This code is not right. You have 2 tries left.',
+      'This code is wrong. You have 2 attempts left.',
       'Please enter the code.',
       'Please enter the code.',
-      'This code is not right. You have one try left.',
+      'This code is wrong. You have one attempt left.',
     ].entries()) {
       expect(pages[index + 1]?.text).toContain(`role="alert">${sentence}<`);
       expect(pages[index + 1]?.text).toContain('aria-invalid="true"');
@@ -476,7 +478,7 @@ describe('a challenge', () => {
   });
 
   test('three wrong codes are enough', async () => {
-    const { ares, last } = await challenged(simulator, '05/38', [WRONG, WRONG, WRONG]);
+    const { ares, last } = await runChallenge(simulator, '05/38', [WRONG, WRONG, WRONG]);
     expect(last.status).toBe(200);
     expect(formOf(last).cres.transStatus).toBe('N');
     expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([
@@ -486,7 +488,7 @@ describe('a challenge', () => {
   });
 
   test('the payer cancels, whatever stands in the box', async () => {
-    const { ares, last } = await challenged(simulator, '05/38', [{ code: '1234', cancel: '1' }]);
+    const { ares, last } = await runChallenge(simulator, '05/38', [{ code: '1234', cancel: '1' }]);
     expect(formOf(last).cres.transStatus).toBe('N');
     expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([
       failed(ares, { challengeCancel: '01', interactionCounter: '00' }),
@@ -494,11 +496,11 @@ describe('a challenge', () => {
   });
 
   test('what is decided stays decided, and is told once', async () => {
-    const { ares, last } = await challenged(simulator, '05/38', [CANCEL]);
+    const { ares, last } = await runChallenge(simulator, '05/38', [CANCEL]);
     const again = [
-      await answer(simulator, ares, RIGHT),
-      await answer(simulator, ares, WRONG),
-      await answer(simulator, ares, {}),
+      await answerChallenge(simulator, ares, RIGHT),
+      await answerChallenge(simulator, ares, WRONG),
+      await answerChallenge(simulator, ares, {}),
     ];
     again.push(await openChallenge(simulator, ares, 'b3RoZXI'));
     for (const page of again) expect([page.status, formOf(page)]).toEqual([200, formOf(last)]);
@@ -506,36 +508,36 @@ describe('a challenge', () => {
   });
 
   test('thirty right codes at once are one result', async () => {
-    const { ares } = await challenged(simulator, '05/38', []);
-    const pages = await Promise.all(Array.from({ length: 30 }, () => answer(simulator, ares, RIGHT)));
+    const { ares } = await runChallenge(simulator, '05/38', []);
+    const pages = await Promise.all(Array.from({ length: 30 }, () => answerChallenge(simulator, ares, RIGHT)));
     expect(new Set(pages.map((page) => formOf(page).cres.transStatus))).toEqual(new Set(['Y']));
     expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([passed(ares)]);
   });
 
   test('a Mastercard passes with its own indicator', async () => {
-    const { ares } = await challenged(simulator, '05/38', [RIGHT], { acctNumber: '5555555555554444' });
+    const { ares } = await runChallenge(simulator, '05/38', [RIGHT], { acctNumber: '5555555555554444' });
     expect(resultsOf(simulator, ares)).toMatchObject([{ body: { eci: '02' } }]);
   });
 
   test.each([[RIGHT], [WRONG]])('06/38 fails with %j', async (form) => {
-    const { ares, last } = await challenged(simulator, '06/38', [form]);
+    const { ares, last } = await runChallenge(simulator, '06/38', [form]);
     expect(formOf(last).cres.transStatus).toBe('N');
     expect(resultsOf(simulator, ares).map(({ body }) => body)).toEqual([failed(ares, { interactionCounter: '01' })]);
   });
 
   test('05/39: the result comes two seconds after the browser is back', async () => {
-    const { ares, last } = await challenged(simulator, '05/39', [RIGHT]);
+    const { ares, last } = await runChallenge(simulator, '05/39', [RIGHT]);
     const back = performance.now();
     expect(formOf(last).cres.transStatus).toBe('Y');
     await pause(1800);
     expect(resultsOf(simulator, ares)).toEqual([]);
-    await until(() => resultsOf(simulator, ares).length === 1);
+    await waitUntil(() => resultsOf(simulator, ares).length === 1);
     expect(performance.now() - back).toBeLessThan(4000);
     expect(resultsOf(simulator, ares)).toMatchObject([{ isSigned: true, body: passed(ares) }]);
   });
 
   test('06/39: the result comes twice, as one event', async () => {
-    const { ares, last } = await challenged(simulator, '06/39', [RIGHT]);
+    const { ares, last } = await runChallenge(simulator, '06/39', [RIGHT]);
     expect(formOf(last).cres.transStatus).toBe('Y');
     const [first, second, ...more] = resultsOf(simulator, ares);
     expect(first).toMatchObject({ isSigned: true, body: passed(ares) });
@@ -546,7 +548,7 @@ describe('a challenge', () => {
     [RIGHT, 'Y'],
     [CANCEL, 'N'],
   ])('07/39, %j: the browser says %s, and the result never comes', async (form, transStatus) => {
-    const { ares, last } = await challenged(simulator, '07/39', [form]);
+    const { ares, last } = await runChallenge(simulator, '07/39', [form]);
     expect(formOf(last).cres.transStatus).toBe(transStatus);
     await pause(300);
     expect(resultsOf(simulator, ares)).toEqual([]);
@@ -555,7 +557,7 @@ describe('a challenge', () => {
   test.each([[RIGHT], [WRONG], [CANCEL]])(
     '08/39, %j: it fails, and the browser claims that it passed',
     async (form) => {
-      const { ares, last } = await challenged(simulator, '08/39', [form]);
+      const { ares, last } = await runChallenge(simulator, '08/39', [form]);
       expect(formOf(last).cres.transStatus).toBe('Y');
       expect(last.text).toContain('Not confirmed');
       expect(resultsOf(simulator, ares)).toMatchObject([{ isSigned: true, body: { transStatus: 'N' } }]);
@@ -564,10 +566,10 @@ describe('a challenge', () => {
   );
 
   test('a result that is not taken comes again, the same in every letter', async () => {
-    simulator.ear.answers.push(500, 'silence');
-    const { ares, last } = await challenged(simulator, '05/38', [RIGHT]);
+    simulator.receiver.answers.push(500, 'silence');
+    const { ares, last } = await runChallenge(simulator, '05/38', [RIGHT]);
     expect(formOf(last).cres.transStatus, 'the payer does not wait for it').toBe('Y');
-    await until(() => resultsOf(simulator, ares).length === 3);
+    await waitUntil(() => resultsOf(simulator, ares).length === 3);
     const heard = resultsOf(simulator, ares);
     expect(new Set(heard.map(({ id, body }) => JSON.stringify([id, body]))).size).toBe(1);
     expect(heard.every(({ isSigned }) => isSigned)).toBe(true);
@@ -575,22 +577,22 @@ describe('a challenge', () => {
 });
 
 test('the world is closed and opened again: a challenge goes on, and a result that was not taken is the same', async () => {
-  const file = join(folder, 'again', 'world.sqlite');
-  const threeDSServerURL = simulator.ear.url;
+  const file = join(folder, 'again', 'simulator.sqlite');
+  const threeDSServerURL = simulator.receiver.url;
   const before = await startTestSimulator({ file, notificationRetryMs: [300] });
-  const { ares: open } = await challenged(before, '05/38', [WRONG], { threeDSServerURL });
-  simulator.ear.answers.push(500);
-  const { ares: deaf } = await challenged(before, '05/38', [RIGHT], { threeDSServerURL });
+  const { ares: open } = await runChallenge(before, '05/38', [WRONG], { threeDSServerURL });
+  simulator.receiver.answers.push(500);
+  const { ares: deaf } = await runChallenge(before, '05/38', [RIGHT], { threeDSServerURL });
   await before.close();
   expect(resultsOf(simulator, deaf)).toHaveLength(1);
 
   const after = await startTestSimulator({ file });
-  await until(() => resultsOf(simulator, deaf).length === 2);
+  await waitUntil(() => resultsOf(simulator, deaf).length === 2);
   const [first, second] = resultsOf(simulator, deaf);
   expect(second).toEqual({ ...first, answered: 200 });
   expect(second).toMatchObject({ isSigned: true, body: { authenticationValue: PROOF } });
-  expect((await answer(after, open, WRONG)).text).toContain('You have one try left.');
-  await answer(after, open, RIGHT);
+  expect((await answerChallenge(after, open, WRONG)).text).toContain('You have one attempt left.');
+  await answerChallenge(after, open, RIGHT);
   expect(resultsOf(simulator, open)).toMatchObject([{ body: { transStatus: 'Y', interactionCounter: '03' } }]);
   await after.close();
 });
@@ -607,7 +609,10 @@ describe('what may not be known', () => {
 
   test('no number, no code and no proof is in the file, on a page or in an error', async () => {
     const where = join(folder, 'secrets');
-    const secretive = await startTestSimulator({ file: join(where, 'world.sqlite'), notificationRetryMs: [60_000] });
+    const secretive = await startTestSimulator({
+      file: join(where, 'simulator.sqlite'),
+      notificationRetryMs: [60_000],
+    });
     const shown: string[] = [];
     const proofs: string[] = [];
     const show = <Shown>(what: Shown): Shown => {
@@ -617,21 +622,21 @@ describe('what may not be known', () => {
     const submit = async (fields: Record<string, unknown>, more: Record<string, unknown> = {}) => {
       const card = { number: NUMBER, month: '01', year: '2038', cvv: CVV, holder: HOLDER, ...fields };
       const { body } = show(await secretive.submit({ brand: 'card', card, ...more }));
-      if (body.reference) show(await secretive.whole(body.reference));
+      if (body.reference) show(await secretive.details(body.reference));
       return body;
     };
 
     // A gateway that is deaf leaves every result in the outbox.
-    secretive.ear.answers.push(...Array.from({ length: 20 }, () => 500));
+    secretive.receiver.answers.push(...Array.from({ length: 20 }, () => 500));
     for (const expiry of ['05/38', '06/38', '05/39', '06/39', '07/39', '08/39']) {
       for (const form of [RIGHT, WRONG, CANCEL]) {
-        const { pages, ares } = await challenged(secretive, expiry, [form], { acctNumber: NUMBER });
+        const { pages, ares } = await runChallenge(secretive, expiry, [form], { acctNumber: NUMBER });
         show(pages);
         for (const { body } of resultsOf(secretive, ares)) proofs.push(body.authenticationValue ?? '');
       }
     }
     for (const expiry of ['07/38', '08/38', '01/38']) {
-      proofs.push((await ask(secretive, expiry, { acctNumber: NUMBER })).body.authenticationValue ?? '');
+      proofs.push((await sendAreq(secretive, expiry, { acctNumber: NUMBER })).body.authenticationValue ?? '');
     }
     const known = proofs.filter((proof) => proof !== '');
     expect(known.length).toBeGreaterThan(4);
@@ -651,11 +656,11 @@ describe('what may not be known', () => {
     for (const name of Object.keys(areqOf(secretive, '05/38')).filter(
       (one) => !/merchantName|URL|browser[AU]/.test(one),
     )) {
-      show(await ask(secretive, '05/38', { [name]: `${NUMBER}x` }));
+      show(await sendAreq(secretive, '05/38', { [name]: `${NUMBER}x` }));
     }
-    show(await carry(secretive, NUMBER));
-    show(await carry(secretive, toBase64url(NUMBER)));
-    show(await carry(secretive, toBase64url(JSON.stringify({ messageType: 'CReq', acctNumber: NUMBER }))));
+    show(await postCreq(secretive, NUMBER));
+    show(await postCreq(secretive, toBase64url(NUMBER)));
+    show(await postCreq(secretive, toBase64url(JSON.stringify({ messageType: 'CReq', acctNumber: NUMBER }))));
     for (const path of ['/v1/payments', '/3ds/areq']) {
       const response = await fetch(secretive.url + path, {
         method: 'POST',

@@ -1,10 +1,10 @@
-/** A 3DS server and a payer's browser, written by hand: they share no line with the world that they speak to. */
+/** A 3DS server and a payer's browser for tests; they share no code with the simulator. */
 import { randomUUID } from 'node:crypto';
-import type { Answer, Heard, TestSimulator } from './test-simulator.ts';
+import type { Answer, ReceivedMessage, TestSimulator } from './test-simulator.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Six bits a letter; what is left over at the end has to be nothing. */
+/** Decodes base64url; the unused bits at the end must be zero. */
 export function fromBase64url(text: string): string {
   const bits = [...text].map((letter) => {
     const value = ALPHABET.indexOf(letter);
@@ -23,7 +23,7 @@ export function toBase64url(text: string): string {
   return (all.match(/.{1,6}/g) ?? []).map((six) => ALPHABET[Number.parseInt(six.padEnd(6, '0'), 2)]).join('');
 }
 
-/** A card number that begins so, with its check digit. */
+/** A card number with this prefix and a valid check digit. */
 export function cardNumber(prefix: string, length = 16): string {
   const digits = prefix.padEnd(length - 1, '0');
   const sum = [...digits].reverse().reduce((total, digit, index) => {
@@ -37,21 +37,21 @@ export const VISA = '4111111111111111';
 
 type Fields = Record<string, unknown>;
 
-/** `05/38` as an AReq writes it. */
-const written = (expiry: string): string => expiry.split('/').reverse().join('');
+/** `05/38` in the format of an AReq. */
+const areqExpiry = (expiry: string): string => expiry.split('/').reverse().join('');
 
-/** A complete AReq with these fields in place of the usual ones. */
+/** A complete AReq; `fields` override the defaults. */
 export const areqOf = (simulator: TestSimulator, expiry: string, fields: Fields = {}): Fields => ({
   messageType: 'AReq',
   messageVersion: '2.2.0',
   messageCategory: '01',
   deviceChannel: '02',
   threeDSServerTransID: randomUUID(),
-  threeDSServerURL: simulator.ear.url,
+  threeDSServerURL: simulator.receiver.url,
   threeDSRequestorURL: 'https://pay.example.com',
   notificationURL: 'https://pay.example.com/3ds/1',
   acctNumber: VISA,
-  cardExpiryDate: written(expiry),
+  cardExpiryDate: areqExpiry(expiry),
   purchaseAmount: '1000',
   purchaseCurrency: '978',
   purchaseExponent: '2',
@@ -67,7 +67,7 @@ export const areqOf = (simulator: TestSimulator, expiry: string, fields: Fields 
   ...fields,
 });
 
-export const ask = (simulator: TestSimulator, expiry: string, fields: Fields = {}): Promise<Answer> =>
+export const sendAreq = (simulator: TestSimulator, expiry: string, fields: Fields = {}): Promise<Answer> =>
   simulator.call('POST', '/3ds/areq', areqOf(simulator, expiry, fields));
 
 export interface Page {
@@ -94,17 +94,17 @@ export const creqOf = (ares: Answer['body'], fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** The browser takes any text to the bank as its CReq. */
-export const carry = (simulator: TestSimulator, creq: string, sessionData?: string): Promise<Page> =>
+/** The browser posts this text as the CReq. */
+export const postCreq = (simulator: TestSimulator, creq: string, sessionData?: string): Promise<Page> =>
   post(`${simulator.url}/3ds/acs`, { creq, ...(sessionData !== undefined && { threeDSSessionData: sessionData }) });
 
 export const openChallenge = (
   simulator: TestSimulator,
   ares: Answer['body'],
   sessionData = 'c2Vzc2lvbg',
-): Promise<Page> => carry(simulator, toBase64url(JSON.stringify(creqOf(ares))), sessionData);
+): Promise<Page> => postCreq(simulator, toBase64url(JSON.stringify(creqOf(ares))), sessionData);
 
-export const answer = (
+export const answerChallenge = (
   simulator: TestSimulator,
   { acsTransID }: Answer['body'],
   form: Record<string, string>,
@@ -119,7 +119,7 @@ const unescaped = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** Where the page sends the browser, and with what. */
+/** The action and the hidden fields of the form on a page. */
 export function formOf({ text }: Page) {
   const action = unescaped(/<form method="post" action="([^"]*)">/.exec(text)?.[1] ?? '');
   const inputs = text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
@@ -129,19 +129,19 @@ export function formOf({ text }: Page) {
   return { action, values, cres: values.cres === undefined ? undefined : JSON.parse(fromBase64url(values.cres)) };
 }
 
-/** The results that the gateway was sent of a transaction. */
-export const resultsOf = (simulator: TestSimulator, { acsTransID }: Answer['body']): Heard[] =>
-  simulator.ear.heard.filter(({ body }) => body.acsTransID === acsTransID);
+/** The result messages (RReq) of a transaction. */
+export const resultsOf = (simulator: TestSimulator, { acsTransID }: Answer['body']): ReceivedMessage[] =>
+  simulator.receiver.received.filter(({ body }) => body.acsTransID === acsTransID);
 
-/** The whole way: AReq, CReq, the payer's answers one after the other. */
-export async function challenged(
+/** Runs a challenge: AReq, CReq, then the payer's answers. */
+export async function runChallenge(
   simulator: TestSimulator,
   expiry: string,
   forms: Record<string, string>[],
   fields: Fields = {},
 ) {
-  const { body: ares } = await ask(simulator, expiry, fields);
+  const { body: ares } = await sendAreq(simulator, expiry, fields);
   const pages = [await openChallenge(simulator, ares)];
-  for (const form of forms) pages.push(await answer(simulator, ares, form));
+  for (const form of forms) pages.push(await answerChallenge(simulator, ares, form));
   return { ares, pages, last: pages.at(-1) as Page };
 }

@@ -1,0 +1,87 @@
+/** Reads a payment request of the gateway and validates its members. */
+import { isObject, isText } from '../src/lib/json.ts';
+import type { Card } from './cards.ts';
+import type { Payment } from './ledger.ts';
+
+type SimulatorFields = 'id' | 'token' | 'method' | 'status' | 'reason' | 'confirmations' | 'createdAt' | 'dueAt';
+
+/** A payment as the gateway submits it, without the fields that the simulator adds. */
+export interface SubmittedPayment extends Omit<Payment, SimulatorFields> {
+  identifier: string;
+  email: string;
+  /** Not stored, because some of them are secrets. */
+  parameters: Readonly<Record<string, unknown>>;
+  card: Card | null;
+}
+
+export class BadRequest extends Error {
+  readonly statusCode = 400;
+}
+
+export const isName = (value: unknown): value is string => typeof value === 'string' && /^[\w.:-]{1,100}$/.test(value);
+export const isAmount = (value: unknown): value is string => typeof value === 'string' && /^[1-9]\d{0,17}$/.test(value);
+export const isCurrency = (value: unknown): value is string => typeof value === 'string' && /^[A-Z]{3,5}$/.test(value);
+
+/** An address for redirects or notifications. */
+export function isLink(value: unknown): value is string {
+  return isText(value, 4000) && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
+}
+
+export function must<Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value {
+  if (is(value)) return value;
+  throw new BadRequest(`${name} is not valid.`);
+}
+
+const may = <Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value | null =>
+  value === undefined || value === null || value === '' ? null : must(value, is, name);
+
+const isLongText = (value: unknown): value is string => isText(value, 10_000);
+const isDirection = (value: unknown): value is 'in' | 'out' => value === 'in' || value === 'out';
+const isMethodList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isLongText);
+
+/** The parameters in which the crypto brands expect the coin. */
+const COIN_PARAMETERS = ['payment_currency', 'cryptoCurrency'];
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Checks only the types; the simulated bank validates the card. */
+function readCard(request: Record<string, unknown>): Card | null {
+  if (request.brand !== 'card') return null;
+  const card = request.direction === 'out' ? may(request.card, isObject, 'card') : must(request.card, isObject, 'card');
+  const authentication = may(request.authentication, isObject, 'authentication');
+  return (
+    card && {
+      number: textOf(card.number),
+      month: textOf(card.month),
+      year: textOf(card.year),
+      transStatus: textOf(authentication?.transStatus),
+      isPayerAbsent: request.recurring === true || request.direction === 'out',
+    }
+  );
+}
+
+export function readPaymentRequest(body: unknown): SubmittedPayment {
+  const request = must(body, isObject, 'The body');
+  const merchant = must(request.merchant, isObject, 'merchant');
+  const payer = may(request.payer, isObject, 'payer') ?? {};
+  const parameters = may(request.parameters, isObject, 'parameters') ?? {};
+  return {
+    reference: must(request.reference, isName, 'reference'),
+    brand: must(request.brand, isName, 'brand'),
+    mid: must(merchant.mid, isName, 'merchant.mid'),
+    merchant: may(merchant.name, isLongText, 'merchant.name') ?? '',
+    direction: must(request.direction, isDirection, 'direction'),
+    amount: must(request.amount, isAmount, 'amount'),
+    currency: must(request.currency, isCurrency, 'currency'),
+    capture: request.capture === false ? 0 : 1,
+    description: may(request.description, isLongText, 'description') ?? '',
+    identifier: may(request.identifier, isLongText, 'identifier') ?? '',
+    email: may(payer.email, isLongText, 'payer.email') ?? '',
+    parameters,
+    card: readCard(request),
+    methods: JSON.stringify(may(request.methods, isMethodList, 'methods') ?? []),
+    coin: COIN_PARAMETERS.map((name) => parameters[name]).find(isCurrency) ?? null,
+    returnUrl: may(request.return_url, isLink, 'return_url'),
+    notifyUrl: may(request.notify_url, isLink, 'notify_url'),
+  };
+}
