@@ -1,4 +1,4 @@
-/** The back button brings a page back as it was left: it shows nothing of a card, and leads nowhere twice. */
+/** The back button: a restored page shows no card data and does not submit or redirect again. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
@@ -19,10 +19,10 @@ import {
 const stage = setStage({ keepsPages: true });
 const CARD = { methods: ['card'] };
 
-/** A page that was kept is not loaded. */
+/** A page from the back/forward cache does not fire `load`. */
 const goBack = (page: Page) => page.goBack({ waitUntil: 'commit' });
 
-/** A payer, and what each page showed of a card at the moment when it was brought back. */
+/** A payer, and the card data that each restored page showed. */
 async function payer(): Promise<{ page: Page; restored: string[] }> {
   const page = await stage.payer();
   const restored: string[] = [];
@@ -34,17 +34,17 @@ async function payer(): Promise<{ page: Page; restored: string[] }> {
   return { page, restored };
 }
 
-/** The page was brought back, and showed nothing of a card; a browser may tell so twice. */
-async function cameBackEmpty(restored: readonly string[]): Promise<void> {
-  const message = 'the browser kept the page and brought it back: how often';
+/** The page was restored without card data; browsers may fire the event twice. */
+async function wasRestoredEmpty(restored: readonly string[]): Promise<void> {
+  const message = 'how often the browser restored the page';
   await expect.poll(() => restored.length, { message }).toBeGreaterThan(0);
   expect([...new Set(restored)], 'with nothing in it').toEqual(['']);
 }
 
-/** What the page says is wrong. */
+/** The errors that the page shows. */
 const problems = (page: Page) => page.locator('[aria-invalid], .error:visible, .notice:visible').allTextContents();
 
-test('after paying the form comes back empty and becomes the page of what was paid', async () => {
+test('after a payment the restored form is empty and becomes the result page', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page);
@@ -52,11 +52,11 @@ test('after paying the form comes back empty and becomes the page of what was pa
   await goBack(page);
   await reads(page, en.paid);
   expect(await page.getByRole('button').count()).toBe(0);
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a form that was left before it was sent comes back empty, and pays', async () => {
+test('a form that was left before submission is restored empty, and can pay', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, CARD);
   await fillCard(page);
@@ -64,13 +64,13 @@ test('a form that was left before it was sent comes back empty, and pays', async
   await isAtShop(page, stage, 'basket');
   await goBack(page);
   await cardForm(page).number.waitFor();
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a form that comes back after another tab has paid becomes the page of what was paid', async () => {
+test('a form that is restored after another tab has paid becomes the result page', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, CARD);
   await fillCard(page);
@@ -82,11 +82,11 @@ test('a form that comes back after another tab has paid becomes the page of what
   await isAtShop(other, stage, 'thanks');
   await goBack(page);
   await reads(page, en.paid);
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who goes back from the shop after paying stays at what was paid', async () => {
+test('a payer who goes back from the shop after paying stays on the result page', async () => {
   const { page, restored } = await payer();
   await stopTime(page);
   await stage.visit(page, CARD);
@@ -97,10 +97,10 @@ test('who goes back from the shop after paying stays at what was paid', async ()
   await page.clock.fastForward(20_000);
   await reads(page, en.paid);
   expect(await page.locator('[data-with-go]').isHidden()).toBe(true);
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
 });
 
-test('who goes back from the bank to the form of the card stays with us, and can cancel or go on', async () => {
+test('a payer who goes back from the bank to the card form can cancel or continue', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
@@ -108,7 +108,7 @@ test('who goes back from the bank to the form of the card stays with us, and can
   await page.getByLabel('One-time code').waitFor();
   await page.evaluate('history.go(-2)');
   await reads(page, en.unfinished);
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   await page.getByRole('link', { name: en.cancel }).click();
   await isAtShop(page, stage, 'basket');
   await goBack(page);
@@ -118,7 +118,7 @@ test('who goes back from the bank to the form of the card stays with us, and can
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a form that was left with something wrong comes back empty, and with nothing marked', async () => {
+test('a form that was left with errors is restored empty and without errors', async () => {
   const { page, restored } = await payer();
   await stage.visit(page, CARD);
   await fillCard(page, '13/38');
@@ -128,11 +128,11 @@ test('a form that was left with something wrong comes back empty, and with nothi
   await isAtShop(page, stage, 'basket');
   await goBack(page);
   await cardForm(page).number.waitFor();
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   expect(await problems(page)).toEqual([]);
 });
 
-test('a form of refused details is empty when it is left, too', async () => {
+test('a form with refused values is cleared when it is left', async () => {
   const { page } = await payer();
   await stage.visit(page, CARD);
   await payByCard(page, '05/20');
@@ -140,19 +140,19 @@ test('a form of refused details is empty when it is left, too', async () => {
   const { expiry, holder } = cardForm(page);
   const typed = () => Promise.all([expiry, holder].map((input) => input.inputValue()));
   expect(await typed()).toEqual(['05/20', 'Ada Byron']);
-  // This browser keeps no page that was answered like this; others do.
+  // This browser does not cache a page with this status; others do.
   await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
   expect([await typed(), await problems(page)]).toEqual([['', ''], []]);
 });
 
-test('the page that leads to the bank comes back with a button that can be pressed, and does not go on by itself', async () => {
+test('the restored redirect page has an enabled button and does not submit by itself', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
   await page.getByLabel('One-time code').waitFor();
   await goBack(page);
   await page.getByRole('button', { name: en.goToBank }).click();
-  await cameBackEmpty(restored);
+  await wasRestoredEmpty(restored);
   await confirmAtBank(page);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);

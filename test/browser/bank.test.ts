@@ -1,4 +1,4 @@
-/** A payer is sent on to the bank of the card, or to a provider, and comes back: having paid, or not, or too early. */
+/** Redirects to the card issuer or a provider, and the return after a payment, without one, or too early. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
@@ -9,10 +9,10 @@ const CARD = { methods: ['card'] };
 const NOTHING = { settled: 0, submitted: 0, moved: 0 };
 const AT_BANK = 'Confirm your payment';
 
-/** The page of the simulated provider, where the payer decides. */
+/** Presses a button on the page of the simulated provider. */
 const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
 
-test('the bank wants a code, gets the right one, and the payer is back at the shop', async () => {
+test('a challenge with the right code returns the payer to the shop', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
@@ -24,7 +24,7 @@ test('the bank wants a code, gets the right one, and the payer is back at the sh
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who fails at the bank, or cancels there, is told so, and can try again', async () => {
+test('a payer who fails or cancels the challenge sees the decline and can try again', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '06/38');
@@ -40,7 +40,7 @@ test('who fails at the bank, or cancels there, is told so, and can try again', a
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who leaves the bank by the back button is not sent there again by itself, and can go on', async () => {
+test('a payer who leaves the bank by the back button is not redirected again, and can continue', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
@@ -53,7 +53,7 @@ test('who leaves the bank by the back button is not sent there again by itself, 
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who leaves the bank for good has not paid, and learns it when the time is over', async () => {
+test('a challenge that is abandoned is not paid and expires', async () => {
   const merchant = await stage.shop.newMerchant();
   const page = await stage.payer();
   const session = await stage.visit(page, CARD, merchant);
@@ -67,7 +67,7 @@ test('who leaves the bank for good has not paid, and learns it when the time is 
   await isAtShop(page, stage, 'expired');
 });
 
-test('a bank that opens in a window of its own opens when its payer presses, and can be opened again', async () => {
+test('a challenge in a new window opens on a click, and can be opened again', async () => {
   const merchant = await stage.shop.newMerchant({ three_ds_link_target: '_blank' });
   const page = await stage.payer();
   await stopTime(page);
@@ -96,9 +96,9 @@ test('a bank that opens in a window of its own opens when its payer presses, and
 });
 
 test.each([
-  ['after the payer', '05/39'],
+  ['after the payer returned', '05/39'],
   ['twice', '06/39'],
-])('the word of the bank that comes %s pays once', async (_, expiry) => {
+])('a challenge result that arrives %s pays once', async (_, expiry) => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, expiry);
@@ -107,7 +107,7 @@ test.each([
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('what the browser says of the bank is not believed', async () => {
+test('the challenge status of the browser is ignored', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '08/39');
@@ -116,7 +116,7 @@ test('what the browser says of the bank is not believed', async () => {
   expect(await stage.paidTimes(session)).toEqual(NOTHING);
 });
 
-test('a card whose acquirer has a page of its own is paid there', async () => {
+test('a card payment on the page of the acquirer', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '12/39');
@@ -128,7 +128,7 @@ test('a card whose acquirer has a page of its own is paid there', async () => {
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a payer who is back before the provider’s news goes on where they left off, or sees the news come', async () => {
+test('a payer who returns before the provider’s notification can continue, and sees the result when it arrives', async () => {
   const page = await stage.payer();
   await stopTime(page);
   const session = await stage.visit(page, { methods: ['doc-a'] });
@@ -139,7 +139,7 @@ test('a payer who is back before the provider’s news goes on where they left o
   await page.getByRole('link', { name: en.openAgain }).click();
   await decide(page, 'Walk away without paying');
   await reads(page, en.unfinished);
-  // The provider decides while the payer looks at our page.
+  // The provider decides while the payment page is open.
   const elsewhere = await stage.payer();
   await elsewhere.goto((await stage.checkout.atProvider(session.id)).payer_page);
   await decide(elsewhere, 'Approve');
@@ -151,7 +151,7 @@ test('a payer who is back before the provider’s news goes on where they left o
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who was declined in the only way there is, is not told of others', async () => {
+test('a decline of the only method does not suggest other methods', async () => {
   const page = await stage.payer();
   await stage.visit(page, { methods: ['doc-a'] });
   await field(page, 'parameters[document_number]').fill('45678912');
@@ -160,7 +160,7 @@ test('who was declined in the only way there is, is not told of others', async (
   await page.getByRole('alert').getByText(`${en.noMoney} ${en.trySame}`, { exact: true }).waitFor();
 });
 
-test('a payer who is back after the provider’s news goes straight to the shop; one who declined can try again', async () => {
+test('a payer who returns after the provider’s notification goes to the shop; one who declined can try again', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, { methods: ['doc-a', 'card'] });
   await page.goto(`${session.url}?method=doc-a`);

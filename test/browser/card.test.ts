@@ -1,4 +1,4 @@
-/** A payer types a card in a real browser: it helps while they type, says what is wrong, and pays once. */
+/** The card form in a real browser: formatting, validation, and a single payment. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import { cardForm, fillCard, focused, isAtShop, marked, ONCE, payByCard, reads, setStage, way } from './stage.ts';
@@ -12,7 +12,7 @@ const PROBLEMS = {
   card_holder: en.cardProblems.holder,
 };
 
-test('a card is typed with the keyboard alone, Enter pays, and the payer is back at the shop', async () => {
+test('pays with the keyboard alone and returns to the shop', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   const typed = [
@@ -24,7 +24,9 @@ test('a card is typed with the keyboard alone, Enter pays, and the payer is back
   for (const [name, keys, shown] of typed) {
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe(name);
-    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'focus is seen').toBe('solid');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'focus is visible').toBe(
+      'solid',
+    );
     await page.keyboard.type(keys);
     expect(await page.evaluate('document.activeElement.value')).toBe(shown);
   }
@@ -34,7 +36,7 @@ test('a card is typed with the keyboard alone, Enter pays, and the payer is back
   expect(stage.shop.logs.join('')).not.toContain('5555555555554444');
 });
 
-test('while a number is typed or pasted, it is spaced as on the card and its network is named', async () => {
+test('groups the digits of a number and shows its network while it is entered', async () => {
   const page = await stage.payer();
   await stage.visit(page, CARD);
   const { number } = cardForm(page);
@@ -62,7 +64,7 @@ test('while a number is typed or pasted, it is spaced as on the card and its net
   expect(await number.inputValue(), 'the caret has stayed there').toBe('4111 1123 1');
 });
 
-test('nothing stands over a number, on the smallest phone and from right to left', async () => {
+test('nothing covers the number, on the smallest phone and right-to-left', async () => {
   const page = await stage.payer({ viewport: { width: 320, height: 640 } });
   const { url } = await stage.open(CARD);
   for (const language of ['en', 'ar']) {
@@ -73,11 +75,13 @@ test('nothing stands over a number, on the smallest phone and from right to left
     await page.locator('#network').getByText('UnionPay').waitFor();
     const [input, network] = await Promise.all([number.boundingBox(), page.locator('#network').boundingBox()]);
     expect((network?.y ?? 0) + (network?.height ?? 0)).toBeLessThanOrEqual(input?.y ?? 0);
-    expect(await number.evaluate((input) => input.scrollWidth - input.clientWidth), 'all of it is seen').toBe(0);
+    expect(await number.evaluate((input) => input.scrollWidth - input.clientWidth), 'the whole number is visible').toBe(
+      0,
+    );
   }
 });
 
-test('browsers can fill the form in, whichever way they write the year', async () => {
+test('supports autofill, with years of two and four digits', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   const { number, expiry, cvv, holder } = cardForm(page);
@@ -89,7 +93,7 @@ test('browsers can fill the form in, whichever way they write the year', async (
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('what is wrong is said at once beside the field, the first of them is ready to be typed in, and nothing is sent', async () => {
+test('shows errors beside the fields, focuses the first, and submits nothing', async () => {
   const page = await stage.payer();
   const { url, id } = await stage.visit(page, CARD);
   const { number, expiry, cvv, holder, pay } = cardForm(page);
@@ -116,19 +120,19 @@ test('what is wrong is said at once beside the field, the first of them is ready
   await pay.click();
   await page.getByRole('alert').waitFor();
   expect([await marked(page), await focused(page)]).toEqual([{ card_expiry: en.cardProblems.expired }, 'card_expiry']);
-  expect(await Promise.all([number, cvv].map((input) => input.inputValue())), 'secrets do not come back').toEqual([
+  expect(await Promise.all([number, cvv].map((input) => input.inputValue())), 'secrets are not repeated').toEqual([
     '',
     '',
   ]);
   expect(await stage.checkout.events(id)).toEqual(['opened']);
 });
 
-test('a declined payer is told plainly, and pays with another card', async () => {
+test('shows a decline, and the payer pays with another card', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '02/38');
   await page.getByRole('alert').getByText(`${en.noMoney} ${en.tryCard}`).waitFor();
-  expect(await page.title(), 'heard first').toMatch(en.declined);
+  expect(await page.title(), 'the title announces the decline').toMatch(en.declined);
   expect(await cardForm(page).number.inputValue()).toBe('');
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');
@@ -136,7 +140,7 @@ test('a declined payer is told plainly, and pays with another card', async () =>
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a saved card needs its code alone; another one can be typed in its place', async () => {
+test('a saved card needs only its security code; another card can be used instead', async () => {
   const merchant = await stage.shop.newMerchant();
   const { token } = await stage.checkout.paidByCard({}, merchant);
   const page = await stage.payer();
@@ -157,7 +161,7 @@ test('a saved card needs its code alone; another one can be typed in its place',
   expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
 });
 
-test('the payer who does not want to pay goes back to the shop, and nothing was sent', async () => {
+test('cancelling returns to the shop and submits nothing', async () => {
   const page = await stage.payer();
   const { id } = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();

@@ -1,4 +1,4 @@
-/** Every kind of brand that asks its payer for something, filled in by a payer: first nothing at all, then rightly. */
+/** The fields of every kind of brand: first submitted empty, then with valid values. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
@@ -13,11 +13,11 @@ const from = (country: string): Body => ({ billing_address: { country } });
 const KINDS: Readonly<
   Record<string, { brands: [brand: string, session?: Body][]; arrives(page: Page): Promise<void> }>
 > = {
-  'is paid at once': {
+  'pays at once': {
     brands: [['vcard'], ['pin-a']],
     arrives: (page) => isAtShop(page, stage, 'thanks'),
   },
-  'goes on to a bank or provider': {
+  'is redirected to a bank or provider': {
     brands: [
       ['bank-a'],
       ['doc-a'],
@@ -31,7 +31,7 @@ const KINDS: Readonly<
     ],
     arrives: (page) => page.getByRole('button', { name: 'Walk away without paying' }).waitFor(),
   },
-  'goes on to a lender or an aggregator': {
+  'is redirected to a lender or an aggregator': {
     brands: [['bnpl-a'], ['bnpl-b'], ['agg-a', from('TR')], ['agg-e', from('VN')]],
     arrives: (page) => page.getByRole('button', { name: 'Walk away without paying' }).waitFor(),
   },
@@ -45,7 +45,7 @@ const KINDS: Readonly<
   },
 };
 
-test.each(Object.entries(KINDS))('a payer who fills in what is missing %s', async (_, { brands, arrives }) => {
+test.each(Object.entries(KINDS))('a payer who fills in the missing fields %s', async (_, { brands, arrives }) => {
   const page = await stage.payer();
   for (const [brand, fields] of brands) {
     const right = { identifier: 'success@example.com', ...BRAND_EXPECTATIONS[brand]?.complete };
@@ -62,13 +62,13 @@ test.each(Object.entries(KINDS))('a payer who fills in what is missing %s', asyn
       const hasChoices = (await input.locator('option').count()) > 0;
       await (hasChoices ? input.selectOption(value) : input.fill(value));
     }
-    expect(await marked(page), `${brand} is right`).toEqual({});
+    expect(await marked(page), `${brand} is valid`).toEqual({});
     await next(page);
     await arrives(page);
   }
 });
 
-test('what the form takes and the rules do not is said by the server, and what was typed is still there', async () => {
+test('shows errors that only the server detects, and keeps the entered values', async () => {
   const page = await stage.payer();
   const { id } = await stage.visit(page, { methods: ['bank-a'] });
   await field(page, 'payer_first_name').fill('Ada');

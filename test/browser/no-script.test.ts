@@ -1,4 +1,4 @@
-/** Everything works in a browser that runs no scripts. */
+/** The payment pages without JavaScript. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
@@ -21,7 +21,7 @@ const stage = setStage();
 const withoutScripts = (): Promise<Page> => stage.payer({ javaScriptEnabled: false });
 const next = (page: Page): Promise<void> => page.getByRole('button', { name: en.next }).click();
 
-test('a card: what is wrong is marked, a decline is told, and then it pays', async () => {
+test('card: shows errors and a decline, then pays', async () => {
   const page = await withoutScripts();
   const session = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
@@ -40,7 +40,7 @@ test('a card: what is wrong is marked, a decline is told, and then it pays', asy
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('the bank of a card: the payer presses where the page would have gone on by itself', async () => {
+test('challenge: the payer presses the button that is otherwise submitted automatically', async () => {
   const page = await withoutScripts();
   const session = await stage.visit(page, { methods: ['card'] });
   await payByCard(page, '05/38');
@@ -52,7 +52,7 @@ test('the bank of a card: the payer presses where the page would have gone on by
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('the fields of a brand', async () => {
+test('brand fields', async () => {
   const page = await withoutScripts();
   const session = await stage.visit(page, { methods: ['crypto-a'] });
   await next(page);
@@ -66,7 +66,7 @@ test('the fields of a brand', async () => {
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a code: the page looks again by itself', async () => {
+test('QR code: the page reloads itself', async () => {
   const page = await withoutScripts();
   const session = await stage.visit(page, { methods: ['ips'], order: { currency: 'RSD' } });
   await next(page);

@@ -1,4 +1,4 @@
-/** Whatever a payer presses, reloads, opens twice or goes back to: one order is paid once. */
+/** An order is paid once, whatever a payer presses, reloads, opens twice or goes back to. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Route } from '../support/browser.ts';
@@ -18,9 +18,9 @@ import {
 const stage = setStage();
 const CARD = { methods: ['card'] };
 
-test('a button that was pressed twice pays once, and says that it works', async () => {
+test('a double click pays once, and the button shows progress', async () => {
   const page = await stage.payer();
-  // The browser leaves the page at once, so it is the page itself that tells what the payer saw of it.
+  // The browser leaves the page at once, so the page itself records what it showed.
   await page.addInitScript(`addEventListener('submit', ({ target }) => queueMicrotask(() => {
     const { disabled, textContent } = target.querySelector('button');
     console.info(JSON.stringify([target.ariaBusy, disabled, textContent]));
@@ -38,12 +38,12 @@ test('a button that was pressed twice pays once, and says that it works', async 
   expect([sent, await stage.paidTimes(session)]).toEqual([1, ONCE]);
 });
 
-test('a form that was sent and stopped on the way can be sent again, and pays once', async () => {
+test('a submission that was interrupted can be repeated, and pays once', async () => {
   const page = await stage.payer();
   await stopTime(page);
   const session = await stage.visit(page, CARD);
   await fillCard(page);
-  // Nothing arrives, and the page stays as it is, as when its payer stops the loading.
+  // The request does not arrive and the page stays, as if the payer stopped loading.
   await page.route(session.url, (route) => route.fulfill({ status: 204 }));
   await cardForm(page).pay.click();
   expect(await page.getByRole('button', { name: en.paying }).isDisabled()).toBe(true);
@@ -54,7 +54,7 @@ test('a form that was sent and stopped on the way can be sent again, and pays on
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a page that is turned to asks once, however often it is told so', async () => {
+test('a page that becomes visible polls once, however many events it gets', async () => {
   const page = await stage.payer();
   await stage.visit(page, CARD);
   const held: Route[] = [];
@@ -77,7 +77,7 @@ test('a page that is turned to asks once, however often it is told so', async ()
 });
 
 test.each([true, false])(
-  'a form that is sent twice at the same time pays once: scripts %j',
+  'a form that is submitted twice at the same time pays once: JavaScript %j',
   async (javaScriptEnabled) => {
     const [first, second] = await Promise.all([stage.payer({ javaScriptEnabled }), stage.payer({ javaScriptEnabled })]);
     const session = await stage.visit(first, CARD);
@@ -92,7 +92,7 @@ test.each([true, false])(
   },
 );
 
-test('a second tab learns by itself that the first has paid, and a form that is sent all the same pays nothing', async () => {
+test('a second tab detects that the first has paid, and a form that is still submitted pays nothing', async () => {
   const first = await stage.payer();
   const session = await stage.visit(first, CARD);
   const [second, third] = [await first.context().newPage(), await first.context().newPage()];
@@ -107,7 +107,7 @@ test('a second tab learns by itself that the first has paid, and a form that is 
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('two windows side by side: the second learns that the first has paid as soon as its payer turns to it', async () => {
+test('a second window detects that the first has paid as soon as it gets the focus', async () => {
   const first = await stage.payer();
   const session = await stage.visit(first, CARD);
   const second = await first.context().newPage();
@@ -121,7 +121,7 @@ test('two windows side by side: the second learns that the first has paid as soo
 });
 
 test.each([true, false])(
-  'a second tab that is still open at another way to pay cannot pay what is paid: scripts %j',
+  'a second tab with another payment method cannot pay again: JavaScript %j',
   async (javaScriptEnabled) => {
     const first = await stage.payer({ javaScriptEnabled });
     const session = await stage.open({ methods: ['card', 'doc-a'] });
@@ -138,7 +138,7 @@ test.each([true, false])(
   },
 );
 
-test('a second tab that sends another card while the first is at the bank is led to the same bank', async () => {
+test('a second tab that submits another card during a challenge is redirected to the same challenge', async () => {
   const first = await stage.payer();
   const session = await stage.visit(first, CARD);
   const second = await first.context().newPage();
@@ -155,7 +155,7 @@ test('a second tab that sends another card while the first is at the bank is led
   await reads(first, en.paid);
 });
 
-test('back and reload after paying show what was paid, and pay nothing', async () => {
+test('back and reload after a payment show the result and pay nothing', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page);
@@ -167,7 +167,7 @@ test('back and reload after paying show what was paid, and pay nothing', async (
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a page of refused details that is loaded again sends them again, and pays nothing', async () => {
+test('reloading a page with refused values submits them again and pays nothing', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/20');
@@ -180,7 +180,7 @@ test('a page of refused details that is loaded again sends them again, and pays 
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('the form of another site is not taken', async () => {
+test('refuses a form that another site submits', async () => {
   const page = await stage.payer();
   const session = await stage.open(CARD);
   await page.goto(`${stage.origin}/elsewhere`);

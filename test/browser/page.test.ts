@@ -1,4 +1,4 @@
-/** The page is its merchant's, with a colour, a logo and frames; and its payer's, who may want large letters and no motion. */
+/** Branding and framing of the payment page, and its accessibility settings. */
 import { expect, test } from 'vitest';
 import { ar } from '../../src/pages/locales/ar.ts';
 import { en } from '../../src/pages/locales/en.ts';
@@ -9,7 +9,7 @@ import { cardForm, field, isAtShop, ONCE, payByCard, reads, setStage, way } from
 const stage = setStage();
 const CARD = { methods: ['card'] };
 
-test('another site cannot show the page in a frame', async () => {
+test('other sites cannot frame the page', async () => {
   const page = await stage.payer({ complains: /frame/i });
   const { url } = await stage.open(CARD);
   const refused = page.waitForEvent('console', (message) => /frame/i.test(message.text()));
@@ -19,7 +19,7 @@ test('another site cannot show the page in a frame', async () => {
   expect(page.frames().map((frame) => frame.url())).not.toContain(url);
 });
 
-test('a shop that the account names shows the page in a frame, where a card is paid', async () => {
+test('an allowed shop can frame the page, and a card is paid in the frame', async () => {
   const merchant = await stage.shop.newMerchant({ frame_ancestors: [stage.origin] });
   const page = await stage.payer();
   const session = await stage.open(CARD, merchant);
@@ -34,7 +34,7 @@ test('a shop that the account names shows the page in a frame, where a card is p
   expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
 });
 
-test('a merchant has a colour and a logo, and what is written on the colour can be read', async () => {
+test('shows the colour and the logo of the merchant, with readable text', async () => {
   const branding = { name: 'Tea & Sons', logo: `${stage.origin}/logo.svg`, colour: '#ffe600' };
   const merchant = await stage.shop.newMerchant({ branding });
   const page = await stage.payer();
@@ -46,7 +46,7 @@ test('a merchant has a colour and a logo, and what is written on the colour can 
   expect(await page.evaluate(button)).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)']);
 });
 
-test('nothing moves for a payer who wants no motion', async () => {
+test('respects reduced motion', async () => {
   const page = await stage.payer({ reducedMotion: 'reduce' });
   await stage.visit(page, CARD);
   await payByCard(page, '01/39');
@@ -57,7 +57,7 @@ test('nothing moves for a payer who wants no motion', async () => {
   await expect.poll(() => page.evaluate(moving)).toBeGreaterThan(0);
 });
 
-test('a code stays black on white for a payer whose browser chooses the colours', async () => {
+test('a QR code stays black on white with forced colours', async () => {
   const page = await stage.payer({ forcedColors: 'active', colorScheme: 'dark' });
   await stage.visit(page, { methods: ['ips'], order: { currency: 'RSD' } });
   await page.getByRole('button', { name: en.next }).click();
@@ -66,7 +66,7 @@ test('a code stays black on white for a payer whose browser chooses the colours'
   expect(await page.evaluate(ground)).toBe('rgb(255, 255, 255)');
 });
 
-test('an amount stands in one line, however large; a long description shows its beginning, and all of it on demand', async () => {
+test('a large amount stays on one line; a long description is collapsed and can be expanded', async () => {
   const page = await stage.payer();
   const order = { amount: '123456789012.345', currency: 'KWD', description: 'Tea, and more tea. '.repeat(50) };
   const { url } = await stage.open({ ...CARD, order });
@@ -83,7 +83,7 @@ test('an amount stands in one line, however large; a long description shows its 
   }
 });
 
-test('letters of twice the size stand nowhere out of their place, on the smallest phone', async () => {
+test('text of twice the size fits the layout on the smallest phone', async () => {
   const page = await stage.payer({ viewport: { width: 320, height: 640 } });
   const transfer = await stage.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
   expect((await fill(transfer.url, { bank_cuil: '20123456786' })).status).toBe(303);
@@ -99,7 +99,7 @@ test('letters of twice the size stand nowhere out of their place, on the smalles
   }
 });
 
-test('a description that can be seen whole has nothing more to show', async () => {
+test('a short description has no control to expand it', async () => {
   const page = await stage.payer({ viewport: { width: 480, height: 800 } });
   const description = `${'Tea, and more tea. '.repeat(10)}And a cup too.`;
   await stage.visit(page, { ...CARD, order: { description } });
@@ -107,7 +107,7 @@ test('a description that can be seen whole has nothing more to show', async () =
   expect(await page.getByText(en.wholeText).count()).toBe(0);
 });
 
-test('of a description from left to right its end is cut off, on a page from right to left, too', async () => {
+test('truncates the end of a left-to-right description, also on a right-to-left page', async () => {
   const page = await stage.payer({ extraHTTPHeaders: { 'accept-language': 'ar' } });
   const traits =
     "(({ direction, textAlign }) => [direction, textAlign])(getComputedStyle(document.querySelector('.what')))";
@@ -119,7 +119,7 @@ test('of a description from left to right its end is cut off, on a page from rig
   expect(await page.evaluate(OVERFLOW), 'the sign that there is more is seen').toEqual([]);
 });
 
-test('a way to pay is chosen with the keyboard, and what cannot be pressed any more is not offered', async () => {
+test('a payment method can be chosen with the keyboard, and unavailable methods are not offered', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, { methods: ['card', 'vcard'] });
   await page.keyboard.press('Tab');

@@ -1,4 +1,4 @@
-/** A provider that wants its payers to come with a form: our page sends them there with what the provider asked for. */
+/** A provider that expects a redirect by POST: the page submits a form with the provider's parameters. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page, PayerOptions } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { field, isAtShop, ONCE, reads, setStage, wantForms } from './stage.ts';
 
 const stage = setStage();
 const VALUES = { token: 'a+b/c==', note: 'Tea & "more" <b>чај</b>', empty: '' };
-/** The provider's door: it takes the form and shows its page. */
+/** The provider's page that receives the form. */
 let door: TestReceiver;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => door?.close());
 
-/** A payer who has filled in what the brand needs. */
+/** A payer who has filled in the brand fields. */
 async function onTheWay(options?: PayerOptions): Promise<{ page: Page; session: Session }> {
   const page = await stage.payer(options);
   const session = await stage.visit(page, { methods: ['doc-a'] });
@@ -30,7 +30,7 @@ async function onTheWay(options?: PayerOptions): Promise<{ page: Page; session: 
   return { page, session };
 }
 const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
-/** Every form that came to the door. */
+/** Every form that the provider received. */
 const posted = () =>
   door.received.map(({ method, body }) => {
     const { page, ...values } = Object.fromEntries(new URLSearchParams(String(body)));
@@ -38,7 +38,7 @@ const posted = () =>
   });
 const FORM = { method: 'POST', values: VALUES, hasPage: true };
 
-test('the payer goes on by themselves, with exactly what the provider wants to know, and comes back having paid', async () => {
+test('the page submits exactly the provider’s parameters by itself, and the payer returns after paying', async () => {
   const { page, session } = await onTheWay();
   await decide(page, 'Approve');
   await isAtShop(page, stage, 'thanks');
@@ -47,7 +47,7 @@ test('the payer goes on by themselves, with exactly what the provider wants to k
   expect(door.received[0]?.headers.referer, 'the link of the payer is told to nobody').toBeUndefined();
 });
 
-test('without scripts the payer presses the one button that there is', async () => {
+test('without JavaScript the payer presses the button', async () => {
   const { page, session } = await onTheWay({ javaScriptEnabled: false });
   await reads(page, en.oneMoreStep);
   expect([await page.getByRole('button').count(), posted()]).toEqual([1, []]);
@@ -58,7 +58,7 @@ test('without scripts the payer presses the one button that there is', async () 
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who goes back is not sent there again by itself, and can go on or back to the shop', async () => {
+test('a payer who goes back is not redirected again, and can continue or return to the shop', async () => {
   const { page, session } = await onTheWay();
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await page.goBack();
@@ -73,7 +73,7 @@ test('who goes back is not sent there again by itself, and can go on or back to 
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('who is back too early goes on with the same form', async () => {
+test('a payer who returns too early continues with the same form', async () => {
   const { page, session } = await onTheWay();
   await decide(page, 'Walk away without paying');
   await reads(page, en.unfinished);

@@ -1,4 +1,4 @@
-/** A payer waits on our page: for a code to be scanned, a transfer to arrive, an app to approve, or for the time to end. */
+/** The waiting pages: QR code, transfer, approval in an app, and expiry. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './s
 
 const stage = setStage();
 
-/** Opens the page of one brand; in the browser time passes only when the test says so. */
+/** Opens the page of one brand; the clock of the browser is controlled by the test. */
 async function waits(fields: Body, merchant?: Merchant): Promise<{ page: Page; session: Session }> {
   const page = await stage.payer();
   await stopTime(page);
@@ -25,7 +25,7 @@ const secondsOf = async (page: Page): Promise<number> => {
   return minutes * 60 + seconds;
 };
 
-test('a code is scanned, the bank says so, and the page goes to the end and back to the shop by itself', async () => {
+test('a QR code is paid: the page shows the result and returns to the shop by itself', async () => {
   const { page, session } = await waits(IPS);
   await next(page);
   await reads(page, en.scanToPay);
@@ -42,7 +42,7 @@ test('a code is scanned, the bank says so, and the page goes to the end and back
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a code that the bank rejects leads back to the ways to pay', async () => {
+test('a QR code that the bank rejects returns to the payment methods', async () => {
   const { page, session } = await waits({ ...IPS, methods: ['ips', 'card'] });
   await page.goto(`${session.url}?method=ips`);
   await next(page);
@@ -57,7 +57,7 @@ test('a code that the bank rejects leads back to the ways to pay', async () => {
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a code that has run out is hidden by itself, and what was scanned in time still counts', async () => {
+test('an expired QR code is hidden, and a payment that was made in time still counts', async () => {
   const merchant = await stage.shop.newMerchant();
   const { page, session } = await waits(IPS, merchant);
   await next(page);
@@ -71,7 +71,7 @@ test('a code that has run out is hidden by itself, and what was scanned in time 
   await reads(page, en.paid);
 });
 
-test('a transfer shows what to send where, and follows when it has arrived', async () => {
+test('a transfer shows its instructions, and the result when it has arrived', async () => {
   const { page, session } = await waits({ methods: ['transfer-a'], order: { currency: 'ARS' } });
   await field(page, 'bank_cuil').fill('20123456786');
   await next(page);
@@ -92,7 +92,7 @@ test('a transfer shows what to send where, and follows when it has arrived', asy
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(account);
   expect(await copied(account_number).textContent()).toBe(en.copied);
   expect(await copy(account_holder).textContent(), 'only the last one is in the clipboard').toBe(en.copy);
-  // A press that says the same again is heard again.
+  // A second click on the same button is announced again.
   await page.evaluate(`globalThis.heard = [];
     new MutationObserver(() => heard.push(said.textContent)).observe(said, { childList: true })`);
   await copied(account_number).click();
@@ -103,7 +103,7 @@ test('a transfer shows what to send where, and follows when it has arrived', asy
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a payer approves in their app, and the page follows', async () => {
+test('a payer approves in an app, and the page shows the result', async () => {
   const { page, session } = await waits({ methods: ['upi-a'] });
   await field(page, 'parameters[personal_id]').fill('ada@bank');
   await next(page);
@@ -117,7 +117,7 @@ test('a payer approves in their app, and the page follows', async () => {
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('the last minute is announced, and at its end the page says so by itself', async () => {
+test('the last minute is announced, and the page shows the expiry by itself', async () => {
   const merchant = await stage.shop.newMerchant();
   const { page, session } = await waits({ methods: ['card'], session_expiry: 2 }, merchant);
   const said = page.locator('#said');
@@ -132,7 +132,7 @@ test('the last minute is announced, and at its end the page says so by itself', 
   await isAtShop(page, stage, 'expired');
 });
 
-test('an answer that never came is waited for, without a way to pay a second time', async () => {
+test('a missing answer of the provider keeps the page waiting, without a second way to pay', async () => {
   const merchant = await stage.shop.newMerchant();
   const { page, session } = await waits({ methods: ['card'] }, merchant);
   await payByCard(page, '01/39');

@@ -20,24 +20,24 @@ const INITIAL_STATUSES: Record<string, string> = {
     'upi-a upi-b upi-c mobile-money-a telecom-a ips transfer-a transfer-b ' +
     'payout-a crypto-a-payout trading-b p2p-a p2p-b unknown-brand constructor',
 };
-const rows = Object.entries(INITIAL_STATUSES).flatMap(([word, brands]) =>
-  brands.split(' ').map((brand) => [brand, word]),
+const rows = Object.entries(INITIAL_STATUSES).flatMap(([expected, brands]) =>
+  brands.split(' ').map((brand) => [brand, expected]),
 );
 
 describe('the response to a submission', () => {
-  test.each(rows)('%s has the status %s', async (brand, word) => {
+  test.each(rows)('%s has the status %s', async (brand, expected) => {
     const request = simulator.paymentRequest({ brand });
     const { status, body } = await simulator.call('POST', '/v1/payments', request);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: expect.stringMatching(/^prv_[0-9a-f]{24}$/),
       reference: request.reference,
-      status: word,
+      status: expected,
       amount: '1000',
       currency: 'EUR',
     });
     expect(body.redirect).toEqual(
-      word === 'redirect'
+      expected === 'redirect'
         ? { url: expect.stringMatching(/\/pay\/[0-9a-f]{32}$/), method: 'GET', params: {} }
         : undefined,
     );
@@ -56,10 +56,10 @@ describe('the response to a submission', () => {
   test.each(Object.keys(BRANDS))(
     '%s declines decline@example.com as identifier and as e-mail address',
     async (brand) => {
-      const word = brand === 'ips' ? 'rejected' : 'declined';
+      const expected = brand === 'ips' ? 'rejected' : 'declined';
       for (const payer of [{ identifier: 'decline@example.com' }, { payer: { email: 'decline@example.com' } }]) {
         const { body } = await simulator.submit({ brand, ...payer });
-        expect(body).toMatchObject({ status: word, reason: 'Declined by the simulated provider.' });
+        expect(body).toMatchObject({ status: expected, reason: 'Declined by the simulated provider.' });
         expect(await simulator.movements(body.reference)).toEqual([]);
       }
     },
@@ -74,8 +74,8 @@ describe('the response to a submission', () => {
     ['upi-c', { upiAddress: 'fail@upi' }, 'declined'],
     ['upi-a', { personal_id: 'failure@upi' }, 'pending'],
     ['upi-a', { personal_id: { nested: 'fail@upi' } }, 'pending'],
-  ])('%s with %j is %s', async (brand, parameters, word) => {
-    expect((await simulator.submit({ brand, parameters })).body.status).toBe(word);
+  ])('%s with %j is %s', async (brand, parameters, expected) => {
+    expect((await simulator.submit({ brand, parameters })).body.status).toBe(expected);
   });
 });
 
@@ -97,7 +97,7 @@ describe('movements', () => {
     ['redirect, reserved only', 'bank-a', false, 'authorised', []],
     ['approval', 'upi-a', true, 'settled', ['sale in 1000 EUR']],
     ['transfer', 'transfer-a', true, 'settled', ['sale in 1000 EUR']],
-  ])('%s: the payer approves, and the notification says %s', async (_name, brand, capture, word, moved) => {
+  ])('%s: the payer approves, and the notification says %s', async (_name, brand, capture, expected, moved) => {
     const { reference } = (await simulator.submit({ brand, capture })).body;
     const { payer_page } = await simulator.details(reference);
     const { status, location } = await simulator.decide(payer_page, { decision: 'approve' });
@@ -105,8 +105,14 @@ describe('movements', () => {
     await waitUntil(() => simulator.receiver.forPayment(reference).length === 1);
     const [notification] = simulator.receiver.forPayment(reference);
     expect(notification).toMatchObject({ isSigned: true, id: expect.stringMatching(/^evt_/) });
-    expect(notification?.body).toEqual({ reference, type: 'payment', status: word, amount: '1000', currency: 'EUR' });
-    expect((await simulator.query(reference)).body.status).toBe(word);
+    expect(notification?.body).toEqual({
+      reference,
+      type: 'payment',
+      status: expected,
+      amount: '1000',
+      currency: 'EUR',
+    });
+    expect((await simulator.query(reference)).body.status).toBe(expected);
     expect(await simulator.movements(reference)).toEqual(moved);
   });
 

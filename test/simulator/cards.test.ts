@@ -30,7 +30,7 @@ const BANK_DECLINED = 'Declined by the simulated bank.';
 const AUTHENTICATION_REQUIRED = 'The bank wants to authenticate the payer first.';
 
 /** The expected status or connection fault of each expiry, and the reason of a decline. */
-const ROWS: Record<string, [word: string, reason?: string]> = {
+const ROWS: Record<string, [expected: string, reason?: string]> = {
   '01/38': ['settled'],
   '02/38': ['declined', BANK_DECLINED],
   '03/38': ['settled'],
@@ -44,8 +44,8 @@ const ROWS: Record<string, [word: string, reason?: string]> = {
   '11/38': ['declined', BANK_DECLINED],
   '12/38': ['redirect'],
   '12/39': ['redirect'],
-  '01/39': ['dead after'],
-  '02/39': ['dead before'],
+  '01/39': ['timeout_after'],
+  '02/39': ['timeout_before'],
   '05/39': ['declined', AUTHENTICATION_REQUIRED],
   '06/39': ['declined', AUTHENTICATION_REQUIRED],
   '07/39': ['declined', AUTHENTICATION_REQUIRED],
@@ -61,13 +61,13 @@ test('the docs, the simulator and this test have the same expiries', async () =>
 });
 
 describe('a card without an authentication', () => {
-  const answered = Object.entries(ROWS).filter(([, [word]]) => !word.startsWith('dead'));
+  const answered = Object.entries(ROWS).filter(([, [expected]]) => !expected.startsWith('timeout'));
 
-  test.each(answered)('%s: %j', async (expiry, [word, reason]) => {
+  test.each(answered)('%s: %j', async (expiry, [expected, reason]) => {
     const { status, body } = await pay(expiry);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ status: word, amount: '1000', currency: 'EUR', ...(reason && { reason }) });
-    expect(await simulator.movements(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
+    expect(body).toMatchObject({ status: expected, amount: '1000', currency: 'EUR', ...(reason && { reason }) });
+    expect(await simulator.movements(body.reference)).toEqual(expected === 'settled' ? ['sale in 1000 EUR'] : []);
     expect((await simulator.query(body.reference)).body).toEqual(body);
     expect((await pay(expiry, { reference: body.reference })).body).toEqual(body);
   });
@@ -115,12 +115,12 @@ describe('a card without an authentication', () => {
 
 describe('a card that requires authentication', () => {
   test.each(CHALLENGED)('%s: only some authentication results are accepted', async (expiry) => {
-    const words: Record<string, string> = {};
+    const statuses: Record<string, string> = {};
     for (const transStatus of ['Y', 'A', 'I', 'U', 'N', 'R', 'C', '', 'YES']) {
-      words[transStatus] = (await pay(expiry, { authentication: authenticated(transStatus) })).body.status;
+      statuses[transStatus] = (await pay(expiry, { authentication: authenticated(transStatus) })).body.status;
     }
     const [yes, no] = ['settled', 'declined'];
-    expect(words).toEqual({ Y: yes, A: yes, I: yes, U: yes, N: no, R: no, C: no, '': no, YES: no });
+    expect(statuses).toEqual({ Y: yes, A: yes, I: yes, U: yes, N: no, R: no, C: no, '': no, YES: no });
   });
 
   test.each(CHALLENGED)('%s: a recurring payment needs no authentication and no security code', async (expiry) => {
@@ -249,7 +249,7 @@ describe('the page of the acquirer', () => {
     ['12/38', 'decline', 'settled'],
     ['12/39', 'approve', 'declined'],
     ['12/39', 'decline', 'declined'],
-  ])('%s, the payer chooses %s: %s', async (expiry, decision, word) => {
+  ])('%s, the payer chooses %s: %s', async (expiry, decision, expected) => {
     const { body } = await pay(expiry);
     const page = await (await fetch(body.redirect.url)).text();
     expect(page).toContain(`whatever you choose`);
@@ -258,11 +258,11 @@ describe('the page of the acquirer', () => {
     await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
     expect(simulator.receiver.forPayment(body.reference)[0]).toMatchObject({
       isSigned: true,
-      body: { type: 'payment', status: word },
+      body: { type: 'payment', status: expected },
     });
     const after = (await simulator.query(body.reference)).body;
-    expect(after).toMatchObject({ status: word, ...(word === 'declined' && { reason: BANK_DECLINED }) });
-    expect(await simulator.movements(body.reference)).toEqual(word === 'settled' ? ['sale in 1000 EUR'] : []);
+    expect(after).toMatchObject({ status: expected, ...(expected === 'declined' && { reason: BANK_DECLINED }) });
+    expect(await simulator.movements(body.reference)).toEqual(expected === 'settled' ? ['sale in 1000 EUR'] : []);
   });
 
   test('without capture the amount is authorised', async () => {

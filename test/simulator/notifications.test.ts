@@ -25,9 +25,9 @@ test.each([[301], [404], [429], [500], ['silence' as const]])(
     simulator.receiver.answers.push(answer, answer, answer);
     await simulator.control(reference, { provider_status: 'executed' });
     await waitUntil(() => simulator.receiver.forPayment(reference).length === 4);
-    const heard = simulator.receiver.forPayment(reference);
-    expect(new Set(heard.map(({ id }) => id)).size).toBe(1);
-    expect(heard.every(({ isSigned }) => isSigned)).toBe(true);
+    const received = simulator.receiver.forPayment(reference);
+    expect(new Set(received.map(({ id }) => id)).size).toBe(1);
+    expect(received.every(({ isSigned }) => isSigned)).toBe(true);
     await waitUntil(async () => (await simulator.details(reference)).notifications[0].delivered);
     expect((await simulator.details(reference)).notifications).toMatchObject([
       { status: 'settled', tries: 4, delivered: true },
@@ -82,10 +82,10 @@ test('payments, faults, pending steps and notifications survive a restart', asyn
   const payout = (await before.submit({ notify_url, direction: 'out' })).body.reference;
   const coins = (await before.submit({ notify_url, brand: 'crypto-a' })).body;
   await before.decide(coins.redirect.url, { decision: 'approve' });
-  const deaf = (await before.submit({ brand: 'upi-a', notify_url })).body.reference;
+  const unaccepted = (await before.submit({ brand: 'upi-a', notify_url })).body.reference;
   await waitUntil(() => simulator.receiver.forPayment(coins.reference).length === 1);
   simulator.receiver.answers.push(500);
-  await before.control(deaf, { provider_status: 'executed' });
+  await before.control(unaccepted, { provider_status: 'executed' });
   await before.setFault('error_500', { mid: 'mid-9' });
   await before.close();
   const notifications = simulator.receiver.received.length;
@@ -96,10 +96,10 @@ test('payments, faults, pending steps and notifications survive a restart', asyn
   expect(await after.movements(settled.reference)).toEqual(['sale in 1000 EUR']);
   expect((await after.call('GET', '/control/faults')).body.faults).toMatchObject([{ mid: 'mid-9' }]);
   await waitUntil(
-    () => simulator.receiver.forPayment(deaf).length === 2 && simulator.receiver.forPayment(payout).length === 1,
+    () => simulator.receiver.forPayment(unaccepted).length === 2 && simulator.receiver.forPayment(payout).length === 1,
   );
   await waitUntil(() => simulator.receiver.forPayment(coins.reference).length === 4);
-  expect(simulator.receiver.forPayment(deaf)[1]?.id).toBe(simulator.receiver.forPayment(deaf)[0]?.id);
+  expect(simulator.receiver.forPayment(unaccepted)[1]?.id).toBe(simulator.receiver.forPayment(unaccepted)[0]?.id);
   expect(simulator.receiver.received.slice(notifications).every(({ isSigned }) => isSigned)).toBe(true);
   expect(await after.movements(payout)).toEqual(['payout out 1000 EUR']);
   expect(await after.movements(coins.reference)).toEqual(['sale in 1000 EUR']);

@@ -1,4 +1,4 @@
-/** The reader of bodies over a real connection: a slow sender loses its share of the budget when its time is over. */
+/** The body reader over a real connection: size limits, memory budget and timeout. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** A server that reads one body, and what came of it. */
+/** Starts a server that reads bodies and records the outcome of each. */
 async function serve(options: Omit<ReaderOptions, 'budget'>, most = LIMITS.largeBodiesBytes) {
   const budget = createBudget(most);
   const outcomes: (Error | Buffer | LargeBody)[] = [];
@@ -33,14 +33,14 @@ const request = (length: number, body: string): string =>
   `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n${body}`;
 const isLarge = async (): Promise<boolean> => true;
 
-test('a small body comes whole, without a share of the budget', async () => {
+test('reads a small body without using the budget', async () => {
   const { outcomes, send, budget } = await serve({ mayBeLarge: isLarge });
   send(request(5, 'a=b&c'));
   await vi.waitFor(() => expect(outcomes).toEqual([Buffer.from('a=b&c')]));
   expect(budget.held).toBe(0);
 });
 
-test('a large body is judged by its first 64 KiB, and holds its share until it is released', async () => {
+test('checks the first 64 KiB of a large body, and holds its share of the budget until it is released', async () => {
   const heads: Buffer[] = [];
   const mayBeLarge = async (_type: string, head: Buffer): Promise<boolean> => heads.push(head) > 0;
   const { outcomes, send, budget } = await serve({ mayBeLarge });
@@ -57,11 +57,11 @@ test('a large body is judged by its first 64 KiB, and holds its share until it i
   expect(budget.held).toBe(0);
 });
 
-test('a sender that is too slow is refused, and its share is free again', async () => {
+test('refuses a slow client and releases its share of the budget', async () => {
   const { outcomes, send, budget } = await serve({ mayBeLarge: isLarge, timeoutMs: 300 });
   const socket = send(request(1_000_000, 'x'.repeat(100_000)));
   await vi.waitFor(() => expect(budget.held).toBe(1_000_000));
-  // A byte now and then does not help.
+  // Single bytes do not extend the timeout.
   const drip = setInterval(() => socket.write('x'), 20);
   await vi.waitFor(() => expect(outcomes).toHaveLength(1), 5000);
   clearInterval(drip);
@@ -72,7 +72,7 @@ test('a sender that is too slow is refused, and its share is free again', async 
   expect(budget.held).toBe(0);
 });
 
-test('a sender that goes away while it is looked up is answered once, and reserves nothing', async () => {
+test('a client that disconnects during the lookup has one outcome and reserves nothing', async () => {
   const lookUp = Promise.withResolvers<boolean>();
   const { outcomes, send, budget } = await serve({ mayBeLarge: () => lookUp.promise });
   const socket = send(request(1_000_000, 'x'.repeat(100_000)));
@@ -85,7 +85,7 @@ test('a sender that goes away while it is looked up is answered once, and reserv
   expect(budget.held).toBe(0);
 });
 
-test('a body that does not fit into what is left of the budget is told to come back', async () => {
+test('a body that exceeds the free budget gets a retry-after', async () => {
   const { outcomes, send } = await serve({ mayBeLarge: isLarge }, 1_500_000);
   send(request(1_000_000, 'x'.repeat(100_000)));
   send(request(1_000_000, 'x'.repeat(100_000)));

@@ -1,4 +1,4 @@
-/** Hostile requests to `/post`, made by mutation of good ones: every answer is in order, and nothing refused is written. */
+/** Fuzzing of `/post` with mutated requests: every response is well-formed, and a refused request writes nothing. */
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,13 +7,13 @@ import { CURRENCIES } from '../../src/rules/currencies.ts';
 import { amount } from '../../src/rules/fields.ts';
 import { type Merchant, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
-/** Multiplies the number of generated requests, for a long run over night. */
+/** Multiplies the number of generated requests, for a long run. */
 const TIMES = Number(process.env.TURNPIKE_FUZZ_RUNS ?? 1);
 const TIMEOUT = 120_000 * TIMES;
 
 let shop: TestGateway;
-/** What the generated requests speak of; in the texts below it stands in braces, so that failures can be read. */
-let world: Record<string, string>;
+/** The existing objects that generated requests refer to by a name in braces, which keeps failure messages readable. */
+let fixtures: Record<string, string>;
 beforeAll(async () => {
   shop = await startTestGateway();
   const other = await shop.newMerchant();
@@ -21,7 +21,7 @@ beforeAll(async () => {
     shop.sale({ auth: 'Y', recurring_init: 'Y' }),
     shop.sale({ auth: 'Y', order_id: 'their-order' }, other),
   ]);
-  world = {
+  fixtures = {
     key: shop.merchant.client_key,
     password: shop.merchant.password,
     merchant_key: shop.merchant.merchant_key,
@@ -40,13 +40,13 @@ afterAll(() => shop.close());
 
 const fill = (text: string): string =>
   text.replace(/\{([\w ]+)\}/g, (whole, name: string) =>
-    name === 'new_order' ? newOrderId() : (world[name] ?? whole),
+    name === 'new_order' ? newOrderId() : (fixtures[name] ?? whole),
   );
 
 const SCHEDULE = { name: 'Gold', interval_length: '1', interval_unit: 'month', payments_count: '12' };
 const SOME_UUID = '01990000-0000-7000-8000-0123456789ab';
 
-/** A good request of each action, without action, key and hash. */
+/** A valid request of each action, without action, key and hash. */
 const GOOD: Record<string, Record<string, string>> = {
   SALE: {
     brand: 'vcard',
@@ -84,7 +84,7 @@ const SIGNED: Record<string, string[]> = {
   DELETE_SCHEDULE: ['schedule_id'],
 };
 
-/** Values that break careless code; what follows `raw:` goes into the body as it stands. */
+/** Hostile values; text after `raw:` is put into the body without encoding. */
 const HOSTILE = [
   '',
   ' ',
@@ -261,7 +261,7 @@ const multipart = (pairs: Pair[], boundary: string): string =>
 interface Sent {
   head: string;
   body: Buffer;
-  /** Whether the server has all it waits for; if not, it may also hang up without a word. */
+  /** Whether the request is complete; if not, the server may also close the connection without a response. */
   isWhole: boolean;
 }
 
@@ -276,7 +276,7 @@ const post = (contentType: string, body: string | Uint8Array, more: string[] = [
   return compose([`Content-Type: ${contentType}`, `Content-Length: ${bytes.length}`, ...more], bytes);
 };
 
-/** A damage to a text: cut, cut out or put in. */
+/** A mutation of a text: truncation, deletion or insertion. */
 const damage = fc.record({
   at: fc.nat(2000),
   length: fc.nat(40),
@@ -330,7 +330,7 @@ const CONTENT_TYPES = [
 
 const chunk = (text: string, size = Buffer.byteLength(text)): string => `${size.toString(16)}\r\n${text}\r\n`;
 
-/** Everything that can be sent, as a function of the world. */
+/** Every kind of request, given the existing objects. */
 const message: fc.Arbitrary<() => Sent> = fc.oneof(
   { weight: 12, arbitrary: request.map((one) => () => post(FORM, urlEncoded(pairsOf(one)))) },
   {
@@ -373,7 +373,7 @@ const message: fc.Arbitrary<() => Sent> = fc.oneof(
       .tuple(request, fc.array(fc.constantFrom(...MORE_HEADERS), { minLength: 1, maxLength: 3 }))
       .map(([one, headers]) => () => {
         const more = headers.map((header) => header.replace('{20KB}', 'x'.repeat(20_000)));
-        // Which of two framings the server believes is not said, so it may wait for more.
+        // With two conflicting framings the server may choose either, so it may wait for more.
         const isFraming = headers.some((header) => /^(Content-Length|Transfer-Encoding)/.test(header));
         return { ...post(FORM, urlEncoded(pairsOf(one)), more), isWhole: !isFraming };
       }),
@@ -419,15 +419,15 @@ interface Reply {
   text: string;
 }
 
-/** Sends bytes over a socket of their own and reads every answer that comes back. */
+/** Sends bytes over a new connection and reads all responses. */
 function exchange({ head, body, isWhole }: Sent): Promise<Reply[]> {
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
     const socket = connect(Number(new URL(shop.url).port), '127.0.0.1');
-    socket.setTimeout(20_000, () => socket.destroy(new Error('No answer came within 20 seconds.')));
+    socket.setTimeout(20_000, () => socket.destroy(new Error('No response within 20 seconds.')));
     socket.on('data', (bytes: Buffer) => received.push(bytes));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server that has answered a bad request need not read the rest of it.
+      // After the response to a bad request the server need not read the rest of it.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => resolve(readReplies(Buffer.concat(received))));
@@ -451,11 +451,11 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** A failed exchange in words; what was generated would not say it. */
+/** A readable description of a failed exchange. */
 const told = ({ head, body }: Sent, replies: Reply[]): string =>
   `To\n${(head + body.toString('utf8')).slice(0, 3000)}\nthe gateway answered ${JSON.stringify(replies).slice(0, 3000)}`;
 
-/** What no answer and no log line may show: secrets, hashes, and what the gateway is made of. */
+/** What no response and no log line may contain: secrets, hashes, and implementation details. */
 function expectNothingLeaks(text: string): void {
   expect(text.toLowerCase()).not.toContain(shop.merchant.password);
   expect(text).not.toMatch(/[0-9a-f]{40}/i);
@@ -474,7 +474,7 @@ const ENTRY = {
   error_message: expect.stringMatching(/^[^:]+: .+\.$/s),
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look at whatever the wire brings
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
 function expectInOrder({ status, type, text }: Reply): any {
   expect([200, 400, 404, 413]).toContain(status);
   expect(type).toMatch(/^application\/json/);
@@ -483,19 +483,19 @@ function expectInOrder({ status, type, text }: Reply): any {
   if (status === 200) {
     expect(['SUCCESS', 'DECLINED', 'REDIRECT', 'UNDEFINED', 'ACCEPTED']).toContain(body.result);
     expect(body).not.toHaveProperty('errors');
-    expect(body.trans_id).not.toBe(world.their_trans_id);
+    expect(body.trans_id).not.toBe(fixtures.their_trans_id);
   } else {
     expect(body).toStrictEqual(ENVELOPE);
     for (const entry of body.errors) expect(entry).toStrictEqual(ENTRY);
-    // An answer that is larger than any request would make the gateway an amplifier.
+    // A larger response would make the gateway an amplifier for attacks.
     expect(text.length).toBeLessThan(64 * 1024);
   }
   return body;
 }
 
-describe('the grammar of requests', () => {
+describe('mutated requests', () => {
   test(
-    'every request gets an orderly answer, refused ones write nothing, nothing leaks, and the gateway goes on',
+    'every request gets a well-formed response, a refused one writes nothing, and no secret leaks',
     async () => {
       const count = async (): Promise<number> =>
         Number((await shop.rows('select count(*)::int as n from payments'))[0]?.n);
@@ -525,7 +525,7 @@ describe('the grammar of requests', () => {
         expect(JSON.parse(line)).not.toMatchObject({ level: 'error' });
         expectNothingLeaks(line);
       }
-      // Proof that the requests came as far as they should.
+      // The generated requests reach all stages of the checks.
       for (const kind of [
         'SALE',
         'GET_TRANS_STATUS',
@@ -562,7 +562,7 @@ describe('hash mutants', () => {
   const mutant = fc.oneof(digit, length, field, order, missing);
   type Mutant = typeof mutant extends fc.Arbitrary<infer Value> ? Value : never;
 
-  /** The values and the hash of a mutant of a rightly signed request. */
+  /** The values and the hash of a mutant of a validly signed request. */
   function mutantOf(
     change: Mutant,
     values: string[],
@@ -584,15 +584,15 @@ describe('hash mutants', () => {
     return { values: values.with(change.which, value.slice(0, at) + change.put + value.slice(at + 1)), hash };
   }
 
-  // The case of letters is not covered by the hash, and a digit may be replaced by itself.
+  // The hash ignores case, and a digit may be replaced by itself.
   const isReal = (changed: { values: string[]; hash: string }, values: string[], hash: string): boolean =>
     changed.hash !== hash || changed.values.join('').toUpperCase() !== values.join('').toUpperCase();
 
-  test('the unchanged request is rightly signed', () => {
+  test('the unchanged request has a valid hash', () => {
     expect(isWireHash(HASH, VALUES, [PASSWORD])).toBe(true);
   });
 
-  test('2,000 mutants are not rightly signed', () => {
+  test('2,000 mutants have an invalid hash', () => {
     fc.assert(
       fc.property(mutant, (change) => {
         const changed = mutantOf(change, VALUES, HASH, PASSWORD);
@@ -627,7 +627,7 @@ describe('hash mutants', () => {
   );
 
   test.each(Object.keys(GOOD).filter((action) => action !== 'SALE'))(
-    'the hash of a SALE does not sign %s',
+    'the hash of a SALE is invalid for %s',
     async (action) => {
       const sale = saleFields(shop.merchant);
       const fields = Object.fromEntries(Object.entries(GOOD[action] ?? {}).map(([name, value]) => [name, fill(value)]));
@@ -638,7 +638,7 @@ describe('hash mutants', () => {
   );
 
   test.each(Object.keys(GOOD).filter((action) => action !== 'SALE'))(
-    'the hash of %s does not sign a SALE',
+    'the hash of %s is invalid for a SALE',
     async (action) => {
       const sale = saleFields(shop.merchant);
       const values = (SIGNED[action] ?? ['trans_id']).map((name) => fill(sale[name] ?? GOOD[action]?.[name] ?? ''));
@@ -648,7 +648,7 @@ describe('hash mutants', () => {
     },
   );
 
-  test('the hash of one account does not sign for another', async () => {
+  test('the hash of one account is invalid for another', async () => {
     const other: Merchant = await shop.newMerchant();
     const { body } = await shop.post({ ...saleFields(shop.merchant), client_key: other.client_key });
     expect(body).toMatchObject({ error_code: 100000, error_message: 'Hash is not valid' });
@@ -659,7 +659,7 @@ describe('amounts', () => {
   const WITHOUT_FRACTION = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' ');
   const WITH_THREE_DIGITS = 'BHD IQD JOD KWD LYD OMR TND'.split(' ');
 
-  /** The amounts of a currency that are accepted, as a pattern: something of it is not zero. */
+  /** The valid amounts of a currency as a pattern; at least one digit is not zero. */
   const accepted = (currency: string): RegExp =>
     WITHOUT_FRACTION.includes(currency)
       ? /^(?=.*[1-9])[0-9]{1,12}(\.00)?$/
@@ -686,7 +686,7 @@ describe('amounts', () => {
     fc.constantFrom(...HOSTILE.filter((value) => !/[{:]/.test(value))),
   );
 
-  test('are accepted exactly when they have the digits of their currency', () => {
+  test('are valid exactly if they have the fraction digits of their currency', () => {
     for (const currency of Object.keys(CURRENCIES)) {
       const context = { value: () => currency, positions: () => [], setting: () => [], allowsHttp: true };
       fc.assert(

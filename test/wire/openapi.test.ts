@@ -1,4 +1,4 @@
-/** The OpenAPI document says what the gateway does: its rows, its paths, its answers. */
+/** The OpenAPI document matches the gateway: its tables, paths, requests and responses. */
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { openApi, openApiRoutes, VERSION } from '../../src/wire/openapi.ts';
 import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
+// biome-ignore lint/suspicious/noExplicitAny: the test reads all parts of the document
 type Json = any;
 
 const ADDRESS = 'https://pay.example.com';
@@ -40,11 +40,11 @@ const resolve = (pointer: string): Json =>
     .split('/')
     .reduce((place, name) => place?.[name], document);
 
-/** What is wrong with a value by the part of JSON schema that the document uses; nothing when it conforms. */
-function wrong(value: Json, schema: Json, at = ''): string[] {
+/** Validates a value against the part of JSON Schema that the document uses; returns the problems. */
+function schemaProblems(value: Json, schema: Json, at = ''): string[] {
   const problems: string[] = [];
-  const fits = (one: Json): boolean => wrong(value, one, at).length === 0;
-  if (schema.$ref) problems.push(...wrong(value, resolve(schema.$ref), at));
+  const fits = (one: Json): boolean => schemaProblems(value, one, at).length === 0;
+  if (schema.$ref) problems.push(...schemaProblems(value, resolve(schema.$ref), at));
   if ('const' in schema && value !== schema.const) problems.push(`${at} is not ${schema.const}`);
   if (schema.enum && !schema.enum.includes(value)) problems.push(`${at} is none of ${schema.enum}`);
   if (schema.type && !isOfType(value, schema.type)) problems.push(`${at} is no ${schema.type}`);
@@ -52,17 +52,17 @@ function wrong(value: Json, schema: Json, at = ''): string[] {
   if (schema.format === 'uuid' && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(value))
     problems.push(`${at} is no UUID`);
   if (schema.maxLength !== undefined && value.length > schema.maxLength) problems.push(`${at} is too long`);
-  for (const one of schema.allOf ?? []) problems.push(...wrong(value, one, at));
+  for (const one of schema.allOf ?? []) problems.push(...schemaProblems(value, one, at));
   if (schema.anyOf && !schema.anyOf.some(fits)) problems.push(`${at} fits nothing`);
   if (schema.oneOf && schema.oneOf.filter(fits).length !== 1) {
     problems.push(`${at} fits ${schema.oneOf.filter(fits).length} of ${schema.oneOf.length}`);
   }
   for (const name of schema.required ?? []) if (value?.[name] === undefined) problems.push(`${at}.${name} is missing`);
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    if (value?.[name] !== undefined) problems.push(...wrong(value[name], member, `${at}.${name}`));
+    if (value?.[name] !== undefined) problems.push(...schemaProblems(value[name], member, `${at}.${name}`));
   }
   for (const [index, item] of (schema.items && Array.isArray(value) ? value : []).entries()) {
-    problems.push(...wrong(item, schema.items, `${at}[${index}]`));
+    problems.push(...schemaProblems(item, schema.items, `${at}[${index}]`));
   }
   return problems;
 }
@@ -75,13 +75,13 @@ function isOfType(value: Json, type: string): boolean {
 }
 
 describe('the document', () => {
-  test('is of this version, at this address', () => {
+  test('has the version of the package and the address of the gateway', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.servers).toEqual([{ url: ADDRESS }]);
     expect(VERSION).toBe(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version);
   });
 
-  test('refers to nothing that is not there', () => {
+  test('resolves every reference', () => {
     const references = [...objects(document)].flatMap(({ $ref, discriminator }) => [
       ...($ref ? [$ref] : []),
       ...Object.values(discriminator?.mapping ?? {}),
@@ -95,7 +95,7 @@ describe('the document', () => {
     for (const name of Object.keys(schemas)) expect(text, name).toContain(`"$ref":"#/components/schemas/${name}"`);
   });
 
-  test('names every operation once, and every parameter of its path', () => {
+  test('has unique operation ids and all path parameters', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = document.tags.map(({ name }: Json) => name);
@@ -109,7 +109,7 @@ describe('the document', () => {
     }
   });
 
-  test('shows refusals as they are', () => {
+  test('has the refusals of the error table as examples', () => {
     for (const { path, operation } of operations) {
       for (const [status, response] of Object.entries<Json>(operation.responses)) {
         for (const [name, { value }] of Object.entries<Json>(response.content?.['application/json']?.examples ?? {})) {
@@ -127,8 +127,8 @@ describe('the document', () => {
   });
 });
 
-describe('the rows', () => {
-  test.each(Object.entries(S2S_OPERATIONS) as [string, ApiOperation][])('%s has its fields', (action, { fields }) => {
+describe('the tables', () => {
+  test.each(Object.entries(S2S_OPERATIONS) as [string, Operation][])('%s has its fields', (action, { fields }) => {
     const { properties, required } = schemas[action];
     expect(properties.action).toEqual({ const: action });
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['client_key', ...fields.map(({ name }) => name)]));
@@ -159,7 +159,7 @@ describe('the rows', () => {
     expect(tags).toEqual(['checkout']);
   });
 
-  test('Checkout has its own words for the states', () => {
+  test('Checkout has its own names of the states', () => {
     expect(schemas.CheckoutPayment.properties.status.enum).toEqual(STATE_NAMES.map(checkoutStatus));
   });
 
@@ -173,7 +173,7 @@ describe('the rows', () => {
     }
   });
 
-  test('every setting is there', () => {
+  test('has every setting', () => {
     for (const name of SETTING_NAMES) {
       const found = name.split('.').reduce((place, part) => place?.properties?.[part], schemas.Settings);
       expect(found?.description, name).toBeTypeOf('string');
@@ -188,13 +188,13 @@ describe('the gateway', () => {
   });
   afterAll(() => shop.close());
 
-  const expectAsWritten = (path: string, method: string, { status, body }: Answer): void => {
+  const expectAsDocumented = (path: string, method: string, { status, body }: Answer): void => {
     const response = document.paths[path][method].responses[status];
     expect(response, `${method} ${path} ${status}`).toBeDefined();
-    expect(wrong(body, response.content['application/json'].schema), `${method} ${path}`).toEqual([]);
+    expect(schemaProblems(body, response.content['application/json'].schema), `${method} ${path}`).toEqual([]);
   };
 
-  test('has these paths and no others', async () => {
+  test('has exactly the paths of the document', async () => {
     const app = createApp(shop.gateway, {
       isTrustedProxy: () => false,
       takesRequests: true,
@@ -202,13 +202,13 @@ describe('the gateway', () => {
     });
     const routes = new Set<string>();
     app.addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) routes.add(`${one.toLowerCase()} ${url.replace(/:\w+/g, '{}')}`);
+      for (const name of [method].flat()) routes.add(`${name.toLowerCase()} ${url.replace(/:\w+/g, '{}')}`);
     });
     await app.ready();
     await app.close();
-    const written = operations.map(({ path, method }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`);
+    const documented = operations.map(({ path, method }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`);
     const isOther = (route: string): boolean => !route.startsWith('head ') && !route.endsWith(' /openapi.json');
-    expect([...routes].filter(isOther).toSorted()).toEqual(written.filter(isOther).toSorted());
+    expect([...routes].filter(isOther).toSorted()).toEqual(documented.filter(isOther).toSorted());
   });
 
   test('serves the document with its own address', async () => {
@@ -228,28 +228,28 @@ describe('the gateway', () => {
     ...EXAMPLES[label]?.fields,
   });
 
-  test.each(Object.keys(BRANDS))('takes %s as the document writes it, and answers so', async (label) => {
+  test.each(Object.keys(BRANDS))('accepts %s and responds as documented', async (label) => {
     const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
     const request = saleFields(merchant, saleOf(label));
-    expect(wrong(request, schemas.PostRequest)).toEqual([]);
+    expect(schemaProblems(request, schemas.PostRequest)).toEqual([]);
     const answer = await shop.post(request);
     expect(answer.status).toBe(200);
-    expect(answer.body.redirect_url ?? '', 'nothing is asked').not.toContain(`${shop.url}/pay/`);
-    expectAsWritten('/post', 'post', answer);
-    expectAsWritten('/post', 'post', await shop.status(answer.body.trans_id, merchant));
+    expect(answer.body.redirect_url ?? '', 'no field is missing').not.toContain(`${shop.url}/pay/`);
+    expectAsDocumented('/post', 'post', answer);
+    expectAsDocumented('/post', 'post', await shop.status(answer.body.trans_id, merchant));
     const { body } = await shop.admin('GET', `/payments/${answer.body.trans_id}`);
-    expect(wrong(body, schemas.WholePayment)).toEqual([]);
+    expect(schemaProblems(body, schemas.WholePayment)).toEqual([]);
     expect(Object.keys(body).toSorted()).toEqual(Object.keys(schemas.WholePayment.properties).toSorted());
   });
 
-  test('takes and answers Checkout as the document writes it', async () => {
+  test('accepts Checkout requests and responds as documented', async () => {
     const checkout = checkoutOf(shop);
     const call = async (path: string, fields: Body): Promise<Answer> => {
       const request = signed(path, fields, shop.merchant);
       const { $ref } = document.paths[`/api/v1/${path}`].post.requestBody.content['application/json'].schema;
-      expect(wrong(request, resolve($ref)), path).toEqual([]);
+      expect(schemaProblems(request, resolve($ref)), path).toEqual([]);
       const answer = await checkout.sendBody(path, request);
-      expectAsWritten(`/api/v1/${path}`, 'post', answer);
+      expectAsDocumented(`/api/v1/${path}`, 'post', answer);
       return answer;
     };
     const customer = { name: 'Ada', email: 'ada@example.com', birth_date: '1815-12-10' };
@@ -280,37 +280,41 @@ describe('the gateway', () => {
     ];
     for (const [path, fields, status] of calls) expect((await call(path, fields)).status, path).toBe(status);
     const { body } = await shop.admin('GET', `/payments/${paid.id}`);
-    expect(wrong(body, schemas.WholePayment)).toEqual([]);
+    expect(schemaProblems(body, schemas.WholePayment)).toEqual([]);
   });
 
-  test('answers operators as the document writes it', async () => {
+  test('responds to admin calls as documented', async () => {
     const created = await shop.admin('POST', '/accounts', { name: 'Tea House', branding: { name: 'Tea' } });
-    expectAsWritten('/admin/api/accounts', 'post', created);
+    expectAsDocumented('/admin/api/accounts', 'post', created);
     const { mid } = created.body;
     const at = `/accounts/${mid}`;
-    expectAsWritten('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts'));
-    expectAsWritten('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', at));
-    expectAsWritten('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { locale: 'pt-BR' }));
-    expectAsWritten('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { colour: 'red' }));
+    expectAsDocumented('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts'));
+    expectAsDocumented('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', at));
+    expectAsDocumented('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { locale: 'pt-BR' }));
+    expectAsDocumented('/admin/api/accounts/{mid}', 'patch', await shop.admin('PATCH', at, { colour: 'red' }));
     const rotated = await shop.admin('POST', `${at}/rotate-password`);
-    expectAsWritten('/admin/api/accounts/{mid}/rotate-password', 'post', rotated);
-    expectAsWritten('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', '/accounts/nobody'));
-    expectAsWritten('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts', undefined, 'wrong'));
-    expectAsWritten('/admin/api/clock', 'get', await shop.admin('GET', `/clock?mid=${mid}`));
-    expectAsWritten('/admin/api/clock', 'post', await shop.admin('POST', '/clock', { advance_seconds: 1, mid }));
+    expectAsDocumented('/admin/api/accounts/{mid}/rotate-password', 'post', rotated);
+    expectAsDocumented('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', '/accounts/nobody'));
+    expectAsDocumented('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts', undefined, 'schemaProblems'));
+    expectAsDocumented('/admin/api/clock', 'get', await shop.admin('GET', `/clock?mid=${mid}`));
+    expectAsDocumented('/admin/api/clock', 'post', await shop.admin('POST', '/clock', { advance_seconds: 1, mid }));
     await shop.sale();
     const { parameters } = document.paths['/admin/api/payments'].get;
     const examples: Fields = { status: 'SETTLED', brand: 'vcard', order_id: 'none', from: '2020-01-01', limit: '1' };
     const query = parameters.filter(({ name }: Json) => examples[name]).map(({ name }: Json) => [name, examples[name]]);
     expect(query).toHaveLength(Object.keys(examples).length);
-    expectAsWritten('/admin/api/payments', 'get', await shop.admin('GET', '/payments'));
-    expectAsWritten('/admin/api/payments', 'get', await shop.admin('GET', `/payments?${new URLSearchParams(query)}`));
+    expectAsDocumented('/admin/api/payments', 'get', await shop.admin('GET', '/payments'));
+    expectAsDocumented(
+      '/admin/api/payments',
+      'get',
+      await shop.admin('GET', `/payments?${new URLSearchParams(query)}`),
+    );
     for (const attention of parameters.find(({ name }: Json) => name === 'attention').schema.enum) {
       expect((await shop.admin('GET', `/payments?attention=${attention}`)).status).toBe(200);
     }
   });
 
-  test('answers pages with cursors as the document writes them', async () => {
+  test('returns cursors as documented', async () => {
     const { client_key, password } = await shop.newMerchant();
     const terms = { name: 'Tea', interval_length: '1', interval_unit: 'month', payments_count: '2' };
     for (let n = 0; n < 2; n++) {
@@ -319,54 +323,54 @@ describe('the gateway', () => {
     }
     for (const list of ['accounts', 'payments', 'schedules', 'callbacks']) {
       const first = await shop.admin('GET', `/${list}?limit=1`);
-      expectAsWritten(`/admin/api/${list}`, 'get', first);
+      expectAsDocumented(`/admin/api/${list}`, 'get', first);
       expect(first.body.next_cursor, list).toBeTypeOf('string');
       const { schema } = document.paths[`/admin/api/${list}`].get.parameters.find(
         ({ name }: Json) => name === 'cursor',
       );
-      expect(wrong(first.body.next_cursor, schema, list)).toEqual([]);
+      expect(schemaProblems(first.body.next_cursor, schema, list)).toEqual([]);
     }
   });
 
-  test('answers the calls of the sandbox as the document writes it', async () => {
+  test('responds to sandbox calls as documented', async () => {
     const { body: sale } = await shop.sale(saleOf('ips'));
     const path = '/sandbox/api/payments/{trans_id}';
-    const tell = async (wish: Json): Promise<Answer> => {
+    const runScenario = async (scenario: Json): Promise<Answer> => {
       const body = document.paths[path].post.requestBody.content['application/json'].schema;
-      expect(wrong(wish, body)).toEqual([]);
-      const answer = await shop.sandbox('POST', `/payments/${sale.trans_id}`, wish);
-      expectAsWritten(path, 'post', answer);
+      expect(schemaProblems(scenario, body)).toEqual([]);
+      const answer = await shop.sandbox('POST', `/payments/${sale.trans_id}`, scenario);
+      expectAsDocumented(path, 'post', answer);
       return answer;
     };
-    for (const wish of [{ bank_callback: 'PDNG' }, { provider_status: 'executed' }, { chargeback: true }]) {
-      expect((await tell(wish)).status).toBe(200);
+    for (const scenario of [{ bank_callback: 'PDNG' }, { provider_status: 'executed' }, { chargeback: true }]) {
+      expect((await runScenario(scenario)).status).toBe(200);
     }
-    expect((await tell({ provider_status: 'rejected' })).status).toBe(400);
-    expectAsWritten(path, 'post', await shop.sandbox('POST', '/payments/nothing', { chargeback: true }));
+    expect((await runScenario({ provider_status: 'rejected' })).status).toBe(400);
+    expectAsDocumented(path, 'post', await shop.sandbox('POST', '/payments/nothing', { chargeback: true }));
     const setFault = document.paths['/sandbox/api/faults'].post.requestBody.content['application/json'].schema;
     for (const mode of setFault.properties.mode.enum) {
       const answer = await shop.sandbox('POST', '/faults', { mode, brand: 'hosted-a', count: 2 });
       expect(answer.status, mode).toBe(200);
-      expectAsWritten('/sandbox/api/faults', 'post', answer);
-      expectAsWritten('/sandbox/api/faults', 'get', await shop.sandbox('GET', '/faults'));
+      expectAsDocumented('/sandbox/api/faults', 'post', answer);
+      expectAsDocumented('/sandbox/api/faults', 'get', await shop.sandbox('GET', '/faults'));
     }
     expect((await shop.sandbox('GET', '/ledger')).body.items).not.toHaveLength(0);
-    expectAsWritten('/sandbox/api/ledger', 'get', await shop.sandbox('GET', '/ledger'));
+    expectAsDocumented('/sandbox/api/ledger', 'get', await shop.sandbox('GET', '/ledger'));
     const attended = await shop.admin('POST', `/payments/${sale.trans_id}/attended`);
-    expectAsWritten('/admin/api/payments/{payment_id}/attended', 'post', attended);
+    expectAsDocumented('/admin/api/payments/{payment_id}/attended', 'post', attended);
   });
 
-  test('answers on callbacks as the document writes it', async () => {
+  test('responds to callback calls as documented', async () => {
     const { mid } = shop.merchant;
     const receiver = `/sandbox/callbacks/${mid}`;
     await shop.admin('PATCH', `/accounts/${mid}`, { callback_url: shop.url + receiver });
     const { body: sale } = await shop.sale();
     await shop.gateway.deliverer.drain();
     const call = async (path: string, method: string, answer: Promise<Answer>, status = 200): Promise<Json> => {
-      const given = await answer;
-      expectAsWritten(path, method, given);
-      expect([path, given.status]).toEqual([path, status]);
-      return given.body;
+      const response = await answer;
+      expectAsDocumented(path, method, response);
+      expect([path, response.status]).toEqual([path, status]);
+      return response.body;
     };
     const found = await call('/admin/api/callbacks', 'get', shop.admin('GET', `/callbacks?mid=${mid}&limit=1`));
     expect(found.items).toMatchObject([{ payment_id: sale.trans_id, state: 'delivered' }]);
@@ -390,23 +394,23 @@ describe('the gateway', () => {
     await call(received, 'get', shop.sandbox('GET', '/callbacks/nobody'), 404);
     await call(received, 'post', shop.sandbox('POST', `/callbacks/${mid}`, { answer: 500 }));
     await call(received, 'delete', shop.sandbox('DELETE', `/callbacks/${mid}`));
-    const taken = await fetch(shop.url + receiver, { method: 'POST', body: 'a=1' });
-    const answer = { status: taken.status, body: await taken.json(), headers: taken.headers };
+    const response = await fetch(shop.url + receiver, { method: 'POST', body: 'a=1' });
+    const answer = { status: response.status, body: await response.json(), headers: response.headers };
     await call('/sandbox/callbacks/{mid}', 'post', Promise.resolve(answer));
   });
 
-  test('answers machines as the document writes it', async () => {
+  test('responds to health checks, notifications and unknown actions as documented', async () => {
     const send = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(shop.url + path, init);
       return { status: response.status, body: await response.json(), headers: response.headers };
     };
-    expectAsWritten('/health/live', 'get', await send('/health/live'));
-    expectAsWritten('/health/ready', 'get', await send('/health/ready'));
+    expectAsDocumented('/health/live', 'get', await send('/health/live'));
+    expectAsDocumented('/health/ready', 'get', await send('/health/ready'));
     const inbound = '/inbound/{connector}';
-    expectAsWritten(inbound, 'post', await send('/inbound/upstream', { method: 'POST', body: '{}' }));
-    expectAsWritten(inbound, 'post', await send('/inbound/nobody', { method: 'POST', body: '{}' }));
+    expectAsDocumented(inbound, 'post', await send('/inbound/upstream', { method: 'POST', body: '{}' }));
+    expectAsDocumented(inbound, 'post', await send('/inbound/nobody', { method: 'POST', body: '{}' }));
     const refused = await shop.post({ action: 'REFUND' });
     expect(refused.status).toBe(404);
-    expectAsWritten('/post', 'post', refused);
+    expectAsDocumented('/post', 'post', refused);
   });
 });

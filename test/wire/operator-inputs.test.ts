@@ -1,4 +1,4 @@
-/** Hostile values in every admin and sandbox call: each is refused by name, and none is a fault of the gateway. */
+/** Hostile values in every admin and sandbox call are refused with the name of the field, never with an internal error. */
 import { describe, expect, test } from 'vitest';
 import { openShop } from '../support/gateway.ts';
 
@@ -6,7 +6,7 @@ const shop = openShop({ simulator: true });
 const UUID = '01990000-0000-7000-8000-0123456789ab';
 
 test.each([999_999_999_999_999, 253_402_300_800_000, 8_640_000_000_000_001])(
-  'a cursor of schedules at %i milliseconds is outside of all time',
+  'refuses a schedule cursor with the time %i',
   async (ms) => {
     const { status, body } = await shop.admin('GET', `/schedules?cursor=${ms}.${UUID}.${UUID}`);
     expect(status).toBe(400);
@@ -14,9 +14,9 @@ test.each([999_999_999_999_999, 253_402_300_800_000, 8_640_000_000_000_001])(
   },
 );
 
-const NO_ACCOUNTS: unknown[] = [{ toString: 'x' }, { valueOf: 1, toString: null }, [], [UUID], 1, true, '', 'x'];
-test.each(NO_ACCOUNTS.map((mid) => ({ mid, text: JSON.stringify(mid) })))(
-  'a clock of account $text does not exist',
+const INVALID_MIDS: unknown[] = [{ toString: 'x' }, { valueOf: 1, toString: null }, [], [UUID], 1, true, '', 'x'];
+test.each(INVALID_MIDS.map((mid) => ({ mid, text: JSON.stringify(mid) })))(
+  'refuses to move the clock of account $text',
   async ({ mid }) => {
     const { status, body } = await shop.admin('POST', '/clock', { advance_seconds: 1, mid });
     expect(status).toBe(400);
@@ -69,7 +69,7 @@ const call = (path: string, method = 'GET', body?: unknown) => {
   return shop[adapter](method, rest, body);
 };
 
-describe('reads', () => {
+describe('query parameters and paths', () => {
   test.each(Object.entries(QUERIES))('%s', async (path, names) => {
     for (const name of names) {
       for (const text of TEXTS) {
@@ -123,7 +123,7 @@ const BODIES: [method: string, path: string, good: Record<string, unknown>, name
   ],
 ];
 
-describe('changes', () => {
+describe('bodies', () => {
   test.each(BODIES)('%s %s', async (method, template, good, names) => {
     const { mid } = await shop.newMerchant();
     const { body: sale } = await shop.sale({ identifier: 'decline@example.com' });
