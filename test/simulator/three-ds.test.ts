@@ -1,4 +1,4 @@
-/** 3-D Secure: the directory server, the challenge, the result message, and the CRes of the browser. */
+/** EMV 3-D Secure: the directory server, the challenge, the result message, and the CRes of the browser. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
