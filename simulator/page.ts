@@ -34,7 +34,7 @@ ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${ref
 <style>${STYLE}</style>
 </head>
 <body data-page-type="${pageType ?? ''}">
-<p class="banner" role="note">Provider simulator. No real money moves here.</p>
+<p class="banner" role="note">Provider simulator. No real money.</p>
 ${body}
 ${script && html`<script>${script}</script>`}
 </body>

@@ -36,7 +36,7 @@ describe('every page', () => {
   async function expectGoodPage(response: Response): Promise<void> {
     const text = await response.text();
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(text).toContain('Provider simulator. No real money moves here.');
+    expect(text).toContain('Provider simulator. No real money.');
     expect(text).toContain('name="viewport"');
     expect(text).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
     expect(text).toMatch(/<\/html>\n$/);

@@ -279,7 +279,7 @@ describe('the challenge page', () => {
 
   function expectGoodPage({ text, policy }: Page): void {
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(text).toContain('Provider simulator. No real money moves here.');
+    expect(text).toContain('Provider simulator. No real money.');
     expect(text).not.toMatch(/<link|<img|src=|@import|url\(/i);
     expect(text).toMatch(/<\/html>\n$/);
     expect(policy).toMatch(/^default-src 'none'; style-src 'unsafe-inline'; form-action \*; base-uri 'none'; /);
