@@ -46,8 +46,8 @@ ${hasProblem && html`<p class="problem" id="problem" role="alert">${problem}</p>
 }
 
 const RESULT_TEXTS = {
-  Y: { mark: 'good', title: 'Confirmed', lead: 'Thank you.' },
-  N: { mark: 'bad', title: 'Not confirmed', lead: 'The bank could not confirm your identity.' },
+  Y: { status: 'good', title: 'Confirmed', lead: 'Thank you.' },
+  N: { status: 'bad', title: 'Not confirmed', lead: 'The bank could not confirm your identity.' },
 } as const;
 
 /** Must not need HTML escaping, because the content security policy contains the hash of this text. */
@@ -55,13 +55,13 @@ const SUBMIT_SCRIPT = html`document.forms[0].submit()`;
 
 function returnPage(authentication: Authentication, result: 'Y' | 'N'): Page {
   const { notificationURL, sessionData, merchant } = authentication;
-  const { mark, title, lead } = RESULT_TEXTS[result];
+  const { status, title, lead } = RESULT_TEXTS[result];
   return {
     title,
     pageType: 'bank',
     script: SUBMIT_SCRIPT,
     body: html`<main class="card done">
-${icon(mark, mark)}
+${icon(status, status)}
 <h1>${title}</h1>
 <p class="lead">${lead} You are going back to ${merchant}.</p>
 <form method="post" action="${notificationURL}">

@@ -46,7 +46,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'hosted-a': {
     behaviour: 'redirect',
     pageType: 'hosted',
-    sandbox: 'Opens a page where the payer chooses a way to pay and approves or declines.',
+    sandbox: 'Opens a page where the payer chooses a payment method and approves or declines.',
   },
   'hosted-b': { behaviour: 'redirect', pageType: 'hosted', sandbox: PAGE },
   'trading-a': { behaviour: 'redirect', pageType: 'hosted', sandbox: PAGE },

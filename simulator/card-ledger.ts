@@ -32,9 +32,9 @@ export const CARD_SCHEMA = `
   );
 `;
 
-export function cardLedger({ one, run }: Statements) {
+export function cardLedger({ get, run }: Statements) {
   const insertCard = run(`insert into cards ${columns('reference, first6, last4, expiry')}`);
-  const cardOf = one<MaskedCard>('select first6, last4, expiry from cards where reference = :reference');
+  const cardOf = get<MaskedCard>('select first6, last4, expiry from cards where reference = :reference');
 
   const insertAuthentication = run(
     `insert or ignore into authentications ${columns(
@@ -42,10 +42,10 @@ export function cardLedger({ one, run }: Statements) {
      first6, last4, expiry, sessionData, attempts, result, createdAt`,
     )}`,
   );
-  const authenticationByTransId = one<Authentication>(
+  const authenticationOf = get<Authentication>(
     'select * from authentications where threeDSServerTransID = :threeDSServerTransID',
   );
-  const authenticationByAcs = one<Authentication>('select * from authentications where acsTransID = :acsTransID');
+  const authenticationByAcs = get<Authentication>('select * from authentications where acsTransID = :acsTransID');
   const updateSessionData = run(
     'update authentications set sessionData = :sessionData where acsTransID = :acsTransID and result is null',
   );

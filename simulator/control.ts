@@ -68,11 +68,11 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
     const body = must(sent, isObject, 'The body');
     const subject = readSubject(must(body.reference, isName, 'reference'), body);
     const mode = ledger.transaction(() => {
-      const taken = ledger.takeFault(SUBMIT_MODES, subject);
-      if (taken === 'late_success') {
+      const fault = ledger.takeFault(SUBMIT_MODES, subject);
+      if (fault === 'late_success') {
         notifications.write(subject, { type: 'payment', status: 'settled' }, Date.now() + LATE_MS);
       }
-      return taken;
+      return fault;
     });
     notifications.send(subject.reference);
     // Counts the faults of all accounts: while there are any, the connector has to ask again.

@@ -29,12 +29,12 @@ const oneLine = (text: string): string =>
 
 /** Truncates a text without splitting a character. */
 function cut(text: string, characters: number, bytes = Number.POSITIVE_INFINITY): string {
-  let kept = '';
+  let result = '';
   for (const character of [...text].slice(0, characters)) {
-    if (Buffer.byteLength(kept + character) > bytes) break;
-    kept += character;
+    if (Buffer.byteLength(result + character) > bytes) break;
+    result += character;
   }
-  return kept.trim();
+  return result.trim();
 }
 
 export function ipsQr({ amount, currency, reference, description, payee }: IpsPayment): string {

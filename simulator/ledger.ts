@@ -163,7 +163,7 @@ export function openLedger(file?: string) {
   upgrade(db);
   db.exec(SCHEMA + CARD_SCHEMA);
   const statements = statementsOf(db);
-  const { all, one, run } = statements;
+  const { all, get, run } = statements;
   const now = () => Date.now();
 
   const insertPayment = run(
@@ -172,8 +172,8 @@ export function openLedger(file?: string) {
      coin, returnUrl, notifyUrl, status, reason, confirmations, createdAt, dueAt`,
     )}`,
   );
-  const paymentByReference = one<Payment>(`select ${PAYMENT} from payments where reference = :reference`);
-  const paymentByToken = one<Payment>(`select ${PAYMENT} from payments where token = :token`);
+  const paymentByReference = get<Payment>(`select ${PAYMENT} from payments where reference = :reference`);
+  const paymentByToken = get<Payment>(`select ${PAYMENT} from payments where token = :token`);
   const newestPayments = all<Payment>(`select ${PAYMENT} from payments order by createdAt desc, rowid desc limit 50`);
   const paymentsDue = all<{ reference: string; dueAt: number }>(
     'select reference, dueAt from payments where dueAt is not null',
@@ -188,7 +188,7 @@ export function openLedger(file?: string) {
   const insertOperation = run(
     `insert into operations ${columns('reference, operation, kind, amount, status, reason, at')}`,
   );
-  const operationById = one<LedgerOperation>(
+  const operationById = get<Operation>(
     `select ${OPERATION} from operations where reference = :reference and operation = :operation`,
   );
   const operationsOf = all<LedgerOperation>(
@@ -204,7 +204,7 @@ export function openLedger(file?: string) {
        cast(movements.amount as text) as amount, movements.currency, at
      from movements join payments using (reference) where movements.id > :after order by movements.id limit :most`,
   );
-  const balanceOf = one<{ balance: string }>(
+  const balanceOf = get<{ balance: string }>(
     `select cast(coalesce(sum(case direction when 'in' then amount else -amount end), 0) as text) as balance
      from movements where reference = :reference`,
   );
@@ -213,7 +213,7 @@ export function openLedger(file?: string) {
   const hastenNotifications = run(
     'update notifications set dueAt = :now where reference = :reference and deliveredAt is null and tries > 0',
   );
-  const nextNotification = one<Notification>(
+  const nextNotification = get<Notification>(
     'select * from notifications where reference = :reference and deliveredAt is null order by seq limit 1',
   );
   const notificationsOf = all<Notification>('select * from notifications where reference = :reference order by seq');
@@ -225,7 +225,7 @@ export function openLedger(file?: string) {
   );
 
   const insertFault = run(`insert into faults ${columns('mid, brand, mode, left')}`);
-  const takeOneFault = one<{ mode: string; left: number }>(
+  const takeOneFault = get<{ mode: string; left: number }>(
     `update faults set left = left - 1 where id = (
        select id from faults
        where left > 0 and (mid is null or mid = :mid) and (brand is null or brand = :brand)
@@ -233,7 +233,7 @@ export function openLedger(file?: string) {
        order by id limit 1
      ) returning mode, left`,
   );
-  const countFaults = one<{ left: number }>(
+  const countFaults = get<{ left: number }>(
     'select coalesce(sum(left), 0) as left from faults where mode in (select value from json_each(:modes))',
   );
   const deleteUsedFaults = run('delete from faults where left = 0');

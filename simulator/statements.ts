@@ -10,7 +10,7 @@ export const statementsOf = (db: DatabaseSync) => ({
     const statement = db.prepare(sql);
     return (values: Values = {}): Row[] => statement.all(values) as unknown as Row[];
   },
-  one: <Row>(sql: string) => {
+  get: <Row>(sql: string) => {
     const statement = db.prepare(sql);
     return (values: Values = {}): Row | undefined => statement.get(values) as unknown as Row | undefined;
   },

@@ -33,8 +33,8 @@ const luminance = ([red, green, blue]: Colour): number =>
   0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 
 /** The contrast of two colours as WCAG defines it, from 1 to 21. */
-export function contrast(one: string, other: string): number {
-  const [darker = 0, lighter = 0] = [luminance(parseHex(one)), luminance(parseHex(other))].toSorted((a, b) => a - b);
+export function contrast(first: string, second: string): number {
+  const [darker = 0, lighter = 0] = [luminance(parseHex(first)), luminance(parseHex(second))].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 

@@ -32,7 +32,7 @@ function acceptedTags(header: string): string[] {
     });
   return tags
     .filter(({ quality }) => quality > 0)
-    .toSorted((one, other) => other.quality - one.quality)
+    .toSorted((a, b) => b.quality - a.quality)
     .map(({ tag }) => tag);
 }
 

@@ -82,7 +82,7 @@ describe.each(OTHERS)('%s', (language) => {
     }
   });
 
-  test('has no extra spaces or straight quotes, and messagesByPath end with a full stop', () => {
+  test('has no extra spaces or straight quotes, and sentences end with a full stop', () => {
     for (const [path, sentence] of all) {
       expect(sentence, path).toBe(sentence.trim());
       expect(sentence, path).not.toMatch(/ {2}|\.\.\.|"|'/);
