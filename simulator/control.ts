@@ -4,7 +4,7 @@ import { isObject } from '../src/lib/json.ts';
 import { MODES, SUBMIT_MODES } from './faults.ts';
 import type { Payment } from './ledger.ts';
 import type { Subject } from './notifications.ts';
-import { BadRequest, isAmount, isCurrency, isLink, isName, must } from './payment-request.ts';
+import { BadRequest, isAmount, isCurrency, isLink, isName, required } from './payment-request.ts';
 import {
   Conflict,
   chargeBack,
@@ -40,7 +40,7 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
 
   app.post<Reference>('/payments/:reference', async (request, reply) => {
     const { reference } = request.params;
-    const body = must(request.body, isObject, 'The body');
+    const body = required(request.body, isObject, 'The body');
     const payment = ledger.payment(reference);
     if (payment) runScenario(simulator, payment, body);
     else if (body.unknown !== undefined) notifyUnknownPayment(simulator, reference, body);
@@ -55,18 +55,18 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
   app.get('/faults', async () => ({ faults: ledger.faults() }));
 
   app.post('/faults', async ({ body: sent }) => {
-    const body = must(sent, isObject, 'The body');
-    const mode = must(body.mode, isMode, 'mode');
+    const body = required(sent, isObject, 'The body');
+    const mode = required(body.mode, isMode, 'mode');
     const mid = nameOrNull(body.mid, 'mid');
     const brand = nameOrNull(body.brand, 'brand');
     if (mode === 'none') ledger.deleteFaults(mid, brand);
-    else ledger.addFault({ mid, brand, mode, left: must(body.count ?? 1, isCount, 'count') });
+    else ledger.addFault({ mid, brand, mode, left: required(body.count ?? 1, isCount, 'count') });
     return { faults: ledger.faults() };
   });
 
   app.post('/faults/take', async ({ body: sent }) => {
-    const body = must(sent, isObject, 'The body');
-    const subject = readSubject(must(body.reference, isName, 'reference'), body);
+    const body = required(sent, isObject, 'The body');
+    const subject = readSubject(required(body.reference, isName, 'reference'), body);
     const mode = ledger.transaction(() => {
       const fault = ledger.takeFault(SUBMIT_MODES, subject);
       if (fault === 'late_success') {
@@ -89,18 +89,18 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
 const UNKNOWN_PAYMENT = { error: 'There is no payment of this reference.' };
 
 const nameOrNull = (value: unknown, name: string): string | null =>
-  value === undefined || value === null ? null : must(value, isName, name);
+  value === undefined || value === null ? null : required(value, isName, name);
 
 /** Runs exactly one scenario. */
 function runScenario(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
   const scenarios = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
   if (scenarios.length !== 1) throw new BadRequest('One of provider_status, bank_callback and chargeback is needed.');
   if (scenarios[0] === 'provider_status') {
-    reportStatus(simulator, payment, must(body.provider_status, isProviderStatus, 'provider_status'));
+    reportStatus(simulator, payment, required(body.provider_status, isProviderStatus, 'provider_status'));
   } else if (scenarios[0] === 'bank_callback') {
-    reportBankStatus(simulator, payment, must(body.bank_callback, isBankCode, 'bank_callback'));
+    reportBankStatus(simulator, payment, required(body.bank_callback, isBankCode, 'bank_callback'));
   } else {
-    must(body.chargeback, isTrue, 'chargeback');
+    required(body.chargeback, isTrue, 'chargeback');
     chargeBack(simulator, payment);
   }
 }
@@ -110,9 +110,9 @@ function readSubject(reference: string, body: Record<string, unknown>): Subject 
     reference,
     mid: nameOrNull(body.mid, 'mid'),
     brand: nameOrNull(body.brand, 'brand'),
-    amount: must(body.amount, isAmount, 'amount'),
-    currency: must(body.currency, isCurrency, 'currency'),
-    notifyUrl: must(body.notify_url, isLink, 'notify_url'),
+    amount: required(body.amount, isAmount, 'amount'),
+    currency: required(body.currency, isCurrency, 'currency'),
+    notifyUrl: required(body.notify_url, isLink, 'notify_url'),
   };
 }
 
@@ -123,8 +123,8 @@ function notifyUnknownPayment(
   body: Record<string, unknown>,
 ): void {
   if (body.chargeback === undefined) throw new Conflict('Without a simulated provider only a chargeback can be told.');
-  must(body.chargeback, isTrue, 'chargeback');
-  const subject = readSubject(must(reference, isName, 'reference'), must(body.unknown, isObject, 'unknown'));
+  required(body.chargeback, isTrue, 'chargeback');
+  const subject = readSubject(required(reference, isName, 'reference'), required(body.unknown, isObject, 'unknown'));
   ledger.transaction(() => notifications.write(subject, { type: 'chargeback' }));
 }
 

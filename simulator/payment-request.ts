@@ -27,13 +27,13 @@ export function isLink(value: unknown): value is string {
   return isText(value, 4000) && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
 }
 
-export function must<Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value {
+export function required<Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value {
   if (is(value)) return value;
   throw new BadRequest(`${name} is not valid.`);
 }
 
-const may = <Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value | null =>
-  value === undefined || value === null || value === '' ? null : must(value, is, name);
+const optional = <Value>(value: unknown, is: (value: unknown) => value is Value, name: string): Value | null =>
+  value === undefined || value === null || value === '' ? null : required(value, is, name);
 
 const isLongText = (value: unknown): value is string => isText(value, 10_000);
 const isDirection = (value: unknown): value is 'in' | 'out' => value === 'in' || value === 'out';
@@ -47,8 +47,9 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** Checks only the types; the simulated bank validates the card. */
 function readCard(request: Record<string, unknown>): Card | null {
   if (request.brand !== 'card') return null;
-  const card = request.direction === 'out' ? may(request.card, isObject, 'card') : must(request.card, isObject, 'card');
-  const authentication = may(request.authentication, isObject, 'authentication');
+  const card =
+    request.direction === 'out' ? optional(request.card, isObject, 'card') : required(request.card, isObject, 'card');
+  const authentication = optional(request.authentication, isObject, 'authentication');
   return (
     card && {
       number: textOf(card.number),
@@ -61,27 +62,27 @@ function readCard(request: Record<string, unknown>): Card | null {
 }
 
 export function readPaymentRequest(body: unknown): SubmittedPayment {
-  const request = must(body, isObject, 'The body');
-  const merchant = must(request.merchant, isObject, 'merchant');
-  const payer = may(request.payer, isObject, 'payer') ?? {};
-  const parameters = may(request.parameters, isObject, 'parameters') ?? {};
+  const request = required(body, isObject, 'The body');
+  const merchant = required(request.merchant, isObject, 'merchant');
+  const payer = optional(request.payer, isObject, 'payer') ?? {};
+  const parameters = optional(request.parameters, isObject, 'parameters') ?? {};
   return {
-    reference: must(request.reference, isName, 'reference'),
-    brand: must(request.brand, isName, 'brand'),
-    mid: must(merchant.mid, isName, 'merchant.mid'),
-    merchant: may(merchant.name, isLongText, 'merchant.name') ?? '',
-    direction: must(request.direction, isDirection, 'direction'),
-    amount: must(request.amount, isAmount, 'amount'),
-    currency: must(request.currency, isCurrency, 'currency'),
+    reference: required(request.reference, isName, 'reference'),
+    brand: required(request.brand, isName, 'brand'),
+    mid: required(merchant.mid, isName, 'merchant.mid'),
+    merchant: optional(merchant.name, isLongText, 'merchant.name') ?? '',
+    direction: required(request.direction, isDirection, 'direction'),
+    amount: required(request.amount, isAmount, 'amount'),
+    currency: required(request.currency, isCurrency, 'currency'),
     capture: request.capture === false ? 0 : 1,
-    description: may(request.description, isLongText, 'description') ?? '',
-    identifier: may(request.identifier, isLongText, 'identifier') ?? '',
-    email: may(payer.email, isLongText, 'payer.email') ?? '',
+    description: optional(request.description, isLongText, 'description') ?? '',
+    identifier: optional(request.identifier, isLongText, 'identifier') ?? '',
+    email: optional(payer.email, isLongText, 'payer.email') ?? '',
     parameters,
     card: readCard(request),
-    methods: JSON.stringify(may(request.methods, isMethodList, 'methods') ?? []),
+    methods: JSON.stringify(optional(request.methods, isMethodList, 'methods') ?? []),
     coin: COIN_PARAMETERS.map((name) => parameters[name]).find(isCurrency) ?? null,
-    returnUrl: may(request.return_url, isLink, 'return_url'),
-    notifyUrl: may(request.notify_url, isLink, 'notify_url'),
+    returnUrl: optional(request.return_url, isLink, 'return_url'),
+    notifyUrl: optional(request.notify_url, isLink, 'notify_url'),
   };
 }

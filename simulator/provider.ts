@@ -4,7 +4,7 @@ import { isObject } from '../src/lib/json.ts';
 import { answer, CALL_MODES, SUBMIT_MODES } from './faults.ts';
 import type { OperationKind } from './ledger.ts';
 import { OPERATIONS, operationResponse, performOperation } from './operations.ts';
-import { isAmount, isName, must, readPaymentRequest } from './payment-request.ts';
+import { isAmount, isName, readPaymentRequest, required } from './payment-request.ts';
 import { connectionFaultOf, paymentResponse, type Simulator, submit } from './payments.ts';
 
 interface Reference {
@@ -34,11 +34,11 @@ export function providerRoutes(app: FastifyInstance, simulator: Simulator): void
     app.post<Reference>(`/payments/:reference/${kind}`, async (request, reply) => {
       const { reference } = request.params;
       const payment = ledger.payment(reference);
-      const body = must(request.body, isObject, 'The body');
-      const operation = must(body.operation, isName, 'operation');
+      const body = required(request.body, isObject, 'The body');
+      const operation = required(body.operation, isName, 'operation');
       // A void is for the whole payment, so its amount is optional.
       const requested = kind === 'void' ? (body.amount ?? payment?.amount) : body.amount;
-      const amount = payment ? must(requested, isAmount, 'amount') : '';
+      const amount = payment ? required(requested, isAmount, 'amount') : '';
       return answer(
         ledger,
         request,
