@@ -42,7 +42,7 @@ export function cardLedger({ get, run }: Statements) {
      first6, last4, expiry, sessionData, attempts, result, createdAt`,
     )}`,
   );
-  const authenticationOf = get<Authentication>(
+  const authenticationByTransId = get<Authentication>(
     'select * from authentications where threeDSServerTransID = :threeDSServerTransID',
   );
   const authenticationByAcs = get<Authentication>('select * from authentications where acsTransID = :acsTransID');

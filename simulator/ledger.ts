@@ -188,7 +188,7 @@ export function openLedger(file?: string) {
   const insertOperation = run(
     `insert into operations ${columns('reference, operation, kind, amount, status, reason, at')}`,
   );
-  const operationById = get<Operation>(
+  const operationById = get<LedgerOperation>(
     `select ${OPERATION} from operations where reference = :reference and operation = :operation`,
   );
   const operationsOf = all<LedgerOperation>(

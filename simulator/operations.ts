@@ -1,5 +1,5 @@
 /** Capture, void and refund; an operation id makes each idempotent. */
-import type { Operation, OperationKind, Payment, Status } from './ledger.ts';
+import type { LedgerOperation, OperationKind, Payment, Status } from './ledger.ts';
 import { cardBehaviourOf, type Simulator } from './payments.ts';
 
 interface Rule {

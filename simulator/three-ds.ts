@@ -30,7 +30,7 @@ export function directoryRoutes(app: FastifyInstance, simulator: Simulator): voi
 }
 
 /** Creates the authentication of a transaction; a repeat returns the existing one. */
-function authenticationOf({ ledger }: Simulator, areq: Areq): Authentication {
+function recordAuthentication({ ledger }: Simulator, areq: Areq): Authentication {
   const expiry = areq.cardExpiryDate.replace(/^(..)(..)$/, '$2/$1');
   if (!cardBehaviour(expiry).threeDS) throw new Erro(305, 'acctNumber', { ...areq });
   return ledger.addAuthentication({

@@ -62,7 +62,7 @@ export async function admit(gateway: Gateway, request: MerchantRequest): Promise
   return account;
 }
 
-function requireOperation({ operation }: MerchantRequest): Operation {
+function requireOperation({ operation }: MerchantRequest): ApiOperation {
   if (!operation) throw new Refusal('unknownRoute');
   return operation;
 }
@@ -88,7 +88,12 @@ function requireAllowedAddress(account: Account, { address }: MerchantRequest): 
   if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');
 }
 
-function requireValidFields(gateway: Gateway, account: Account, operation: Operation, request: MerchantRequest): void {
+function requireValidFields(
+  gateway: Gateway,
+  account: Account,
+  operation: ApiOperation,
+  request: MerchantRequest,
+): void {
   const { body } = request;
   const context = fieldContext(gateway, account, body);
   const problems = [
@@ -157,7 +162,7 @@ function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] 
   return problems;
 }
 
-function requireValidHash(account: Account, operation: Operation, { body }: MerchantRequest): void {
+function requireValidHash(account: Account, operation: ApiOperation, { body }: MerchantRequest): void {
   const values = operation.signs.map(body.value);
   if (isWireHash(body.value('hash'), values, account.passwords())) return;
   throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);

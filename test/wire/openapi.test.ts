@@ -128,7 +128,7 @@ describe('the document', () => {
 });
 
 describe('the tables', () => {
-  test.each(Object.entries(S2S_OPERATIONS) as [string, Operation][])('%s has its fields', (action, { fields }) => {
+  test.each(Object.entries(S2S_OPERATIONS) as [string, ApiOperation][])('%s has its fields', (action, { fields }) => {
     const { properties, required } = schemas[action];
     expect(properties.action).toEqual({ const: action });
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['client_key', ...fields.map(({ name }) => name)]));

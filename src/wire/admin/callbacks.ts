@@ -90,7 +90,7 @@ function callbackView({ callback, destination }: CallbackView) {
     tries: callback.attempts,
     next_try_at: wireDateOrNull(callback.dueAt),
     // The query string may contain credentials.
-    url: goesTo === '' ? null : goesTo.replace(/\?.*$/s, ''),
+    url: destination === '' ? null : destination.replace(/\?.*$/s, ''),
     format: callback.isJson ? 'json' : 'form',
     created_at: wireDate(callback.createdAt),
     finished_at: wireDateOrNull(callback.finishedAt),
@@ -98,8 +98,8 @@ function callbackView({ callback, destination }: CallbackView) {
 }
 
 /** A callback with its attempts, oldest first. */
-export const loggedView = ({ log, ...shown }: LoggedCallback) => ({
-  ...callbackView(shown),
+export const loggedView = ({ log, ...view }: LoggedCallback) => ({
+  ...callbackView(view),
   log: log.map(attemptView),
 });
 

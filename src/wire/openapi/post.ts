@@ -68,7 +68,7 @@ const CLIENT_KEY: Json = {
 };
 
 /** The form of an action, without brand fields. */
-function actionForm(action: string, { fields, signs }: Operation): Json {
+function actionForm(action: string, { fields, signs }: ApiOperation): Json {
   const own = form({ action }, fields);
   const properties = own.properties as Record<string, Json>;
   const hash = { ...properties.hash, description: `The hash over ${hashOver(signs)}.` };

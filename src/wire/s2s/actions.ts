@@ -11,7 +11,14 @@ import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
 import { type AccountFields, fieldContext } from '../pipeline.ts';
-import { type Answer, acceptedAnswer, operationAnswer, saleAnswer, scheduleAnswer, statusAnswer } from './answers.ts';
+import {
+  acceptedAnswer,
+  operationAnswer,
+  type S2sAnswer,
+  saleAnswer,
+  scheduleAnswer,
+  statusAnswer,
+} from './answers.ts';
 import type { S2sBody } from './body.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<S2sAnswer>;

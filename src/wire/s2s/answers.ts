@@ -10,14 +10,14 @@ export interface S2sAnswer {
 }
 
 /** Adds the optional fields that apply to the payment. */
-function withOptionalFields(answer: Answer, payment: PaymentStatus): Answer {
+function withOptionalFields(answer: S2sAnswer, payment: PaymentStatus): S2sAnswer {
   if (payment.declineReason !== null) answer.decline_reason = payment.declineReason;
   if (payment.recurringToken !== null) answer.recurring_token = payment.recurringToken;
   if (payment.scheduleId !== null) answer.schedule_id = payment.scheduleId;
   return answer;
 }
 
-export function saleAnswer(action: string, payment: Payment, gateway: Gateway): Answer {
+export function saleAnswer(action: string, payment: Payment, gateway: Gateway): S2sAnswer {
   return withOptionalFields(
     {
       action,
@@ -36,7 +36,7 @@ export function saleAnswer(action: string, payment: Payment, gateway: Gateway): 
 }
 
 /** The payer's next step; a QR code is returned only until it expires. */
-function redirectFields(payment: Payment, gateway: Gateway): Answer {
+function redirectFields(payment: Payment, gateway: Gateway): S2sAnswer {
   const { nextStep: step, state } = payment;
   if (step === null || !isOpen(state)) return {};
   switch (step.kind) {
@@ -82,7 +82,7 @@ export function operationAnswer(
 }
 
 /** A refund is accepted; its outcome is available by callback and by status query. */
-export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): Answer => ({
+export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): S2sAnswer => ({
   action,
   result: 'ACCEPTED',
   order_id: payment.orderId,
@@ -96,7 +96,7 @@ export const scheduleAnswer = (action: string, scheduleId: string): S2sAnswer =>
   schedule_id: scheduleId,
 });
 
-export function statusAnswer(action: string, payment: PaymentStatus): Answer {
+export function statusAnswer(action: string, payment: PaymentStatus): S2sAnswer {
   return withOptionalFields(
     {
       action,

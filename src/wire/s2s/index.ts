@@ -44,7 +44,7 @@ export function s2sRoutes(
     }
   });
 
-  const handle = async (request: FastifyRequest, bytes: Buffer): Promise<Answer> => {
+  const handle = async (request: FastifyRequest, bytes: Buffer): Promise<S2sAnswer> => {
     await endOfTick();
     const body = readBody(request.headers['content-type'] ?? '', bytes);
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
