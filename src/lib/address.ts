@@ -1,4 +1,4 @@
-/** IP addresses, CIDR lists, and the address of a client that may stand behind trusted proxies. */
+/** IP addresses, CIDR lists, and the address of a client behind trusted proxies. */
 
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
@@ -9,10 +9,10 @@ const MAPPED = '::ffff:';
 const MAPPED_BITS = 96;
 const BITS = { ipv4: 32, ipv6: 128 } as const;
 
-/** Reads one address into its canonical text; an IPv4-mapped IPv6 address is the IPv4 address it stands for. */
+/** Parses an address into its canonical text; an IPv4-mapped IPv6 address becomes the IPv4 address it maps. */
 function parseAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { family: 'ipv4', address: text };
-  // A dual-stack socket writes every IPv4 peer like this, too often to take the long way below.
+  // Fast path: a dual-stack socket reports every IPv4 peer as a mapped address.
   const mapped = mappedIPv4(text);
   if (mapped !== undefined) return { family: 'ipv4', address: mapped };
   if (!isIPv6(text) || text.includes('%')) return undefined;
@@ -26,18 +26,18 @@ function mappedIPv4(text: string): string | undefined {
   return isIPv4(embedded) ? embedded : undefined;
 }
 
-/** Reads an address (a range of one) or a CIDR range. */
+/** Parses a CIDR range, or an address as a range of one. */
 export function parseRange(text: string): Range | undefined {
   const slash = text.indexOf('/');
-  const written = slash < 0 ? text : text.slice(0, slash);
-  const parsed = parseAddress(written);
+  const addressText = slash < 0 ? text : text.slice(0, slash);
+  const parsed = parseAddress(addressText);
   if (!parsed) return undefined;
   const bits = BITS[parsed.family];
   if (slash < 0) return { ...parsed, prefix: bits };
   const digits = text.slice(slash + 1);
   if (!/^(?:0|[1-9]\d{0,2})$/.test(digits)) return undefined;
-  // A mapped range counts its prefix from the front of the IPv6 address, and one wider than IPv4 means neither family.
-  const isMapped = parsed.family === 'ipv4' && written.includes(':');
+  // The prefix of a mapped range counts all 128 bits; one below 96 covers more than IPv4 and is refused.
+  const isMapped = parsed.family === 'ipv4' && addressText.includes(':');
   const prefix = Number(digits) - (isMapped ? MAPPED_BITS : 0);
   return prefix >= 0 && prefix <= bits ? { ...parsed, prefix } : undefined;
 }
@@ -45,7 +45,7 @@ export function parseRange(text: string): Range | undefined {
 /** Builds a matcher for a list of addresses and CIDR ranges. */
 export function addressList(ranges: readonly string[]): (address: string) => boolean {
   if (ranges.length === 0) return () => false;
-  // A list per family, because one shared list would let '::/0' match every IPv4 address as well.
+  // One list per family: in a shared list '::/0' would also match every IPv4 address.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of ranges) {
     const range = parseRange(text);
@@ -60,12 +60,12 @@ export function addressList(ranges: readonly string[]): (address: string) => boo
 
 const GROUPS = 8;
 
-/** The part of an address that belongs to one household: the whole of an IPv4 address, the first half of an IPv6 one. */
+/** The network that rate limits count as one client: an IPv4 address itself, the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
-  const left = Array<string>(GROUPS - head.length - tail.length).fill('0');
-  return `${[...head, ...left, ...tail].slice(0, GROUPS / 2).join(':')}::/64`;
+  const zeros = Array<string>(GROUPS - head.length - tail.length).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, GROUPS / 2).join(':')}::/64`;
 }
 
 // '1.2.3.4', '1.2.3.4:5678', '2001:db8::1', '[2001:db8::1]' or '[2001:db8::1]:443'.
@@ -78,13 +78,16 @@ function parseForwarded(entry: string): string | undefined {
   return bare === undefined ? undefined : parseAddress(bare)?.address;
 }
 
-/** The address nearest to us that no trusted proxy vouches beyond; the header counts only if the peer is trusted. */
+/**
+ * The client's address: the last entry of X-Forwarded-For that is not a trusted proxy, or the socket's address when the
+ * peer itself is not trusted.
+ */
 export function clientAddress(
   socketAddress: string,
   forwardedFor: string | string[] | undefined,
   isTrustedProxy: (address: string) => boolean,
 ): string {
-  // The socket of a link-local peer carries a zone, which is a name of ours and no part of the address.
+  // The address of a link-local peer carries a zone, the name of a local interface; it is not part of the address.
   const zone = socketAddress.indexOf('%');
   const peer = zone < 0 ? socketAddress : socketAddress.slice(0, zone);
   let client = parseAddress(peer)?.address ?? peer;
@@ -92,7 +95,7 @@ export function clientAddress(
 
   let entries: string[] | undefined;
   while (isTrustedProxy(client)) {
-    // Read only now: from an untrusted peer the header is not worth splitting.
+    // Split only here: the header of an untrusted peer is ignored.
     entries ??= (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',')).split(',');
     const entry = entries.pop();
     const next = entry === undefined ? undefined : parseForwarded(entry);
@@ -102,9 +105,9 @@ export function clientAddress(
   return client;
 }
 
-/** Whether an address is one of the machine itself. */
+/** Whether an address is a loopback address. */
 export const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
 
-/** Whether the host of a web address is the machine itself. */
+/** Whether the host of a URL is a loopback address or `localhost`. */
 export const isLoopbackHost = (hostname: string): boolean =>
   /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

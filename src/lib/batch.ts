@@ -1,24 +1,24 @@
-/** Group commit: what arrives while earlier work is in flight goes out together, each item getting its own answer. */
+/** Group commit: items that arrive while a batch is in flight form the next batch; each item gets its own result. */
 
 export interface BatchOptions<Item, Result> {
   maxItems: number;
-  /** An upper bound for the bytes of one batch, as `weigh` counts them; an item beyond it travels alone. */
+  /** The maximum size of one batch as `weigh` counts it; a larger item is a batch of its own. */
   maxBytes?: number;
   weigh?: (item: Item) => number;
   maxInFlight: number;
-  /** Items allowed to wait before new ones are refused with `Overloaded`. */
+  /** The maximum number of queued items; further ones are refused with `Overloaded`. */
   maxWaiting: number;
   /** An item that was not sent within this time is refused with `Overloaded`. */
   maxWaitMs?: number;
-  /** Whether a failed batch changed nothing and one item may be to blame; its items then run one by one. */
+  /** Whether a failed batch changed nothing and one item may have caused it; its items then run one by one. */
   isItemFault: (error: unknown) => boolean;
   isolation?: Isolation<Item, Result>;
   onBatch?: (size: number) => void;
 }
 
 /**
- * Keeps an item that has to wait for something, such as a locked row, from holding up the others. The items of a batch
- * that failed for this reason run again, each on its own, outside the places in flight. While an item of a key runs so,
+ * Keeps an item that waits for a locked row from delaying the others. The items of a batch that failed with a lock
+ * timeout run again, each on its own, and do not count towards `maxInFlight`. While an item of a key runs isolated,
  * further items of that key queue behind it and do not enter a batch.
  */
 export interface Isolation<Item, Result> {
@@ -33,7 +33,7 @@ export class Overloaded extends Error {
   }
 }
 
-interface Waiting<Item, Result> {
+interface QueuedItem<Item, Result> {
   item: Item;
   bytes: number;
   since: number;
@@ -47,16 +47,16 @@ export function batch<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const { maxItems, maxInFlight, maxWaiting, isItemFault, isolation, onBatch } = options;
   const { maxBytes = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaitMs } = options;
-  let waiting: Waiting<Item, Result>[] = [];
+  let waiting: QueuedItem<Item, Result>[] = [];
   let waitingBytes = 0;
   let inFlight = 0;
   let scheduled = false;
   let expiry: NodeJS.Timeout | undefined;
-  /** The items that run outside of batches, by key; the first one of each list is running. */
-  const isolated = new Map<string, Waiting<Item, Result>[]>();
+  /** The isolated items, by key; the first one of each list is running. */
+  const isolated = new Map<string, QueuedItem<Item, Result>[]>();
   let isolatedItems = 0;
 
-  // Not a timer: when all that is ready to run has run, what it asked for leaves together; a lone item leaves at once.
+  // No timer: the items of one tick are sent together, and a lone item is sent at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
     scheduled = true;
@@ -66,10 +66,10 @@ export function batch<Item, Result>(
   function flush(): void {
     scheduled = false;
     while (inFlight < maxInFlight && waiting.length > 0) {
-      const taken = take();
+      const entries = takeBatch();
       inFlight++;
-      onBatch?.(taken.length);
-      void settle(taken).finally(() => {
+      onBatch?.(entries.length);
+      void settle(entries).finally(() => {
         inFlight--;
         schedule();
       });
@@ -77,33 +77,33 @@ export function batch<Item, Result>(
   }
 
   /** Removes the next batch from the queue: as many items, in their order, as fit. */
-  function take(): Waiting<Item, Result>[] {
+  function takeBatch(): QueuedItem<Item, Result>[] {
     let count = 0;
     let bytes = 0;
     if (waiting.length <= maxItems && waitingBytes <= maxBytes) {
       count = waiting.length;
       bytes = waitingBytes;
     } else {
-      for (const one of waiting) {
-        if (count === maxItems || (count > 0 && bytes + one.bytes > maxBytes)) break;
-        bytes += one.bytes;
+      for (const entry of waiting) {
+        if (count === maxItems || (count > 0 && bytes + entry.bytes > maxBytes)) break;
+        bytes += entry.bytes;
         count++;
       }
     }
     return remove(count, bytes);
   }
 
-  function remove(count: number, bytes: number): Waiting<Item, Result>[] {
-    const taken = count === waiting.length ? waiting : waiting.slice(0, count);
-    waiting = taken === waiting ? [] : waiting.slice(count);
+  function remove(count: number, bytes: number): QueuedItem<Item, Result>[] {
+    const entries = count === waiting.length ? waiting : waiting.slice(0, count);
+    waiting = entries === waiting ? [] : waiting.slice(count);
     waitingBytes -= bytes;
-    return taken;
+    return entries;
   }
 
-  const isExpired = (one: Waiting<Item, Result>): boolean =>
-    maxWaitMs !== undefined && performance.now() - one.since >= maxWaitMs;
+  const isExpired = (entry: QueuedItem<Item, Result>): boolean =>
+    maxWaitMs !== undefined && performance.now() - entry.since >= maxWaitMs;
 
-  /** One timer for the whole queue, set for its oldest item; while the queue moves on, it finds nothing to do. */
+  /** One timer for the whole queue, set for its oldest item; it expires nothing while the queue keeps moving. */
   function scheduleExpiry(): void {
     const oldest = waiting[0];
     if (maxWaitMs === undefined || expiry !== undefined || !oldest) return;
@@ -114,40 +114,40 @@ export function batch<Item, Result>(
     expiry = undefined;
     let count = 0;
     let bytes = 0;
-    for (const one of waiting) {
-      if (!isExpired(one)) break;
-      bytes += one.bytes;
+    for (const entry of waiting) {
+      if (!isExpired(entry)) break;
+      bytes += entry.bytes;
       count++;
     }
-    for (const one of remove(count, bytes)) one.reject(new Overloaded());
+    for (const entry of remove(count, bytes)) entry.reject(new Overloaded());
     scheduleExpiry();
   }
 
-  async function settle(taken: Waiting<Item, Result>[]): Promise<void> {
+  async function settle(entries: QueuedItem<Item, Result>[]): Promise<void> {
     try {
-      const results = await run(taken.map((one) => one.item));
-      taken.forEach((one, index) => {
-        one.resolve(results[index] as Result);
+      const results = await run(entries.map((entry) => entry.item));
+      entries.forEach((entry, index) => {
+        entry.resolve(results[index] as Result);
       });
     } catch (error) {
       if (isolation?.isNeeded(error)) {
-        for (const one of taken) isolate(isolation, one);
-      } else if (taken.length > 1 && isItemFault(error)) {
-        for (const one of taken) await settle([one]);
+        for (const entry of entries) isolate(isolation, entry);
+      } else if (entries.length > 1 && isItemFault(error)) {
+        for (const entry of entries) await settle([entry]);
       } else {
-        for (const one of taken) one.reject(error);
+        for (const entry of entries) entry.reject(error);
       }
     }
   }
 
-  function isolate(isolation: Isolation<Item, Result>, one: Waiting<Item, Result>): void {
+  function isolate(isolation: Isolation<Item, Result>, entry: QueuedItem<Item, Result>): void {
     isolatedItems++;
-    const key = isolation.keyOf(one.item);
+    const key = isolation.keyOf(entry.item);
     const queue = isolated.get(key);
     if (queue) {
-      queue.push(one);
+      queue.push(entry);
     } else {
-      const first = [one];
+      const first = [entry];
       isolated.set(key, first);
       void runIsolated(isolation, key, first);
     }
@@ -156,15 +156,15 @@ export function batch<Item, Result>(
   async function runIsolated(
     { run }: Isolation<Item, Result>,
     key: string,
-    queue: Waiting<Item, Result>[],
+    queue: QueuedItem<Item, Result>[],
   ): Promise<void> {
-    // A list that grows while it is worked on; the first item has been sent once already, so it is not too late.
-    for (const one of queue) {
+    // The list may grow during the loop. The first item does not expire: it was already sent once, in its batch.
+    for (const entry of queue) {
       try {
-        if (one !== queue[0] && isExpired(one)) throw new Overloaded();
-        one.resolve(await run(one.item));
+        if (entry !== queue[0] && isExpired(entry)) throw new Overloaded();
+        entry.resolve(await run(entry.item));
       } catch (error) {
-        one.reject(error);
+        entry.reject(error);
       }
       isolatedItems--;
     }
@@ -177,13 +177,13 @@ export function batch<Item, Result>(
         reject(new Overloaded());
         return;
       }
-      const one = { item, bytes: weigh(item), since: performance.now(), resolve, reject };
+      const entry = { item, bytes: weigh(item), since: performance.now(), resolve, reject };
       if (isolation && isolated.size > 0 && isolated.has(isolation.keyOf(item))) {
-        isolate(isolation, one);
+        isolate(isolation, entry);
         return;
       }
-      waiting.push(one);
-      waitingBytes += one.bytes;
+      waiting.push(entry);
+      waitingBytes += entry.bytes;
       schedule();
       scheduleExpiry();
     });

@@ -1,7 +1,7 @@
-/** A number of bytes that several holders share: a share is reserved whole, or not at all. */
+/** A byte budget shared by several holders; a reservation is granted in full or not at all. */
 export interface Budget {
   readonly held: number;
-  /** Reserves bytes and returns the function that gives them back once; nothing when they are not there. */
+  /** Reserves bytes and returns the function that releases them; undefined when they are not available. */
   reserve(bytes: number): (() => void) | undefined;
 }
 

@@ -1,21 +1,21 @@
-/** A bounded memory of what was read: for a limited time, the least recently used forgotten first. */
+/** An LRU cache with a time limit, which also caches misses. */
 
 export interface CacheOptions {
   maxEntries: number;
   maxAgeMs: number;
-  /** How long it is remembered that there is nothing under a key. */
+  /** How long a miss is cached. */
   maxMissAgeMs: number;
-  /** While it is false, nothing is remembered and nothing that was remembered is used. */
+  /** While it returns false, entries are neither read nor written. */
   isUsable?: () => boolean;
   /** A monotonic clock in milliseconds. */
   now?: () => number;
 }
 
 export interface Cache<Value> {
-  /** The value of a key, read when it is not known; requests for one key at the same time share one read. */
+  /** The cached value of a key, or the result of `read`; concurrent calls for one key share one read. */
   get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined>;
-  /** Forgets these values, or all of them, and everything that was not found. What is being read is not remembered. */
-  forget(isConcerned?: (value: Value) => boolean): void;
+  /** Removes the matching values, or all of them, and every miss. Reads in progress are not cached. */
+  forget(matches?: (value: Value) => boolean): void;
 }
 
 interface Entry<Value> {
@@ -25,12 +25,12 @@ interface Entry<Value> {
 
 export function createCache<Value>(options: CacheOptions): Cache<Value> {
   const { maxEntries, maxAgeMs, maxMissAgeMs, isUsable = () => true, now = () => performance.now() } = options;
-  // A map keeps the order in which its keys were set. Misses have one of their own: they must not displace values.
+  // A Map keeps the order in which its keys were set. Misses have their own, so that they cannot displace values.
   const values = new Map<string, Entry<Value>>();
   const misses = new Map<string, Entry<undefined>>();
   let reading = new Map<string, Promise<Value | undefined>>();
 
-  function find<Kept>(entries: Map<string, Entry<Kept>>, key: string): Entry<Kept> | undefined {
+  function find<Cached>(entries: Map<string, Entry<Cached>>, key: string): Entry<Cached> | undefined {
     const entry = entries.get(key);
     if (!entry) return undefined;
     entries.delete(key);
@@ -39,7 +39,7 @@ export function createCache<Value>(options: CacheOptions): Cache<Value> {
     return entry;
   }
 
-  function remember<Kept>(entries: Map<string, Entry<Kept>>, key: string, value: Kept, until: number): void {
+  function store<Cached>(entries: Map<string, Entry<Cached>>, key: string, value: Cached, until: number): void {
     entries.set(key, { value, until });
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string);
   }
@@ -47,20 +47,20 @@ export function createCache<Value>(options: CacheOptions): Cache<Value> {
   return {
     async get(key, read) {
       if (isUsable()) {
-        const known = find(values, key) ?? find(misses, key);
-        if (known) return known.value;
+        const cached = find(values, key) ?? find(misses, key);
+        if (cached) return cached.value;
       }
       const current = reading;
       const shared = current.get(key);
       if (shared) return shared;
-      // The age counts from the question: the answer may be as old as that.
-      const askedAt = now();
+      // The age counts from the start of the read, because the value may be that old.
+      const readAt = now();
       const result = read()
         .then((value) => {
-          // What was read before a change was announced must not be remembered after it.
+          // A value that was read before an invalidation must not be cached after it.
           if (isUsable() && current === reading) {
-            if (value === undefined) remember(misses, key, undefined, askedAt + maxMissAgeMs);
-            else remember(values, key, value, askedAt + maxAgeMs);
+            if (value === undefined) store(misses, key, undefined, readAt + maxMissAgeMs);
+            else store(values, key, value, readAt + maxAgeMs);
           }
           return value;
         })
@@ -68,10 +68,10 @@ export function createCache<Value>(options: CacheOptions): Cache<Value> {
       current.set(key, result);
       return result;
     },
-    forget(isConcerned = () => true) {
+    forget(matches = () => true) {
       reading = new Map();
       misses.clear();
-      for (const [key, { value }] of values) if (isConcerned(value)) values.delete(key);
+      for (const [key, { value }] of values) if (matches(value)) values.delete(key);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Dates that repeat: every so many days, weeks or months, in UTC, without drifting. */
+/** Recurring dates: every n days, weeks or months, in UTC, without drift. */
 
 export interface Rhythm {
   unit: 'day' | 'week' | 'month';
@@ -7,12 +7,12 @@ export interface Rhythm {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The number of days in a month, counted from 0. */
+/** The number of days of a month; months count from 0. */
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 
 /**
- * The moment that lies this many intervals after the anchor, at the same time of day. In months it is the given day,
- * or the last one of a month that is shorter; always counted from the anchor, so that a short month shortens no other.
+ * The moment this many intervals after the anchor, at the same time of day. Monthly intervals fall on the given day, or
+ * on the last day of a shorter month. They always count from the anchor, so that a short month does not shift later ones.
  */
 export function momentAfter(anchor: number, day: number, { unit, length }: Rhythm, intervals: number): number {
   if (unit !== 'month') return anchor + intervals * length * (unit === 'week' ? 7 : 1) * DAY_MS;

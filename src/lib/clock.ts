@@ -1,6 +1,6 @@
-/** The gateway's clock: the time of the database, which all processes share, moved forward by the sandbox's offsets. */
+/** The gateway's clock: the database's time, which all processes share, plus the offsets of the sandbox clock. */
 
-/** What a reference clock showed, in milliseconds since 1970, and the monotonic times before and after it was read. */
+/** A reading of the reference clock in milliseconds since 1970, and the monotonic times before and after it. */
 export interface ClockReading {
   at: number;
   before: number;
@@ -8,26 +8,26 @@ export interface ClockReading {
 }
 
 export interface Clock {
-  /** Milliseconds since 1970 as this account sees them. */
+  /** Milliseconds since 1970, with the offset of this account. */
   now(mid?: string): number;
-  /** The time of the database itself, which nobody can move. */
+  /** The database's time, without offsets. */
   real(): number;
-  /** How far the clock of this account, or of everybody, runs ahead of real time. */
+  /** How far the clock of this account, or the global clock, is ahead of real time. */
   offset(mid?: string): number;
-  /** Whether the sandbox clock was moved in the last so many milliseconds, as far as this process has heard. */
+  /** Whether this process received a change of the sandbox clock in the last `ms` milliseconds. */
   wasMovedWithin(ms: number): boolean;
-  /** Takes over the offsets as they stand in the store. */
+  /** Sets the offsets to those in the store. */
   set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
-  /** Follows the reference clock from this reading on, unless an earlier reading is still more exact. */
+  /** Synchronises with a reading of the reference clock, unless an earlier reading is still more exact. */
   synchronise(reading: ClockReading): void;
 }
 
-/** Two clocks drift apart by less than this share of the time since they were compared. */
+/** The maximum drift between two clocks, as a share of the time since they were compared. */
 const DRIFT = 1e-4;
 
 /**
- * Until the first reading it shows the time of this machine. It counts in monotonic time, so that a step of the machine's
- * clock changes nothing, and it is never behind the reference clock: what the database considers due is due here, too.
+ * Until the first reading, the time of this machine. It counts in monotonic time, so that a step of the machine's clock
+ * has no effect. It is never behind the reference clock: a row that is due for the database is also due here.
  */
 export function createClock(): Clock {
   let global = 0;
@@ -57,6 +57,6 @@ export function createClock(): Clock {
   };
 }
 
-/** A moment as the wire writes it: `2026-01-31 23:59:59`, UTC. */
+/** The date format of the API: `2026-01-31 23:59:59`, UTC. */
 export const wireDate = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 export const wireDateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));

@@ -1,6 +1,6 @@
-/** The message that a payer's browser carries to the bank of a card (EMV 3-D Secure 2). */
+/** The challenge request (CReq) that the payer's browser posts to the card issuer (EMV 3-D Secure 2). */
 
-/** As the form field wants it: JSON in base64url, without padding. */
+/** The value of the form field `creq`: JSON in base64url, without padding. */
 export const creqOf = (transId: string, acsTransId: string, version: string): string =>
   Buffer.from(
     JSON.stringify({

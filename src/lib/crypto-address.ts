@@ -1,4 +1,4 @@
-/** Whether a text is an address on a blockchain, judged by its checksum. */
+/** Validates blockchain addresses by format and checksum. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -9,7 +9,7 @@ export type Network = 'BTC' | 'ETH' | 'BSC' | 'TRX';
 
 const base58check = createBase58check(sha256);
 
-/** A version byte and the hash of a key or script. Decoding is quadratic, so long text is turned away first. */
+/** A version byte and the hash of a key or script. Decoding is quadratic, so the length is checked first. */
 function isBase58Address(address: string, versions: readonly number[]): boolean {
   if (address.length > 35) return false;
   try {

@@ -1,4 +1,4 @@
-/** A limit in time for one call: it aborts what is under way, and keeps from beginning what would come too late. */
+/** The deadline of one call: aborts the call when it passes, and prevents a start with too little time left. */
 
 export class Deadline {
   readonly #endsAt: number;
@@ -7,7 +7,7 @@ export class Deadline {
   #aborter: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Ends in `ms`. A call that would have less than `leastMs` left does not begin. Monotonic time counts. */
+  /** Ends in `ms` of monotonic time. A call must not begin with less than `leastMs` left. */
   constructor(ms: number, leastMs = 0) {
     this.#endsAt = performance.now() + ms;
     this.#leastMs = leastMs;
@@ -22,7 +22,7 @@ export class Deadline {
     return this.leftMs > this.#leastMs;
   }
 
-  /** Called immediately before the first byte leaves; false when it must not leave any more. */
+  /** To be called immediately before the first byte is sent; false means that it must not be sent. */
   begin(): boolean {
     if (!this.mayBegin) return false;
     this.#hasBegun = true;
@@ -33,7 +33,7 @@ export class Deadline {
     return this.#hasBegun;
   }
 
-  /** Aborts at the end. Made when it is first needed: a call that is answered at once costs no timer. */
+  /** Aborts at the deadline. Created on first use, so that a call without I/O needs no timer. */
   get signal(): AbortSignal {
     if (!this.#aborter) {
       const aborter = new AbortController();
@@ -43,7 +43,7 @@ export class Deadline {
     return this.#aborter.signal;
   }
 
-  /** The call has ended: nothing is left to abort. */
+  /** To be called when the call has ended. */
   clear(): void {
     clearTimeout(this.#timer);
   }

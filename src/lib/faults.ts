@@ -1,30 +1,30 @@
-/** What the faults of PostgreSQL and of the line to it mean. */
+/** Classifies the errors of PostgreSQL and of connections to it. */
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** A short description without the values that PostgreSQL puts into its details. */
+/** The error code, or the first line of the message: without the row values that PostgreSQL puts into its details. */
 export const faultOf = (error: unknown): string =>
   codeOf(error) || (error instanceof Error ? error.message.split('\n')[0] : '') || 'unknown';
 
-/** Bad data, a broken constraint or a row written twice: the statement changed nothing, and one item may be to blame. */
+/** Invalid data, a violated constraint or a row written twice: nothing was changed, and one item may be the cause. */
 export const isItemFault = (error: unknown): boolean => /^(2[23]...|21000)$/.test(codeOf(error));
 
-/** A lock was not free in time: the statement changed nothing. */
+/** `lock_timeout` expired: the statement changed nothing. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
-/** The database cannot be used at the moment, as the gateway itself found out. */
+/** The gateway found that the database is not usable at the moment. */
 export class Outage extends Error {}
 
-/** A statement found out at its end that it came too late, and undid itself. */
+/** Division by zero: how a statement rolls itself back when it finds at its end that it came too late. */
 export const isDivisionByZero = (error: unknown): boolean => codeOf(error) === '22012';
 
 const ANSWER_TIMEOUT = 'Query read timeout';
 
-/** The driver stopped waiting for the answer to a statement; whether it took effect is not known. */
+/** The driver stopped waiting for the result of a statement; it is unknown whether the statement took effect. */
 export const isAnswerTimeout = (error: unknown): boolean => error instanceof Error && error.message === ANSWER_TIMEOUT;
 
-/** What the driver says, in words alone, when a connection was not there in time, is gone, or is being closed. */
+/** The driver's errors without a code: a connection was not established in time, was lost, or is being closed. */
 const CONNECTION_FAULTS = [
   'timeout expired',
   'timeout exceeded when trying to connect',
@@ -39,13 +39,13 @@ const CONNECTION_FAULTS = [
   'The server does not support SSL connections',
 ];
 
-/** No connection, shutting down, out of room, read-only, a lock that stays: the request may be sent again later. */
+/** No connection, shutdown, out of resources, read-only, lock timeout: the request may be sent again later. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Outage ||
   /^(08...|53...|57...|25006|55P03|E[A-Z]+)$/.test(codeOf(error)) ||
   (error instanceof Error && CONNECTION_FAULTS.includes(error.message));
 
-/** What a promise brings, or an outage when it takes longer than this. */
+/** The result of a promise, or an `Outage` when it takes longer than `ms`. */
 export async function within<Result>(ms: number, result: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Outage(`The database did not answer within ${ms} ms.`)), ms);

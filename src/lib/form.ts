@@ -1,4 +1,4 @@
-/** Reads a form body strictly: what is broken, repeated or too much is named, never bent into shape. */
+/** A strict parser of form bodies: malformed, repeated and excess fields are reported, never repaired. */
 import { isUtf8 } from 'node:buffer';
 
 export interface FormProblem {
@@ -6,7 +6,7 @@ export interface FormProblem {
   sentence: string;
 }
 
-/** Values under their full names, `parameters[a][0]` included (`a[]` is numbered), and what was wrong with the body. */
+/** The values under their full names, such as `parameters[a][0]` (`a[]` gets an index), and the problems of the body. */
 export interface Form {
   values: ReadonlyMap<string, string>;
   problems: readonly FormProblem[];
@@ -17,7 +17,7 @@ export interface FormLimits {
   depth: number;
 }
 
-/** How a name is shown in an answer: only names of ordinary shape, none that could be a secret out of place. */
+/** The name of a field as a response shows it; a name that could be a misplaced secret becomes `body`. */
 export const printableName = (name: string): string =>
   /^[\w.[\]-]{1,64}$/.test(name) && !/[\da-f]{32}/i.test(name) ? name : 'body';
 
@@ -34,7 +34,7 @@ class Reader {
     this.#limits = limits;
   }
 
-  /** Counts the next field; false when the form has too many, and then the rest of the body is not read. */
+  /** Counts the next field; false when the form has too many, and the rest of the body is then skipped. */
   begin(): boolean {
     return ++this.#fields <= this.#limits.fields;
   }
@@ -47,7 +47,7 @@ class Reader {
     if (this.values.size === before) this.refuse(name, 'This value should be sent once.');
   }
 
-  /** `a[]` is the next entry of the list `a`: none of them may replace the one before. */
+  /** `a[]` is the next entry of the list `a`; it gets an index so that it does not replace the previous one. */
   #numbered(list: string): string {
     const length = this.#listLengths.get(list) ?? 0;
     this.#listLengths.set(list, length + 1);
@@ -78,7 +78,7 @@ class Reader {
   }
 }
 
-/** Counts the opening brackets of a name, up to a bound: a hostile name may consist of nothing else. */
+/** Counts the opening brackets of a name, up to a bound, because a hostile name may consist of brackets only. */
 function levelsOf(name: string, most: number): number {
   let levels = 0;
   for (let at = name.indexOf('['); at !== -1 && levels < most; at = name.indexOf('[', at + 1)) levels++;
@@ -89,7 +89,7 @@ const LONG_TEXT = 4096;
 const PLUS = 43;
 const SPACE = 32;
 
-/** Plus signs stand for spaces. Each match of `replaceAll` costs, so a long text is gone through by its bytes. */
+/** Replaces plus signs with spaces; in a long text byte by byte, because `replaceAll` is slow with many matches. */
 function withSpaces(text: string): string {
   if (text.length < LONG_TEXT) return text.replaceAll('+', ' ');
   const bytes = Buffer.from(text);
@@ -103,7 +103,7 @@ const isPlain = (text: string): boolean => !text.includes('%') && !text.includes
 
 const AMPERSAND = 38;
 
-/** Reads `application/x-www-form-urlencoded`, up to the most fields that a form may have. */
+/** Parses `application/x-www-form-urlencoded`, up to the maximum number of fields. */
 export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
@@ -119,7 +119,7 @@ export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
     if (!form.begin()) break;
     let end = text.indexOf('&', start);
     if (end === -1) end = text.length;
-    // Searched again only behind the last one found, so that the text is scanned once in total.
+    // Search only behind the last match, so that the text is scanned once in total.
     if (equals < start) equals = text.indexOf('=', start);
     if (equals === -1) equals = text.length;
     const hasValue = equals < end;
@@ -132,7 +132,7 @@ export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
   return form.finish();
 }
 
-/** Adds a pair that may be percent-encoded. A broken one costs an exception, which the most fields of a form bound. */
+/** Adds a pair that may be percent-encoded. Each malformed one costs an exception; the field limit bounds their number. */
 function addDecoded(form: Reader, name: string, value: string): void {
   let readable = 'body';
   try {
@@ -140,7 +140,7 @@ function addDecoded(form: Reader, name: string, value: string): void {
     form.add(readable, isPlain(value) ? value : decode(value));
   } catch {
     form.refuse(readable, 'This value is not valid percent-encoded UTF-8.');
-    // Kept as sent, so that a later check can still tell that the field was there.
+    // Kept as sent, so that later checks do not report the field as missing.
     form.add(readable, value);
   }
 }
@@ -151,7 +151,7 @@ const BARE_LINE_BREAK = /\r(?!\n)|(?<!\r)\n/;
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(;.*)$/im;
 const PARAMETER = /;[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/y;
 
-/** Reads `multipart/form-data`, up to the most fields; file parts are refused, every field of ours is a text. */
+/** Parses `multipart/form-data`, up to the maximum number of fields; file parts are refused, because all fields are texts. */
 export function readMultipart(body: Buffer, contentType: string, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
@@ -160,7 +160,7 @@ export function readMultipart(body: Buffer, contentType: string, limits: FormLim
   if (boundary !== undefined) {
     const delimiter = `\r\n--${boundary}`;
     const text = `\r\n${body.toString('utf8')}`;
-    // What stands before the first boundary and after the last one is not part of the form.
+    // Text before the first boundary and after the last one is not part of the form.
     let at = text.indexOf(delimiter);
     while (at !== -1) {
       const start = at + delimiter.length;
@@ -174,13 +174,13 @@ export function readMultipart(body: Buffer, contentType: string, limits: FormLim
   return form.finish();
 }
 
-/** Adds one part, or says that it is none. */
+/** Adds one part; false when it is malformed. */
 function addPart(form: Reader, part: string): boolean {
   LINE_END.lastIndex = 0;
   if (!LINE_END.test(part)) return false;
   const start = LINE_END.lastIndex;
   const end = part.indexOf('\r\n\r\n', start);
-  // A part without headers has its empty line at once.
+  // A part without headers begins with the empty line.
   if (end === -1 || part.startsWith('\r\n', start)) return false;
   const headers = part.slice(start, end);
   const parameters = BARE_LINE_BREAK.test(headers) ? undefined : readParameters(DISPOSITION.exec(headers)?.[1] ?? '');
@@ -191,7 +191,7 @@ function addPart(form: Reader, part: string): boolean {
   return true;
 }
 
-/** Reads `; name="a"; filename="b"` whole, or not at all. */
+/** Parses `; name="a"; filename="b"`; undefined when any of it is malformed. */
 function readParameters(text: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   PARAMETER.lastIndex = 0;
@@ -203,7 +203,7 @@ function readParameters(text: string): Map<string, string> | undefined {
   return parameters;
 }
 
-/** The entries `root[key]…` of a form, under the names inside the first brackets as sent. */
+/** The entries `root[key]…` of a form, named by what the first brackets contain. */
 export function entriesBelow(form: Form, root: string): [string, string][] {
   const below: [string, string][] = [];
   for (const [name, value] of form.values) {
@@ -215,7 +215,7 @@ export function entriesBelow(form: Form, root: string): [string, string][] {
   return below;
 }
 
-/** The positions of a list among the names of a form, `root[0][…]`, `root[1][…]`, each once. */
+/** The distinct indexes of a list in the names of a form: `root[0][…]`, `root[1][…]`. */
 export function positionsIn(names: Iterable<string>, root: string): string[] {
   const positions = new Set<string>();
   for (const name of names) {

@@ -1,6 +1,6 @@
-/** Pages as templates: every value that is put into one is escaped, unless it is a piece of a page itself. */
+/** HTML templates that escape every value, unless it is HTML from a template itself. */
 
-/** A piece of a page; only the template below makes one. */
+/** Escaped HTML; only the template tag below creates it. */
 export class Html {
   readonly #text: string;
 
@@ -24,7 +24,7 @@ function write(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 }
 
-/** Attributes are to be quoted: an escaped value cannot leave its quotes. */
+/** Template tag. Attribute values must be quoted: escaping covers quotes, not spaces. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(parts.reduce((page, part, index) => page + write(values[index - 1]) + part));
 }

@@ -10,7 +10,7 @@ let used = pool.length;
 let lastMs = 0;
 let counter = 0;
 
-/** A new id that sorts after every earlier one of this process: 48 bits of time, 12 of order, 62 of chance. */
+/** A new id that sorts after every earlier one of this process: 48 bits of time, a 12-bit counter, 62 random bits. */
 export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
@@ -25,16 +25,16 @@ export function newId(): string {
     used = 0;
   }
   const time = lastMs.toString(16).padStart(12, '0');
-  const order = (0x7000 | counter).toString(16);
+  const versionAndCounter = (0x7000 | counter).toString(16);
   pool[used] = 0x80 | ((pool[used] as number) & 0x3f);
-  const chance = pool.toString('hex', used, used + 8);
+  const random = pool.toString('hex', used, used + 8);
   used += 8;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${chance.slice(0, 4)}-${chance.slice(4)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${versionAndCounter}-${random.slice(0, 4)}-${random.slice(4)}`;
 }
 
 const LAST_MS = 2 ** 48 - 1;
 
-/** Not after any id that was made at this moment or later, and after every id that was made before it. */
+/** The lower bound of the ids created at this moment or later; every id created before it is smaller. */
 export function firstIdAt(ms: number): string {
   const time = Math.min(Math.max(Math.floor(ms), 0), LAST_MS)
     .toString(16)
@@ -42,5 +42,5 @@ export function firstIdAt(ms: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-/** A random secret of 128 bits or more, in hex so that upper-casing takes nothing from it. */
+/** A random secret, 128 bits by default; in hex, because the request hash upper-cases it without loss. */
 export const newSecret = (bytes = 16): string => randomBytes(bytes).toString('hex');

@@ -1,17 +1,17 @@
-/** Looks at what JSON brought, before anything is done with it. */
+/** Checks of parsed JSON values and of JSON text. */
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text that the database can hold: no half characters, no NUL. */
+/** A text that PostgreSQL can store: no lone surrogates, no NUL. */
 export const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && value.isWellFormed() && !value.includes('\0');
 
-/** What no database keeps as text: a zero character, or half of a character; not a text that only speaks of one. */
-const UNKEEPABLE = /(?<!\\)(?:\\\\)*\\u(0000|d[89a-f])/i;
+/** In JSON text, the escape of a NUL or of a lone surrogate, which PostgreSQL cannot store; not an escaped backslash. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(0000|d[89a-f])/i;
 
-/** Whether a value can be kept in a database as it is. */
-export const isKeepable = (value: unknown): boolean => !UNKEEPABLE.test(JSON.stringify(value));
+/** Whether PostgreSQL can store a value as JSON. */
+export const isKeepable = (value: unknown): boolean => !UNSTORABLE.test(JSON.stringify(value));
 
 /** Whether a value is nested no deeper than this. */
 export const isShallow = (value: unknown, most: number): boolean =>
@@ -21,7 +21,7 @@ export const isShallow = (value: unknown, most: number): boolean =>
 
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
 
-/** The path to the first name that stands twice in one object of a JSON text; who reads it would drop one of them. */
+/** The path of the first name that occurs twice in one object of a JSON text; `JSON.parse` would drop one of the values. */
 export function repeatedName(json: string): string | undefined {
   const objects: { names: Set<string>; name: string }[] = [];
   for (const [token, text = '', colon] of json.matchAll(TOKENS)) {
@@ -37,7 +37,7 @@ export function repeatedName(json: string): string | undefined {
   return undefined;
 }
 
-/** The same text for the same value, in whatever order its members stand. */
+/** JSON with sorted members: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,

@@ -1,18 +1,18 @@
-/** Runs so many calls at a time and lets so many wait; one whose deadline comes first is never begun. */
+/** A concurrency limit with a bounded queue; a call whose deadline passes while it waits is never started. */
 import type { Deadline } from './deadline.ts';
 
-/** The call was not begun: too many wait, or its turn did not come in time. */
+/** The call was not started: the queue is full, or the deadline passed while it waited. */
 export class NotBegun extends Error {}
 
 export interface Limiter {
   run<Result>(call: () => Promise<Result>, deadline: Deadline): Promise<Result>;
-  /** Whether a further call would find no place to wait. */
+  /** Whether the queue is full. */
   readonly isFull: boolean;
 }
 
 export function createLimiter(concurrency: number, waitingMost: number): Limiter {
   let running = 0;
-  // In the order of their coming; one that gives up leaves its place at once.
+  // First in, first out; a call that times out leaves the queue at once.
   const waiting = new Set<() => void>();
 
   const release = (): void => {
@@ -23,27 +23,27 @@ export function createLimiter(concurrency: number, waitingMost: number): Limiter
     } else running--;
   };
 
-  const turn = (deadline: Deadline): Promise<void> =>
+  const waitForSlot = (deadline: Deadline): Promise<void> =>
     new Promise((resolve, reject) => {
       if (waiting.size >= waitingMost) return reject(new NotBegun('Too many calls are waiting.'));
-      const giveUp = (): void => {
-        waiting.delete(take);
-        reject(new NotBegun('The turn of the call did not come in time.'));
+      const timeOut = (): void => {
+        waiting.delete(start);
+        reject(new NotBegun('The call waited in the queue until its deadline.'));
       };
-      const take = (): void => {
-        deadline.signal.removeEventListener('abort', giveUp);
+      const start = (): void => {
+        deadline.signal.removeEventListener('abort', timeOut);
         resolve();
       };
-      waiting.add(take);
-      deadline.signal.addEventListener('abort', giveUp, { once: true });
+      waiting.add(start);
+      deadline.signal.addEventListener('abort', timeOut, { once: true });
     });
 
   return {
     async run(call, deadline) {
       if (running < concurrency) running++;
-      else await turn(deadline);
+      else await waitForSlot(deadline);
       try {
-        if (!deadline.mayBegin) throw new NotBegun('The turn of the call came too late.');
+        if (!deadline.mayBegin) throw new NotBegun('Too little time was left to start the call.');
         return await call();
       } finally {
         release();

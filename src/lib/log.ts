@@ -1,4 +1,4 @@
-/** The log: JSON lines, pretty on a terminal, and nothing leaves it without passing the scrubber. */
+/** The log: JSON lines, or pretty-printed on a terminal; every line passes the scrubber. */
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { scrub } from './scrub.ts';
@@ -7,8 +7,8 @@ export interface LogTarget {
   write(line: string): void;
 }
 
-/** Errors are shown by name and place; PostgreSQL puts values into the other properties. */
-function shownError(error: unknown): unknown {
+/** Name, message, code and stack only: PostgreSQL puts row values into the other properties of its errors. */
+function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as { code?: unknown };
   return {
@@ -26,13 +26,13 @@ export function createLog(level: string, target: LogTarget): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: shownError },
+      serializers: { err: serializeError },
     },
     { write: (line) => target.write(scrub(line)) },
   );
 }
 
-/** Standard output: written in chunks as JSON, or at once and pretty when a person looks. */
+/** Standard output: buffered JSON, or unbuffered pretty-printed lines on a terminal. */
 export function standardOutput(): LogTarget & { flush(): void } {
   if (process.stdout.isTTY) {
     const stream = pretty({
@@ -40,7 +40,7 @@ export function standardOutput(): LogTarget & { flush(): void } {
       sync: true,
       translateTime: 'SYS:HH:MM:ss.l',
       singleLine: true,
-      // What a person looks for in the line of a request comes first.
+      // The line of a request begins with its action and outcome.
       messageFormat: (line, message) =>
         line.action === undefined
           ? String(line[message])

@@ -1,18 +1,18 @@
-/** Amounts: decimal text on the wire, whole minor units as bigint inside, and nothing in between that could round. */
+/** Amounts: decimal text in the API, minor units as bigint inside; no floating point, so nothing is rounded. */
 
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
 
-/** Reads an amount with two fraction digits, or with exactly as many as the currency has. */
+/** Parses an amount with two fraction digits, or with exactly as many as the currency has. */
 export function minorUnits(text: string, exponent: number): bigint | 'malformed' | 'zero' {
   const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined || (fraction.length !== 2 && fraction.length !== exponent)) return 'malformed';
-  // Digits below the minor unit may be written ('100.00' yen) but must not carry money.
+  // Digits below the minor unit are allowed when they are zero ('100.00' yen).
   if (/[1-9]/.test(fraction.slice(exponent))) return 'malformed';
   const minor = BigInt(whole + fraction.slice(0, exponent).padEnd(exponent, '0'));
   return minor === 0n ? 'zero' : minor;
 }
 
-/** Writes an amount in its one canonical form: two fraction digits, or more where the currency has more. */
+/** Formats an amount canonically: two fraction digits, or more where the currency has more. */
 export function amountText(minor: bigint, exponent: number): string {
   if (minor < 0n) return `-${amountText(-minor, exponent)}`;
   const digits = minor.toString().padStart(exponent + 1, '0');

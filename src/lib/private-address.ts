@@ -1,16 +1,16 @@
-/** Which IP addresses are not on the public internet: what is private, reserved, or a way round to such an address. */
+/** Which IP addresses are not public: private and reserved ranges, and ranges that embed or translate to them. */
 import { addressList } from './address.ts';
 
-/** The special ranges of IANA's registry, and what clouds put in between. */
+/** The special-purpose ranges of IANA's registry, and addresses that cloud platforms use. */
 const RESERVED_IPV4 = [
   '0.0.0.0/8', // this network; a connection to it reaches this machine
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // shared by carriers, and the metadata of one cloud
+  '100.64.0.0/10', // carrier-grade NAT, and the metadata service of one cloud
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // the platform of one cloud, at a public address
-  '169.254.0.0/16', // link-local, and the metadata of most clouds
+  '168.63.129.16/32', // the platform services of one cloud, at a public address
+  '169.254.0.0/16', // link-local, and the metadata service of most clouds
   '172.16.0.0/12', // private
-  '192.0.0.0/24', // protocol assignments, and the metadata of one cloud
+  '192.0.0.0/24', // protocol assignments, and the metadata service of one cloud
   '192.0.2.0/24', // documentation
   '192.88.99.0/24', // 6to4 relays
   '192.168.0.0/16', // private
@@ -21,7 +21,7 @@ const RESERVED_IPV4 = [
   '240.0.0.0/4', // reserved, and broadcast
 ];
 
-/** What is not public inside the public part of IPv6. */
+/** The special-purpose ranges inside 2000::/3. */
 const RESERVED_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
   '2001:db8::/32', // documentation
@@ -29,7 +29,7 @@ const RESERVED_IPV6 = [
   '3fff::/20', // documentation
 ];
 
-/** Behind this prefix a translator of the network reaches the IPv4 address in the last four bytes. */
+/** The NAT64 prefix: the last four bytes of the address are an IPv4 address. */
 const NAT64 = '64:ff9b::';
 
 function behindNat64(range: string): string {
@@ -37,9 +37,9 @@ function behindNat64(range: string): string {
   return `${NAT64}${address}/${96 + Number(prefix)}`;
 }
 
-// Everything else of IPv6 is local, mapped, translated, multicast or not given out, and so private.
+// The rest of IPv6 is local, mapped, translated, multicast or unassigned, and counts as private.
 const isInternet = addressList(['0.0.0.0/0', '2000::/3', `${NAT64}/96`]);
 const isReserved = addressList([...RESERVED_IPV4, ...RESERVED_IPV4.map(behindNat64), ...RESERVED_IPV6]);
 
-/** Whether an address is not on the public internet; so is everything that is no address. */
+/** Whether an address is not public; also true for text that is not an address. */
 export const isPrivateAddress = (address: string): boolean => !isInternet(address) || isReserved(address);

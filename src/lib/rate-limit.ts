@@ -1,7 +1,7 @@
-/** Token buckets by name: how often something may happen per second, with a bounded burst and bounded memory. */
+/** Token-bucket rate limits by name, with a bounded burst and bounded memory. */
 import { hash, randomBytes } from 'node:crypto';
 
-/** Takes one token of a name; says after how many milliseconds there is one again when none is left. */
+/** Takes one token of a name; when none is left, returns the milliseconds until the next one. */
 export type RateLimit = (name: string, perSecond: number, now?: number) => number | undefined;
 
 interface Bucket {
@@ -10,15 +10,15 @@ interface Bucket {
   at: number;
 }
 
-/** How many of the oldest buckets are looked at to make room for one; a constant bounds the effort. */
-const LOOKED_AT = 8;
-/** The buckets that further names share while the table is full of active ones. */
-const SHARED = 1024;
+/** How many of the oldest buckets are examined to make room for a new one; bounds the work per request. */
+const EXAMINED_BUCKETS = 8;
+/** The number of buckets that further names share while the table is full of active ones. */
+const SHARED_BUCKETS = 1024;
 
 /**
- * A bucket that was not used for the time of a burst is full again and says nothing, so dropping it changes no count.
- * Only such buckets are dropped. While none is found, new names share buckets chosen by a secret hash: a sender with
- * many names can neither fill the memory, nor reset the count of another name, nor escape the limit.
+ * A bucket that was idle for `burstMs` is full again, so dropping it changes no count. Only such buckets are dropped.
+ * While none is found, new names share buckets chosen by a secret hash: a sender with many names can neither exhaust
+ * the memory, nor reset the count of another name, nor evade the limit.
  */
 export function createRateLimit(burstMs: number, namesMost: number): RateLimit {
   const buckets = new Map<string, Bucket>();
@@ -27,13 +27,13 @@ export function createRateLimit(burstMs: number, namesMost: number): RateLimit {
 
   const makeRoom = (now: number): boolean => {
     if (buckets.size < namesMost) return true;
-    let looked = 0;
+    let examined = 0;
     for (const [name, bucket] of buckets) {
       buckets.delete(name);
       if (now - bucket.at >= burstMs) return true;
-      // An active one goes to the end, so that the next search begins behind it.
+      // An active bucket moves to the end, so that the next search begins behind it.
       buckets.set(name, bucket);
-      if (++looked === LOOKED_AT) return false;
+      if (++examined === EXAMINED_BUCKETS) return false;
     }
     return false;
   };
@@ -44,7 +44,7 @@ export function createRateLimit(burstMs: number, namesMost: number): RateLimit {
       buckets.set(name, bucket);
       return bucket;
     }
-    const slot = hash('sha256', `${secret} ${name}`, 'buffer').readUInt32BE() % SHARED;
+    const slot = hash('sha256', `${secret} ${name}`, 'buffer').readUInt32BE() % SHARED_BUCKETS;
     shared[slot] ??= bucket;
     return shared[slot];
   };

@@ -1,8 +1,8 @@
-/** The last line of defence of the logs: masks in a finished line whatever must never be written down. */
+/** The last line of defence of the logs: masks secrets and card numbers in a finished line. */
 
 import { isLuhnValid } from './luhn.ts';
 
-/** Names whose values are masked whatever they hold, in any case and with '_', '-' or nothing between the words. */
+/** Names whose values are always masked, in any case and with '_', '-' or nothing between the words. */
 export const SECRET_NAMES = [
   'access_token',
   'api_key',
@@ -48,14 +48,14 @@ const SECRET = '[secret]';
 const CARD = '[card]';
 
 const NAME = `(?:${SECRET_NAMES.map((name) => name.replaceAll('_', '[_-]?')).join('|')})`;
-// An escape ends in a letter or digit that is no part of the name after it: '%26password', '\npassword'.
+// The last character of an escape is not part of the name that follows: '%26password', '\npassword'.
 const BEFORE_NAME = '(?:^|[^\\w-]|%[\\da-f]{2}|\\\\[nrt]|\\\\u[\\da-f]{4})';
-// Besides the control characters proper: what breaks a line or reorders its text on a screen.
+// Control characters, and characters that break a line or reorder its text on a screen.
 const UNPRINTABLE = '[\\p{Cc}\\u2028-\\u202e\\u2066-\\u2069]';
-// Three decimal digits in base64: their high bits are always the same, which leaves few letters in each place.
+// Three decimal digits in base64: the high bits of a digit are constant, so few letters occur in each place.
 const THREE_DIGITS_IN_BASE64 = '[MNO][DTjz][AEIMQUYcgk][w-z0-5]';
 
-// Most lines match none of these and leave as they came.
+// Fast path: most lines match none of these and are written unchanged.
 const WORD_STEMS = /pass|hash|cv[cv]|card|number|pan|pin|token|secret|key|cookie|auth|track|bearer|whsec_|-----BEGIN/i;
 const SUSPECT_WORDS = [new RegExp(`${BEFORE_NAME}${NAME}["'\\\\\\]=:%]`, 'i'), /bearer|whsec_|-----BEGIN/i];
 const SUSPECT_RUNS = [
@@ -67,7 +67,7 @@ const SUSPECT_RUNS = [
 const QUOTED_NAME = new RegExp(`"${NAME}(\\\\*)"\\s*:\\s*`, 'gi');
 
 const WORD_RULES: readonly (readonly [RegExp, string])[] = [
-  // A block cut off before its end is masked up to the end of its string.
+  // A truncated block is masked up to the end of its string.
   [/-----BEGIN [^-"]{1,64}-----[^"]*?(?:-----END [^-"]{1,64}-----|(?=\\{0,7}"|$))/g, SECRET],
   [/whsec_[\w+/=-]+/gi, SECRET],
   [/(bearer(?: |\+|%20)+)[\w.~+/=%-]+/gi, `$1${SECRET}`],
@@ -94,7 +94,7 @@ const WORD_RULES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-// Harmless by their shape, although their digits could be read as a card number: UUIDs, dates and times, IPv4.
+// UUIDs, dates and times and IPv4 addresses are not masked, although their digits could form a card number.
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const HARMLESS = new RegExp(
   '((?<![\\da-f])[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}(?![\\da-f])' +
@@ -108,12 +108,12 @@ const HEX_MASKS: Readonly<Record<number, string>> = { 32: SECRET, 40: '[hash]', 
 // How many hex digits after each prefix may belong to an escape ('%22', '\u0022', '\f') instead of the run.
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { '%': 2, '\\u': 4, '\\x': 2, '\\': 1 };
 
-// Digits after '%' or '\u' may be an escape or not, so numbers are looked for once under either reading.
+// Digits after '%' or '\u' may or may not be an escape, so numbers are searched for under both readings.
 const DIGIT_READINGS: readonly RegExp[] = [
   /%[\da-f]{2}|\\u[\da-f]{4}|\\x[\da-f]{2}|\d+(?:(?:[ .+-]|%2[0bde])\d+)*/gi,
   /\d+(?:[ .+-]\d+)*/g,
 ];
-// What a JSON line is made of, as far as numbers are concerned: strings, to step over, and bare numbers.
+// Strings, which are skipped, and bare numbers of a JSON line.
 const JSON_STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/g;
 const SEPARATOR = /([ .+-]|%2[0bde])/i;
 
@@ -124,7 +124,7 @@ const BASE64_DIGITS = new RegExp(
 
 const UNPRINTABLES = new RegExp(UNPRINTABLE, 'gu');
 
-/** Masks one log line, which stays one line. */
+/** Masks one log line; the result is one line, too. */
 export function scrub(line: string): string {
   const newline = line.endsWith('\n') ? '\n' : '';
   const text = newline ? line.slice(0, -1) : line;
@@ -134,7 +134,7 @@ export function scrub(line: string): string {
   return maskRuns(maskBareNumbers(hasWord ? maskWords(text) : text)).replace(UNPRINTABLES, escapeCharacter) + newline;
 }
 
-/** Whether there is a run of 32 hex digits; one of its places is a multiple of 32, so few places need a look. */
+/** Whether there is a run of 32 hex digits. It covers one of every 32nd position, so only those are examined. */
 function hasHexRun(text: string): boolean {
   const isHex = (at: number): boolean => {
     const code = text.charCodeAt(at) | 0x20;
@@ -175,7 +175,7 @@ function quoteDepth(backslashes: number): number {
   return 31 - Math.clz32(~backslashes & (backslashes + 1));
 }
 
-/** Where the JSON value that starts here ends: after its string or bracket, or before what follows a bare word. */
+/** The end of the JSON value that starts here: after its closing quote or bracket, or after a bare word. */
 function valueEnd(text: string, start: number, depth: number): number {
   let nesting = 0;
   let isInString = false;
@@ -188,7 +188,7 @@ function valueEnd(text: string, start: number, depth: number): number {
     }
     if (character === '"') {
       const found = quoteDepth(backslashes);
-      // The string around this JSON text ends here, so the value was cut off.
+      // The string around this JSON text ends here, so the value is truncated.
       if (found < depth) return at - (2 ** found - 1);
       if (found === depth) {
         isInString = !isInString;
@@ -231,7 +231,7 @@ function maskDigits(text: string): string {
   );
 }
 
-/** In a JSON line, a bare number that holds a card number becomes a string, or the line would no longer be JSON. */
+/** A bare number that contains a card number becomes a string, so that the line stays valid JSON. */
 function maskBareNumbers(text: string): string {
   if (!text.startsWith('{')) return text;
   return text.replace(JSON_STRING_OR_NUMBER, (token) =>
@@ -239,10 +239,10 @@ function maskBareNumbers(text: string): string {
   );
 }
 
-/** Masks every stretch of whole groups in a run such as '12 4111 1111 1111 1111' that makes up a card number. */
+/** Masks every sequence of whole groups that forms a card number in a run such as '12 4111 1111 1111 1111'. */
 function maskCards(run: string): string {
   const parts = run.split(SEPARATOR);
-  const shown = [...parts];
+  const masked = [...parts];
   let covered = -1;
   for (let first = 0; first < parts.length; first += 2) {
     let digits = '';
@@ -252,11 +252,11 @@ function maskCards(run: string): string {
       if (digits.length >= 12 && digits.length <= 19 && isLuhnValid(digits)) end = last;
     }
     if (end <= covered) continue;
-    shown.fill('', Math.max(first, covered + 1), end + 1);
-    if (first > covered) shown[first] = CARD;
+    masked.fill('', Math.max(first, covered + 1), end + 1);
+    if (first > covered) masked[first] = CARD;
     covered = end;
   }
-  return shown.join('');
+  return masked.join('');
 }
 
 function maskBase64(text: string): string {

@@ -1,21 +1,21 @@
-/** Sealing of secrets at rest: AES-256-GCM under a master key, bound to the row they belong to. */
+/** Encrypts secrets at rest: AES-256-GCM with a master key, bound to their row by associated data. */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION_BYTES = 4;
 
-/** The first key seals; all of them open, so that an old key can be retired row by row. */
+/** The first key seals; every key opens, so that an old key can be retired row by row. */
 export interface Seal {
   seal(text: string, boundTo: string): Buffer;
   open(sealed: Buffer, boundTo: string): string;
-  /** A key of its own for each purpose, which tells nothing about the master key or the others. */
+  /** The derived key of a purpose (HKDF); it reveals nothing about the master key or other derived keys. */
   derive(purpose: string): Buffer;
-  /** The version of the key that seals now, as it stands at the head of every sealed value. */
+  /** The version of the sealing key; every sealed value begins with it. */
   readonly version: string;
 }
 
-/** Where a secret belongs; a sealed value copied to another row, column or table does not open there. */
+/** The associated data of a secret: a sealed value copied to another row, column or table does not open there. */
 export const boundTo = (table: string, column: string, row: string): string => `${table}.${column}:${row}`;
 
 export class SealBroken extends Error {}
@@ -69,5 +69,5 @@ export function createSeal(keys: string): Seal {
   };
 }
 
-/** A new master key as the configuration takes it. */
+/** A new master key in the format of the configuration. */
 export const newMasterKey = (): string => randomBytes(32).toString('base64');

@@ -1,4 +1,4 @@
-/** A value that may be used but never shown: it prints as stars wherever it turns up. */
+/** A value that must never be printed: as text, as JSON and in inspected objects it is `***`. */
 import { inspect } from 'node:util';
 
 export class Secret {
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The one way to the value; searching for `.reveal(` finds every use. */
+  /** The only access to the value; searching for `.reveal(` finds every use. */
   reveal(): string {
     return this.#value;
   }

@@ -1,4 +1,4 @@
-/** Signatures over raw bytes in the way of Standard Webhooks: who sent this, when, and that not a byte was changed. */
+/** Standard Webhooks signatures over raw bytes: they prove the sender, the time and the content. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface SignedHeaders {
@@ -7,14 +7,14 @@ export interface SignedHeaders {
   'webhook-signature': string;
 }
 
-/** A secret is base64, with or without the usual `whsec_` before it. */
+/** A secret is base64, with or without the prefix `whsec_`. */
 const keyOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
 function mac(id: string, timestamp: string, body: Buffer | string, secret: string): Buffer {
   return createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
-/** The headers that go with a body; with two secrets, while one is replaced, either of them verifies. */
+/** The headers for a body, with one signature per secret: during a rotation either secret verifies. */
 export function signatureOf(
   id: string,
   nowMs: number,
@@ -26,7 +26,7 @@ export function signatureOf(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** The id of a message that one of the secrets signed within the tolerance, or nothing. */
+/** The id of a message that one of the secrets signed within the tolerance; undefined for any other message. */
 export function signedId(
   headers: Readonly<Record<string, unknown>>,
   body: Buffer | string,
@@ -38,13 +38,13 @@ export function signedId(
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') return undefined;
   if (id === '' || !/^\d{1,12}$/.test(timestamp)) return undefined;
   if (Math.abs(nowMs - Number(timestamp) * 1000) > toleranceMs) return undefined;
-  const given = signature
+  const candidates = signature
     .split(' ')
-    .filter((one) => one.startsWith('v1,'))
-    .map((one) => Buffer.from(one.slice(3), 'base64'));
-  const isRight = secrets.some((secret) => {
-    const right = mac(id, timestamp, body, secret);
-    return given.some((one) => one.length === right.length && timingSafeEqual(one, right));
+    .filter((entry) => entry.startsWith('v1,'))
+    .map((entry) => Buffer.from(entry.slice(3), 'base64'));
+  const isSigned = secrets.some((secret) => {
+    const expected = mac(id, timestamp, body, secret);
+    return candidates.some((each) => each.length === expected.length && timingSafeEqual(each, expected));
   });
-  return isRight ? id : undefined;
+  return isSigned ? id : undefined;
 }

@@ -1,2 +1,2 @@
-/** A start that cannot go on, said in one sentence that a person can act on. */
+/** The process cannot start; the message tells the operator what to do. It is printed without a stack. */
 export class StartupError extends Error {}

@@ -1,25 +1,25 @@
-/** One turn of the event loop: what arrived in it is worked on together, step by step, while the code is warm. */
+/** Groups the work of one event-loop tick: running the same step for all requests together keeps CPU caches warm. */
 
-let turn: Promise<void> | undefined;
+let tick: Promise<void> | undefined;
 
-/** Resolves when everything that is readable now has been read; at once when nothing else is. */
+/** Resolves at the end of the current tick, when all sockets that are readable now have been read. */
 export function endOfTick(): Promise<void> {
-  turn ??= new Promise((resolve) => {
+  tick ??= new Promise((resolve) => {
     setImmediate(() => {
-      turn = undefined;
+      tick = undefined;
       resolve();
     });
   });
-  return turn;
+  return tick;
 }
 
-/** Collects what happens in a turn and hands it over together at its end. */
+/** Collects the items of one tick and processes them together at its end. */
 export function endOfTickList<Item>(work: (items: Item[]) => void): (item: Item) => void {
   let items: Item[] = [];
   const flush = (): void => {
-    const taken = items;
+    const collected = items;
     items = [];
-    work(taken);
+    work(collected);
   };
   return (item) => {
     if (items.push(item) === 1) setImmediate(flush);

@@ -1,8 +1,8 @@
-/** The shapes of the two device wallet tokens, as tables; what the tokens hold is not opened here. */
+/** The structures of the two device wallet tokens, as tables; the tokens are not decrypted here. */
 
 import { isObject, isText } from './json.ts';
 
-/** Gives the path of the first member that is not as it should be, or nothing. */
+/** Returns the path of the first member that is missing or invalid. */
 type Shape = (value: unknown, path: string) => string | undefined;
 type Members = Readonly<Record<string, Shape>>;
 
@@ -26,15 +26,15 @@ const object =
   (value, path) =>
     isObject(value) ? firstMissing(value, members, `${path}.`) : path;
 
-/** Either the value itself or the same written as JSON text. */
+/** Accepts the value itself or its JSON text. */
 const json =
   (shape: Shape): Shape =>
   (value, path) =>
     shape(typeof value === 'string' ? parsed(value) : value, path);
 
-function parsed(written: string): unknown {
+function parsed(jsonText: string): unknown {
   try {
-    return JSON.parse(written);
+    return JSON.parse(jsonText);
   } catch {
     return undefined;
   }

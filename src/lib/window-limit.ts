@@ -1,15 +1,16 @@
-/** Counts how often something happens within one stretch of time, by name; with each stretch it begins anew. */
+/** Fixed-window rate limits by name. */
 
+/** Counts one event of a name and returns whether it exceeds the limit. */
 export type WindowLimit = (name: string, now?: number) => boolean;
 
-/** Says whether this time is one too many. Only names of the present stretch are kept, so nobody can fill the memory. */
-export function createWindowLimit(most: number, stretchMs: number): WindowLimit {
+/** The counts are dropped at the end of each window, which bounds the memory. */
+export function createWindowLimit(most: number, windowMs: number): WindowLimit {
   const counts = new Map<string, number>();
   let until = 0;
   return (name, now = performance.now()) => {
     if (now >= until) {
       counts.clear();
-      until = now + stretchMs;
+      until = now + windowMs;
     }
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);

@@ -1,6 +1,6 @@
-/** Buffers that carry secrets are overwritten as soon as they have been used; strings cannot be. */
+/** Overwrites buffers that contain secrets after use; strings cannot be overwritten. */
 
-/** Hands a JSON text to a call as bytes, and overwrites them when the call has ended, however it ended. */
+/** Passes JSON as bytes to a call, and overwrites the bytes when the call has ended or failed. */
 export async function withJsonBytes<Result>(json: unknown, use: (bytes: Buffer) => Promise<Result>): Promise<Result> {
   const bytes = Buffer.from(JSON.stringify(json));
   try {

@@ -1,4 +1,4 @@
-/** Why an operator should look at a payment: money may be elsewhere than our state says. */
+/** Why a payment needs an operator's attention: its state and the money at the provider may differ. */
 
 export const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved', 'conflict', 'unexpected_chargeback'] as const;
 

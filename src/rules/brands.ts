@@ -1,4 +1,4 @@
-/** Every brand that a sale can name, one row each: who processes it, which fields it needs, how long the payer has. */
+/** The table of brands: their connector, the fields they need, their time limits. */
 import {
   anyText,
   ask,
@@ -37,30 +37,31 @@ import {
 import { LIMITS } from './limits.ts';
 
 export interface Brand {
-  /** The connector that speaks to the provider. */
+  /** The name of the connector. */
   connector: string;
-  /** The outcome is there at once: no payer is waited for. */
+  /** The provider returns the outcome at once, without an action of the payer. */
   isImmediate?: true;
-  /** A payment can be repeated without its payer. */
+  /** Supports recurring sales, which need no payer. */
   recurs?: true;
-  /** Money goes out to the person named, not in from a payer. */
+  /** A payout: money is sent to the named person instead of collected from a payer. */
   isPayout?: true;
-  /** The payer has this long from the sale on, also while the payment is pending; then it is declined. */
+  /** How long after the sale the payer may pay, also while the payment is pending; then it is declined. */
   payerTimeMs?: number;
-  /** A payment that its provider has accepted waits for its outcome this long from the sale on; then it is declined. */
+  /** How long after the sale a payment that the provider accepted waits for its outcome; then it is declined. */
   pendingMs?: number;
-  /** A code that the payer scans is shown for this long. */
+  /** How long a QR code is displayed. */
   codeTimeMs?: number;
-  /** A status query asks the provider, as long as the outcome is open. */
-  isAskedOnStatus?: true;
-  /** It is a method of one country: payers who are known to be from elsewhere are not offered it. */
+  /** A status request queries the provider while the outcome is open. */
+  isQueriedOnStatus?: true;
+  /** The only country of the method; payers from other countries are not offered it. */
   country?: string;
-  /** The payer's device makes a token on the merchant's page, so that ours cannot offer it yet. */
+  /** The merchant's page creates a payment token on the payer's device, so the payment page cannot offer the brand. */
   needsToken?: true;
-  /** The ways to pay that the provider's page offers, each when all its fields came. */
+  /** The sub-methods of the provider's page; each is offered when all its fields were sent. */
   methods?: readonly string[];
-  /** The fields this brand needs besides the common ones of a sale. */
+  /** The fields of this brand, in addition to the common ones of a sale. */
   fields: readonly Field[];
+  /** The description in the docs. */
   about: string;
 }
 
@@ -69,7 +70,7 @@ const upstream = (about: string, fields: readonly Field[], traits: Partial<Brand
   connector: 'upstream',
   about,
   fields,
-  // A payout is under way at banks; a payer who has not paid after a week will not.
+  // Banks may take weeks for a payout. A payer who has not paid after a week is not expected to pay.
   pendingMs: (traits.isPayout ? 30 : 7) * LIMITS.dayMs,
   ...traits,
 });
@@ -77,15 +78,15 @@ const upstream = (about: string, fields: readonly Field[], traits: Partial<Brand
 /** A field that is sent as `parameters[name]`. */
 const p = (name: string): string => `parameters[${name}]`;
 
-/** A transfer on a chain is confirmed by then, or was never made. */
-const CHAIN_MS = 3 * LIMITS.dayMs;
+/** A blockchain transfer that is not confirmed by then was never made. */
+const CHAIN_CONFIRMATION_MS = 3 * LIMITS.dayMs;
 const COINS = ['BTC', 'ETH', 'USDC', 'USDT'];
 const WALLET_TOKEN_LENGTH = 32 * 1024;
 
 const securityQuestion = (question: Field, answer: Field): Field[] => [question, answer];
 const answerText = withoutSpaces(3, 25);
 
-/** Three fields of the paying account, asked from payers of one country. */
+/** Three fields of the paying account, requested from payers of one country. */
 const accountOf = (where: string): Field[] => [
   ask(p('orgCode'), anyText, { countries: [where], label: 'Bank code' }),
   ask(p('accountName'), text(1, 64), { countries: [where], label: 'Account holder' }),
@@ -129,24 +130,24 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'wallet-a': upstream(
-    'A device wallet; the payment token comes from the merchant’s page or app.',
+    'A device wallet; the merchant’s page or app provides the payment token.',
     [must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
-    'A device wallet; the payment token comes from the merchant’s page or app.',
+    'A device wallet; the merchant’s page or app provides the payment token.',
     [must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   ips: upstream(
-    'Instant payment by QR code: the merchant shows the code, the payer scans it with the app of their bank.',
+    'Instant payment by QR code: the merchant shows the code, and the payer scans it with their banking app.',
     [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],
-    { codeTimeMs: LIMITS.codeMs, isAskedOnStatus: true, pendingMs: LIMITS.dayMs },
+    { codeTimeMs: LIMITS.codeMs, isQueriedOnStatus: true, pendingMs: LIMITS.dayMs },
   ),
   'pin-a': upstream('A prepaid voucher.', [
     must(p('pin'), digits(16, 16), { isSecret: true, label: 'Voucher PIN', hint: '16 digits' }),
   ]),
-  'telecom-a': upstream('Paid with the phone bill.', [may(p('productReceiver'), anyText)]),
+  'telecom-a': upstream('Payment by phone bill.', [may(p('productReceiver'), anyText)]),
   'bank-a': upstream('A transfer from the payer’s bank account.', [
     must('payer_first_name', anyText, { label: 'First name' }),
     must('payer_last_name', anyText, { label: 'Last name' }),
@@ -163,13 +164,13 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     [must('order_currency', oneOf(['MXN'])), ask('bank_curp', curp, { label: 'CURP', hint: '18 letters and digits' })],
     { payerTimeMs: LIMITS.transferMs },
   ),
-  'doc-a': upstream('A local method that needs the payer’s personal id.', [
+  'doc-a': upstream('A local method that requires the payer’s personal ID.', [
     must(p('document_number'), anyText, { label: 'Document number' }),
   ]),
-  'doc-b': upstream('A local method that needs the payer’s personal id.', [
+  'doc-b': upstream('A local method that requires the payer’s personal ID.', [
     must(p('document_number'), anyText, { label: 'Document number' }),
   ]),
-  'local-a': upstream('A local method; payers from some countries need a personal id.', [
+  'local-a': upstream('A local method; payers from some countries must enter a personal ID.', [
     must(p('personalId'), personalId, {
       countries: ['BR', 'CL', 'CO'],
       needsCountry: true,
@@ -177,9 +178,9 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     }),
   ]),
   'crypto-a': upstream(
-    'Paid in the chosen cryptocurrency.',
+    'Payment in the chosen cryptocurrency.',
     [must(p('payment_currency'), oneOf(COINS), { label: 'Cryptocurrency' })],
-    { pendingMs: CHAIN_MS },
+    { pendingMs: CHAIN_CONFIRMATION_MS },
   ),
   'crypto-a-payout': upstream(
     'A payout in cryptocurrency.',
@@ -190,8 +191,8 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ],
     { isPayout: true },
   ),
-  'crypto-b': upstream('Paid in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })], {
-    pendingMs: CHAIN_MS,
+  'crypto-b': upstream('Payment in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })], {
+    pendingMs: CHAIN_CONFIRMATION_MS,
   }),
   'trading-a': upstream('A deposit to a trading account.', [
     must(p('paymentGatewayName'), anyText, { label: 'Payment service' }),
@@ -208,7 +209,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'hosted-a': upstream(
-    'A provider’s page that offers up to four ways to pay, each when its item fields came.',
+    'A provider’s page with up to four payment methods; each is offered when its item fields were sent.',
     [
       ask(p('product_reference_id'), text(1, 64), { ...S_123, label: 'Product number' }),
       ask(p('product_name'), text(1, 255), { methods: ['S2', 'S3', 'S4'], label: 'Product' }),
@@ -224,7 +225,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'hosted-b': upstream('A provider’s page that converts the amount to another currency.', [
     must(p('toCurrency'), currency, { label: 'Currency to pay in', hint: 'Three letters, such as EUR' }),
   ]),
-  'local-b': upstream('A local method; payers need a document, but in three countries.', [
+  'local-b': upstream('A local method; payers must enter a document number, except in three countries.', [
     ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),
     ask(p('document_type'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Type of document' }),
   ]),
@@ -289,11 +290,11 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'agg-j': identityIn('TR', 'A local method in Turkey that needs the payer’s identity.'),
 };
 
-/** The brand of a payment whose payer has not chosen one yet, and the connector that nobody is behind. */
+/** The brand and the connector of a Checkout payment until the payer has chosen a brand. */
 export const NO_BRAND_YET = 'unchosen';
 export const NO_CONNECTOR = 'none';
 
-/** Cards are typed on our own page and nowhere else, so no sale of a merchant names them. */
+/** Card numbers are entered on the payment page only, so a sale over `/post` cannot name this brand. */
 export const CARD = 'card';
 const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
   [CARD]: {
@@ -301,22 +302,22 @@ const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
     recurs: true,
     pendingMs: 7 * LIMITS.dayMs,
     fields: [],
-    about: 'A card that the payer types on our page.',
+    about: 'A card that the payer enters on the payment page.',
   },
 };
 
-/** The row of a brand, whichever way it is paid. */
+/** The table entry of any brand, including those of Checkout only. */
 export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
 
-/** Whether payers may choose it on our page. */
+/** Whether payers may choose the brand on the payment page. */
 export const isForPayers = ({ isPayout, needsToken }: Brand): boolean => !isPayout && !needsToken;
 
-/** The fields whose values do not count towards the usual size of a body. */
+/** The fields whose values do not count towards the size limit of a body. */
 export const LONG_FIELDS: ReadonlySet<string> = new Set(
   Object.values(BRANDS).flatMap(({ fields }) => fields.filter((field) => field.lengthMost).map(({ name }) => name)),
 );
 
-/** The brand that a sale means: its label, or an alias that the account set for it. */
+/** Resolves the brand of a sale: a brand label, or an alias from the account's settings. */
 export function brandLabel(
   name: string,
   account: { brands: readonly string[]; brand_aliases: Readonly<Record<string, string>> },
@@ -328,7 +329,7 @@ export function brandLabel(
   return account.brands.length === 0 || account.brands.includes(label) ? label : undefined;
 }
 
-/** The fields of the brand itself as they are kept: under their own names, and the secret ones apart. */
+/** The values of the brand's own fields to store, the secret ones separately. */
 export function brandValues(
   { fields }: Brand,
   context: FieldContext,
@@ -343,12 +344,12 @@ export function brandValues(
   return { parameters, secrets };
 }
 
-/** Fields that every sale has are kept with the payment itself. */
+/** The common fields of a sale are stored with the payment itself. */
 const isCommon = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
 
 const PARAMETERS = 'parameters[';
 
-/** A name of a sale as it stands in the parameters of a brand: `list[0][type]` for `parameters[list][0][type]`. */
+/** The name of a field inside `parameters`: `list[0][type]` for `parameters[list][0][type]`. */
 export function nameInside(name: string): string {
   if (!name.startsWith(PARAMETERS)) return name;
   const end = name.indexOf(']');
@@ -363,11 +364,11 @@ const listValue = (name: string, items: readonly Field[], context: FieldContext)
       Object.fromEntries(items.map((item) => [item.name, context.value(`${name}[${position}][${item.name}]`)])),
     );
 
-/** Whether nothing was sent for a row, not even a single object of a list, and nothing is taken instead. */
+/** Whether a field has no value: none was sent, no list entry either, and it has no default. */
 export const isAbsent = (field: Field, context: FieldContext): boolean =>
   fieldValue(field, context) === '' && !(field.items && context.positions(field.name).length > 0);
 
-/** The sub-methods of a brand all of whose fields came. */
+/** The sub-methods of a brand whose fields were all sent. */
 export function offeredMethods({ methods = [], fields }: Brand, context: FieldContext): string[] {
   return methods.filter(
     (method) => !fields.some((field) => field.methods?.includes(method) && isAbsent(field, context)),
@@ -375,14 +376,14 @@ export function offeredMethods({ methods = [], fields }: Brand, context: FieldCo
 }
 
 /**
- * The fields that have to be asked from the payer. Of a brand with sub-methods none, once one of them can be offered;
- * until then those of the sub-method that lacks the least.
+ * The fields that the payer has to enter. With sub-methods: none if one of them can be offered, otherwise those of the
+ * sub-method with the fewest missing fields.
  */
 export function fieldsToAsk(brand: Brand, context: FieldContext): Field[] {
   const absent = brand.fields.filter(
     (field) => field.need === 'ask' && isNeeded(field, context) && isAbsent(field, context),
   );
   if (!brand.methods) return absent;
-  const lacking = brand.methods.map((method) => absent.filter((field) => field.methods?.includes(method)));
-  return lacking.reduce((least, fields) => (fields.length < least.length ? fields : least));
+  const missing = brand.methods.map((method) => absent.filter((field) => field.methods?.includes(method)));
+  return missing.reduce((fewest, fields) => (fields.length < fewest.length ? fields : fewest));
 }

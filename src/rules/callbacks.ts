@@ -1,4 +1,4 @@
-/** What merchants are told of a payment: which events, under which names, and how they are tried again. */
+/** Callbacks to merchants: which payment events they report, under which names, and how they are retried. */
 import { type PaymentEvent, STATES, type StateName } from './states.ts';
 
 export type CallbackType =
@@ -13,12 +13,12 @@ export type CallbackType =
   | 'chargeback'
   | 'expiry';
 
-/** What became of a callback itself. */
+/** The delivery states of a callback. */
 export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
 
 export type CallbackStatus = 'success' | 'fail' | 'waiting' | 'undefined';
 
-/** What became of what. */
+/** What a callback reports: the operation and its outcome. */
 export interface CallbackEvent {
   type: CallbackType;
   status: CallbackStatus;
@@ -26,7 +26,7 @@ export interface CallbackEvent {
 
 const event = (type: CallbackType, status: CallbackStatus): CallbackEvent => ({ type, status });
 
-/** How each event is told; `status` says what became of `type`. */
+/** The callback that is sent for each payment event. */
 export const CALLBACK_EVENTS: Readonly<Record<PaymentEvent | 'authenticated', CallbackEvent>> = {
   redirected: event('redirect', 'waiting'),
   challenged: event('3ds', 'waiting'),
@@ -46,7 +46,7 @@ export const CALLBACK_EVENTS: Readonly<Record<PaymentEvent | 'authenticated', Ca
   chargedBack: event('chargeback', 'success'),
 };
 
-/** Under which type the outcome of an operation is sent; a credit is a refund that was asked for by naming the card. */
+/** The callback type of each operation. A credit is a refund that the merchant requests with a card token. */
 export const OPERATION_TYPES = {
   capture: 'capture',
   void: 'void',
@@ -55,7 +55,7 @@ export const OPERATION_TYPES = {
   credit: 'refund',
 } as const satisfies Record<string, CallbackType>;
 
-/** What `/post` calls them; what belongs to the sale itself is told as the sale. */
+/** The `action` of each callback type in the `/post` format; steps of the sale itself are reported as the sale. */
 export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
   sale: 'SALE',
   recurring: 'RECURRING_SALE',
@@ -69,7 +69,7 @@ export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
   expiry: 'EXPIRY',
 };
 
-/** The word `result` of `/post` for what was told. */
+/** The field `result` of a callback in the `/post` format. */
 export function s2sResult({ status }: CallbackEvent, state: StateName): string {
   if (status === 'undefined') return 'UNDEFINED';
   if (status === 'fail') return 'DECLINED';
@@ -86,7 +86,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The pauses before a callback is sent again; after the last one it is parked. */
+/** The pauses before each retry of a failed callback; after the last retry fails it is parked. */
 export const RETRY_SCHEDULE_MS: readonly number[] = [
   10 * SECOND,
   30 * SECOND,
@@ -103,11 +103,11 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Each pause is up to this share shorter or longer, so that what failed together does not come back together. */
+/** Jitter: each pause is up to this share shorter or longer, so that callbacks that failed together spread out. */
 export const RETRY_JITTER = 0.2;
 
-/** A receiver that asks for a longer pause gets it, up to this. */
+/** The longest pause that a receiver can request with `Retry-After`. */
 export const RETRY_AFTER_MOST_MS = HOUR;
 
-/** A callback that fails holds the later ones of its payment back for this many tries; after them they pass it. */
+/** A failing callback blocks the later ones of its payment for this many attempts; then they are sent before it. */
 export const BLOCKING_ATTEMPTS = 3;

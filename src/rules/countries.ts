@@ -1,4 +1,4 @@
-/** The country codes of ISO 3166-1 alpha-2 as in force on one date, frozen here so that no upgrade moves a border. */
+/** The country codes of ISO 3166-1 alpha-2 on a fixed date, so that no upgrade of a library changes what is accepted. */
 
 export const ISO_3166_DATE = '2026-01-01';
 

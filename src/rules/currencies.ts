@@ -1,4 +1,4 @@
-/** The payment currencies of ISO 4217 as in force on one date, frozen here so that a runtime upgrade never moves money. */
+/** The payment currencies of ISO 4217 on a fixed date, so that no upgrade of the runtime changes an amount. */
 
 export type Currency = Readonly<{ numeric: string; exponent: 0 | 2 | 3 }>;
 
@@ -30,7 +30,7 @@ function tableOf(exponent: Currency['exponent']): [string, Currency][] {
     .map((entry) => [entry.slice(0, 3), Object.freeze({ numeric: entry.slice(3), exponent })]);
 }
 
-// Without a prototype, so that a code taken from a request ('constructor') finds a currency or nothing.
+// Without a prototype, so that a code such as `constructor` from a request is not found.
 export const CURRENCIES: Readonly<Record<string, Currency>> = Object.freeze(
   Object.assign(Object.create(null), Object.fromEntries([...tableOf(0), ...tableOf(2), ...tableOf(3)])),
 );

@@ -1,4 +1,4 @@
-/** Every refusal the gateway can give, in the order in which the checks run: the first that applies answers. */
+/** Every error of the API, in the order of the checks: the first one that applies is returned. */
 
 export const ERRORS = {
   unknownRoute: { code: 0, message: 'Route or parameters is not supported', http: 404 },
@@ -64,17 +64,17 @@ export const ERRORS = {
 
 export type ErrorName = keyof typeof ERRORS;
 
-/** One line of the `errors` list: which field, and what was expected of it. */
+/** One entry of the `errors` list: the field, and what was expected of it. */
 export interface Problem {
   field: string;
   sentence: string;
 }
 
-/** A request that is refused; the faces turn it into the error envelope. */
+/** A request is refused; the adapters turn it into an error response. */
 export class Refusal extends Error {
   readonly error: ErrorName;
   readonly problems: readonly Problem[];
-  /** After how many seconds the same request may be sent again, where that is known. */
+  /** The seconds after which the same request may be sent again, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(error: ErrorName, problems: readonly Problem[] = [], retryAfter?: number) {
@@ -85,6 +85,6 @@ export class Refusal extends Error {
   }
 }
 
-/** A request of which one field is wrong. */
+/** The refusal of a request with one invalid field. */
 export const invalidField = (field: string, sentence: string): Refusal =>
   new Refusal('invalidData', [{ field, sentence }]);

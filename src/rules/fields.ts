@@ -1,4 +1,4 @@
-/** The fields of requests as rows: how each value is checked, and the sentence that says what was expected. */
+/** Request fields as data: how each value is checked, and the error message that says what was expected. */
 import { isIP } from 'node:net';
 import { cardNumberIn } from '../lib/card.ts';
 import { isUuid } from '../lib/id.ts';
@@ -32,56 +32,56 @@ export const SENTENCES = {
   tooShort: (least: number) => `This value is too short. It should have ${least} characters or more.`,
 } as const;
 
-/** What a check may look at besides the value itself. */
+/** What a check may read besides the value itself. */
 export interface FieldContext {
   value(name: string): string;
-  /** The positions of a list that was sent as `name[0][…]`, `name[1][…]`. */
+  /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */
   positions(name: string): readonly string[];
   /** The account's setting of this name. */
   setting(name: string): unknown;
   /** Whether plain http addresses are acceptable, as they are in the sandbox. */
   allowsHttp: boolean;
-  /** Whether callbacks may go to this address although it is private; when it is not said, to none. */
+  /** Whether callbacks may be sent to this private address; without the function, to none. */
   allowsAddress?: ((address: string) => boolean) | undefined;
 }
 
-/** Says what is wrong with a value that is present, or nothing. */
+/** Returns the error message for an invalid value; it is called for values that are present. */
 export type Check = (value: string, context: FieldContext) => string | undefined;
 
-/** A kind of value: how it is checked, and how people and machines are told. */
+/** A kind of value: its check, and its description for people and for machines. */
 export interface Kind {
   check: Check;
-  /** For people: what the check expects. */
+  /** What the check expects, for the docs. */
   expects: string;
-  /** For machines: the same as JSON schema, as far as that can say it. */
+  /** The same as JSON Schema, as far as it can be expressed. */
   schema: Readonly<Record<string, unknown>>;
 }
 
-/** What a row may say besides its name, its need and its kind. */
+/** The optional properties of a field. */
 export interface FieldTraits {
-  /** The need holds for payers from these countries; for everybody else the field is optional. */
+  /** The field is required for payers from these countries only. */
   countries?: readonly string[];
-  /** The need holds for payers from all countries but these. */
+  /** The field is required for payers from all countries except these. */
   exceptCountries?: readonly string[];
-  /** The need does not hold for a payer whose country was not sent. */
+  /** The field is optional when the payer's country was not sent. */
   needsCountry?: true;
-  /** Another spelling of the name, accepted all the same. */
+  /** Another accepted spelling of the name. */
   alias?: string;
-  /** Taken when nothing was sent. */
+  /** The value when none was sent. */
   default?: string;
   /** The field is ignored unless this one is sent too. */
   with?: string;
   /** The value is a setting of the account, not a field of the request. */
   isSetting?: true;
-  /** Kept sealed and never shown. */
+  /** Stored sealed and never displayed. */
   isSecret?: true;
-  /** A long value, which does not count towards the usual size of a body; the most characters it may have. */
+  /** The maximum length of a long value, which does not count towards the size limit of the body. */
   lengthMost?: number;
   /** The sub-methods of the brand for which the field is mandatory. */
   methods?: readonly string[];
-  /** In JSON a number or a truth value does as well as a text. */
+  /** In JSON a number or a boolean is accepted as well as a string. */
   isLoose?: true;
-  /** How the payer is asked for it, and what is expected, in English; `src/pages/words` has the other languages. */
+  /** The label and the hint on the payment page in English; `src/pages/locales` has the other languages. */
   label?: string;
   hint?: string;
   /** The field is a list of objects with these members. */
@@ -90,7 +90,7 @@ export interface FieldTraits {
 
 export interface Field extends Kind, FieldTraits {
   name: string;
-  /** `must` is required, `may` is optional, `ask` is collected from the payer when it is not sent. */
+  /** `must`: required. `may`: optional. `ask`: the payment page asks the payer when it is not sent. */
   need: 'must' | 'may' | 'ask';
 }
 
@@ -104,7 +104,7 @@ export const ask = row('ask');
 
 export const anyText: Kind = { check: () => undefined, expects: 'text', schema: { type: 'string' } };
 
-/** Says whether a text is too long or too short; what looks like one character counts as one, however it is stored. */
+/** The error message for a text that is too long or too short; the length counts code points, not UTF-16 units. */
 export function lengthProblem(value: string, least: number, most: number): string | undefined {
   const length = /[\ud800-\udbff]/.test(value) ? [...value].length : value.length;
   return length > most ? SENTENCES.tooLong(most) : length < least ? SENTENCES.tooShort(least) : undefined;
@@ -116,7 +116,7 @@ export const text = (least: number, most: number): Kind => ({
   schema: { type: 'string', minLength: least, maxLength: most },
 });
 
-// Control, format, private and unassigned characters and line separators are not visible; spaces only inside.
+// No control, format, private or unassigned characters, no line separators, no leading or trailing spaces.
 const VISIBLE = /^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u;
 
 export const orderId: Kind = {
@@ -126,7 +126,7 @@ export const orderId: Kind = {
   schema: { type: 'string', minLength: 1, maxLength: LIMITS.orderIdLength },
 };
 
-/** An amount is judged by the exponent of its currency, which stands in another field. */
+/** An amount is checked against the exponent of its currency, which is another field. */
 export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => ({
   check: (value, context) => {
     if (withoutCurrency && context.value(currencyField) === '') return withoutCurrency.check(value, context);
@@ -138,7 +138,7 @@ export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => (
   schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 });
 
-/** A part of a payment whose currency is not known yet when the field is checked; the rest is checked with it. */
+/** An amount of an existing payment. Its currency is not known during this check; the operation checks the exponent. */
 export const amountOfPayment: Kind = {
   check: (value) =>
     !/^\d{1,12}(\.\d{2,3})?$/.test(value) ? SENTENCES.invalid : /[1-9]/.test(value) ? undefined : SENTENCES.notPositive,
@@ -173,7 +173,7 @@ export const yesNo: Kind = {
 const YES: readonly string[] = ['Y', '1', 'true', 'TRUE', 'True'];
 const NO: readonly string[] = ['N', '0', 'false', 'FALSE', 'False'];
 
-/** Yes or no in one of the ways in which callers write it. */
+/** A boolean in one of the spellings that merchants use. */
 export const flag: Kind = {
   check: (value) => (YES.includes(value) || NO.includes(value) ? undefined : SENTENCES.notAChoice),
   expects: '`true` or `false`, also as `Y`, `N`, `1`, `0`',
@@ -217,7 +217,7 @@ export const dayOfMonth: Kind = {
   schema: { type: 'integer', minimum: 1, maximum: 31 },
 };
 
-// The parser drops line breaks and adds slashes, but the text itself is what a payer is sent to later.
+// The URL parser removes line breaks and adds slashes, but the payer is later redirected to the text as sent.
 const WEB_ADDRESS = /^https?:\/\/\P{Cc}+$/iu;
 
 /** An absolute web address; plain http only where the sandbox allows it. */
@@ -231,19 +231,18 @@ export const webAddress: Kind = {
   schema: { type: 'string', format: 'uri' },
 };
 
-/** What people write for people; it is kept, shown and told as it was sent. */
+/** Free-text fields, which are stored, displayed and sent in callbacks as they were received. */
 const FREE_TEXT =
   /^(?:order[_.]description|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/s;
 
 /**
- * The number of a card that stands in a text for people. Only texts are looked at, and not identifiers: a random number
- * of 16 digits passes for a card's in one of fifty cases, which nobody can help in an order_id or an account number,
- * but everybody can in a sentence or a name.
+ * The card number in a free-text field. Identifiers such as an order_id or an account number are not searched: one in
+ * fifty random numbers of 16 digits looks like a card number, and a merchant cannot avoid that in an identifier.
  */
 export const cardNumberAt = (name: string, value: string): string | undefined =>
   FREE_TEXT.test(name) ? (cardNumberIn(name) ?? cardNumberIn(value)) : undefined;
 
-/** Whether the need of a row holds for the payer of this request. */
+/** Whether the field is required, or asked for, for the payer of this request. */
 export function isNeeded({ countries, exceptCountries, needsCountry }: Field, context: FieldContext): boolean {
   if (!countries && !exceptCountries) return true;
   const country = context.value('payer_country').toUpperCase();
@@ -251,14 +250,14 @@ export function isNeeded({ countries, exceptCountries, needsCountry }: Field, co
   return countries ? countries.includes(country) : !exceptCountries?.includes(country);
 }
 
-/** The value of a row as the gateway takes it: empty when it was not sent, or does not count. */
+/** The effective value of a field, with alias and default; empty when it was not sent or is ignored. */
 export function fieldValue(field: Field, context: FieldContext): string {
   if (field.isSetting) return String(context.setting(field.name));
   if (field.with !== undefined && context.value(field.with) === '') return '';
   return context.value(field.name) || (field.alias && context.value(field.alias)) || (field.default ?? '');
 }
 
-/** Adds everything that is wrong with the fields of these rows to `problems`, in the order of the rows. */
+/** Checks the fields and appends every problem to `problems`, in the order of the fields. */
 export function checkFields(fields: readonly Field[], context: FieldContext, problems: Problem[]): void {
   for (const field of fields) {
     const sentence = field.items ? checkList(field, field.items, context, problems) : checkField(field, context);
@@ -276,7 +275,7 @@ function checkField(field: Field, context: FieldContext): string | undefined {
   return field.isSetting ? SENTENCES.notSet : SENTENCES.blank;
 }
 
-/** Every object of a list is checked by the rows of its members, which see each other under their own names. */
+/** Checks every object of a list; the checks of its members see each other by member name. */
 function checkList(
   { name, need }: Field,
   items: readonly Field[],

@@ -1,4 +1,4 @@
-/** The kinds of values that only some brands have: bank and personal identifiers, addresses of coins, wallet tokens. */
+/** Kinds of values for particular brands: bank and personal identifiers, blockchain addresses, wallet tokens. */
 import { isCardNumber } from '../lib/card.ts';
 import { isCryptoAddress } from '../lib/crypto-address.ts';
 import {
@@ -70,22 +70,22 @@ export const country: Kind = {
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
 };
 
-/** The web address of a thing, which nobody is sent to: plain http will do. */
+/** A web address that is only stored and passed on, so plain http is accepted. */
 export const link: Kind = {
   check: (value) => (/^https?:\/\/\P{Cc}+$/iu.test(value) && URL.canParse(value) ? undefined : SENTENCES.notUrl),
   expects: 'web address',
   schema: { type: 'string', format: 'uri' },
 };
 
-/** Brazil writes its personal ids in digits, and those of eleven digits have check digits; elsewhere letters are fine. */
+/** Brazilian IDs have digits only, and those of eleven digits are a CPF with check digits; others may have letters. */
 export const personalId = kind(
-  'personal id; digits only for payers from BR, where 11 digits are checked as a CPF',
+  'personal ID; digits only for payers from BR, where 11 digits are checked as a CPF',
   (value, context) =>
     context.value('payer_country').toUpperCase() !== 'BR' ||
     (/^\d+$/.test(value) && (value.length !== 11 || isCpf(value))),
 );
 
-/** Which coin travels on which network; every other pair would lose the money. */
+/** The coins that each network carries; a payout with any other pair would be lost. */
 const COINS_ON = {
   BTC: ['BTC'],
   ETH: ['ETH', 'USDC', 'USDT'],
@@ -97,7 +97,7 @@ type Network = keyof typeof COINS_ON;
 
 const isNetwork = (name: string): name is Network => Object.hasOwn(COINS_ON, name);
 
-/** A network that carries the coin which another field names. */
+/** A network that carries the coin in another field. */
 export const networkFor = (coinField: string, coins: readonly string[]): Kind => ({
   check: (value, context) => {
     const coin = context.value(coinField);
@@ -111,7 +111,7 @@ export const networkFor = (coinField: string, coins: readonly string[]): Kind =>
   schema: { type: 'string', enum: Object.keys(COINS_ON) },
 });
 
-/** An address on the network which another field names. */
+/** An address on the network in another field. */
 export const addressOn = (networkField: string): Kind =>
   kind('address on the network, with its checksum', (value, context) => {
     const network = context.value(networkField);
@@ -134,7 +134,7 @@ const tokenOf = (missing: (token: unknown) => string | undefined): Kind => ({
 export const walletAToken = tokenOf(missingInWalletA);
 export const walletBToken = tokenOf(missingInWalletB);
 
-/** Every way to identify a payee and its format; where none is fixed, any text will do. */
+/** The identification types of a payee and their formats; types without a fixed format accept any text. */
 const IDENTIFICATIONS: Readonly<Record<string, (value: string, context: FieldContext) => boolean>> = {
   SORT_CODE: isSortCode,
   ACCOUNT_NUMBER: () => true,
@@ -161,7 +161,7 @@ const IDENTIFICATIONS: Readonly<Record<string, (value: string, context: FieldCon
 
 export const IDENTIFICATION_TYPES = Object.keys(IDENTIFICATIONS);
 
-/** The value for the type that stands beside it. */
+/** A value in the format of the member `type` of the same object. */
 export const identification = kind('value of the given type', (value, context) => {
   const type = context.value('type');
   return !Object.hasOwn(IDENTIFICATIONS, type) || (IDENTIFICATIONS[type]?.(value, context) ?? true);

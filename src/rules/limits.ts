@@ -1,4 +1,4 @@
-/** Every bound, window and pause of the gateway, each in one row. */
+/** Every limit, timeout and retry interval of the gateway. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -6,189 +6,194 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const LIMITS = {
+  /** The maximum size of a request body, without the long fields of some brands. */
   bodyBytes: 64 * 1024,
-  /** A file that a brand may carry comes on top of that; in base64 it has this many characters at most. */
+  /** The maximum length of the base64 file of a brand, in addition to `bodyBytes`. */
   attachmentLength: 4 * 1024 * 1024,
-  /** Nothing larger is read at all; percent-encoding makes a body larger than what it says. */
+  /** The maximum size of any body; above `attachmentLength`, because percent-encoding makes a body larger. */
   bodyBytesMost: 6 * 1024 * 1024,
-  /** All bodies larger than `bodyBytes` that one process holds at the same time. */
+  /** The total size of the bodies above `bodyBytes` that one process buffers at a time; bounds its memory. */
   largeBodiesBytes: 48 * 1024 * 1024,
-  /** A sender that found no room for a large body may try again after this time. */
+  /** `Retry-After` of a large body that does not fit into `largeBodiesBytes`. */
   largeBodyRetryMs: 5 * SECOND,
+  /** The maximum number of fields of a form, and of bracket levels in a field name. */
   formFields: 200,
   formDepth: 3,
+  /** The maximum length of a member name in JSON. */
   nameLength: 255,
-  /** A request has to be there by then, head and body. */
+  /** How long a client may take to send a request, head and body. */
   requestMs: MINUTE,
-  /** A connection that is closed before its request was read stays half open this long, so that the answer arrives. */
+  /** How long a connection that is closed before its request was read stays half open, so that the response arrives. */
   lingerMs: 2 * SECOND,
-  /** A sender that was silent may send as many requests at once as its limit allows in this time. */
+  /** The burst of the rate limits: a client that was idle may send the requests of this time at once. */
   rateBurstMs: 3 * SECOND,
-  /** The most accounts and the most addresses whose requests one process counts separately. */
+  /** How many accounts, and how many addresses, one process counts separately for rate limits; bounds its memory. */
   rateNamesMost: 50_000,
   orderIdLength: 255,
   descriptionLength: 1024,
+  /** The maximum length of the text on a card statement. */
   descriptorLength: 22,
+  /** The default and the maximum page size of the admin API. */
   adminPageSize: 50,
   adminPageSizeMost: 500,
-  /** The list of schedules shows this many subscriptions of each; the others are on pages of their own. */
+  /** How many subscriptions of a schedule the list of schedules contains; the others have their own list. */
   listedSubscriptionsMost: 100,
-  /** The id of a payment and its `created_at` are taken from the clock one after the other, at most this far apart. */
+  /** The maximum difference between the time in a payment's id and its `created_at`, which are read one after the other. */
   paymentIdSkewMs: MINUTE,
 
-  /** A repeat of the same order inside this window gets the original's outcome. */
+  /** A repeated sale of the same order within this time gets the outcome of the original. */
   duplicateWindowMs: 15 * SECOND,
-  /** How long a repeat waits for an original that is still running. */
+  /** How long a repeated sale waits for the outcome of the original. */
   duplicateWaitMs: 10 * SECOND,
 
   /** How long a credit waits for writes of payments that began before it reserved its order. */
   creditReservationMs: 10 * SECOND,
 
-  /** A provider that has not answered a call by then counts as one that did not answer. */
+  /** The timeout of a call to a provider; the outcome is then unknown and is queried later. */
   providerTimeoutMs: 20 * SECOND,
-  /** A submission that would have less time than this for its answer is not sent any more. */
+  /** A submission that has less time than this left for its response is not sent. */
   providerLeastTimeMs: 3 * SECOND,
-  /** Submissions and operations under way at one provider, further ones that wait, and queries at a time. */
+  /** Per provider and process: concurrent submissions and operations, queued ones, and concurrent queries. */
   providerConcurrency: 64,
   providerWaiting: 512,
   queryConcurrency: 32,
-  /** A sale that finds no place to wait is told to come again after this time. */
+  /** `Retry-After` of a sale that is refused because the provider's queue is full. */
   providerBusyRetrySeconds: 5,
   providerConnectTimeoutMs: 3 * SECOND,
+  /** The maximum size of a provider's response. */
   providerBytes: 256 * 1024,
-  /** A payment that is still without an outcome by then, because its process died, is asked about. */
+  /** After this time a payment without an outcome counts as abandoned by its process, and the provider is queried. */
   submissionMs: 30 * SECOND,
-  /** So long before that nothing is sent any more: the process that submits and the one that asks never overlap. */
+  /** No submission starts in the last part of `submissionMs`, so that a submission and the query never overlap. */
   submissionMarginMs: 10 * SECOND,
-  /** A provider may still be working on what it received last: only so long after that is "not found" believed. */
+  /** A "not found" counts only this long after the last submission, because the provider may still be processing it. */
   neverReceivedMs: MINUTE,
-  /** The pauses between two questions about an unknown outcome; the last one repeats. */
+  /** The pauses between queries for an unknown outcome; the last one is repeated. */
   queryBackoffMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
-  /** An outcome that is unknown after all of these pauses is asked for this many days more, once a day. */
+  /** How often the last of these pauses is repeated before the queries stop. */
   dailyQueries: 30,
-  /** After so many calls in a row without an answer a connector counts as down, and for so long after the last one. */
+  /** A connector counts as down after this many consecutive calls without a response, until this long after the last one. */
   connectorFailures: 3,
   connectorDownMs: 30 * SECOND,
-  /** When it answers again, so many of its open payments are asked about soon, one after each pause. */
+  /** When a connector responds again, this many of its open payments are queried early, one after each pause. */
   backlogMost: 10_000,
   backlogPauseMs: 20,
-  /** At most so often, however often the connector comes and goes. */
+  /** The minimum time between two such rounds of early queries, in case the connector is unstable. */
   backlogEveryMs: MINUTE,
-  /** How many due payments, and how many due operations, of one connector are worked on at a time. */
+  /** How many due payments, and how many due operations, of one connector a process handles at a time. */
   dueAtATime: 16,
-  /** How often a process compares its clock with the database's. */
+  /** How often a process synchronises its clock with the database's. */
   clockReadingMs: 5 * SECOND,
-  /** A node that took a due payment and died gives it back after this time. */
+  /** The lease of a claimed row: when a process dies, its due payments can be claimed again after this time. */
   leaseMs: 30 * SECOND,
-  /** How often the work loop looks for what is due. */
+  /** How often the work loop checks for due work. */
   workPauseMs: SECOND,
 
-  /** A Checkout session lasts this long when nothing else is asked for, and at most. */
+  /** The default and the maximum lifetime of a Checkout session. */
   sessionMinutes: 60,
   sessionMinutesMost: 720,
   minuteMs: MINUTE,
-  /** The most saved cards that a session offers. */
+  /** The maximum number of saved cards that a session offers. */
   savedCardsMost: 20,
-  /** The most attempts of an order that one status query lists. */
+  /** The maximum number of attempts of an order that a status response lists. */
   attemptsMost: 100,
-  /** The payer has this long to finish on another page. */
+  /** How long a payer who was redirected may take to pay. */
   payerMs: HOUR,
-  /** The payer has this long at the page of the card's bank. */
+  /** How long a 3DS challenge at the card issuer may take. */
   challengeMs: 10 * MINUTE,
-  /** The 3DS directory has this long to answer: what is left of `submissionMs` then is enough to submit the card. */
+  /** The timeout of the 3DS directory; it leaves enough of `submissionMs` to submit the card. */
   directoryTimeoutMs: 10 * SECOND,
-  /** A process that keeps the code of a card has this long to take over a result that came to another one. */
+  /** How long a process waits until the one that holds the card's security code has processed a challenge result. */
   takeOverTimeoutMs: 2 * SECOND,
-  /** The security code of a card waits at most this long for the payer to come back from there. */
+  /** How long a security code is held in memory while the payer is at the card issuer. */
   codeKeptMs: 15 * MINUTE,
-  /** How often a process looks for card numbers that are no longer needed. */
+  /** How often a process deletes card numbers that are no longer needed. */
   cardSweepMs: MINUTE,
-  /** Cards that brought no payment count this long against an address and an account. */
+  /** The window in which failed card attempts count against a payer's address and an account. */
   cardFailuresMs: 10 * MINUTE,
-  /** An account takes no cards only when at least this share of its newest tries failed. */
+  /** An account stops accepting cards only when at least this share of its latest card attempts failed. */
   cardFailureShare: 0.8,
-  /** A try of a card is remembered longer than any session lasts. */
+  /** How long card attempts are stored: longer than any session, because they also count per session. */
   cardAttemptKeptMs: DAY,
-  /** How often a payer may press within a second on one page. */
+  /** The submit rate limit of one payment page: this many submits per window. */
   submitLimit: 20,
   submitWindowMs: SECOND,
-  /** The payer of a bank transfer has this long. */
+  /** How long the payer of a bank transfer may take. */
   transferMs: 5 * MINUTE,
-  /** A QR code is shown for this long. */
+  /** How long a QR code is displayed. */
   codeMs: MINUTE,
-  /** The pauses between two questions about a payment that was given up: what comes late is still found. */
+  /** The pauses between queries for a payment that was declined after its time limit; they detect a late success. */
   lateQueryBackoffMs: [MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
-  /** How long a payer who returns, or a status query, waits for the provider’s word. */
+  /** How long a returning payer, or a status request, waits for the provider's outcome. */
   outcomeTimeoutMs: 5 * SECOND,
-  /** News whose signature is older or newer than this are refused. */
+  /** The maximum difference between the signed time of a provider notification and the clock. */
   signatureToleranceMs: 5 * MINUTE,
   notificationBytes: 64 * 1024,
-  /** The pauses before news are tried again that could not be applied, or whose payment is not known yet. */
+  /** The pauses between attempts to apply a provider notification, for example while its payment is unknown. */
   notificationRetryMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 
-  /** A scheduled charge that was declined is tried again after these pauses; then it is given up. */
+  /** The pauses before a declined scheduled charge is retried; after the last retry it counts as failed. */
   scheduleRetryMs: [DAY, 3 * DAY],
-  /** How long a scheduled charge waits at first for an outcome that it depends on. */
+  /** The first pause of a scheduled charge that waits for another payment's outcome. */
   scheduleWaitMs: MINUTE,
   scheduleDelaysMost: 365,
 
-  /** A callback that is not taken by then counts as failed, however far it has come. */
+  /** The total time of one callback attempt, connecting included. */
   callbackTimeoutMs: 10 * SECOND,
   callbackConnectTimeoutMs: 3 * SECOND,
-  /** Of the time to connect so much may go by until the addresses of a name are known. */
+  /** The part of the connect timeout that a DNS lookup may take. */
   callbackLookupTimeoutMs: 2 * SECOND,
-  /** The connections to one receiver, and how long one stays open for the next callback. */
+  /** The maximum number of connections to one receiver, and their keep-alive time. */
   callbackConnections: 32,
   callbackIdleMs: SECOND,
-  /** More of an answer is not read: only its status counts. */
+  /** How much of a receiver's response is read; only its status counts. */
   callbackAnswerBytes: 64 * 1024,
   callbackUrlLength: 2048,
-  /** The sandbox's own receiver keeps this many callbacks of an account. */
+  /** How many callbacks of an account the sandbox's callback inbox keeps. */
   inboxMost: 1000,
-  /** Whoever waits there for the next one waits at most this long, and it is looked for this often. */
+  /** How long a request for the next callback in the inbox waits, and how often it polls. */
   inboxWaitMs: 25 * SECOND,
   inboxPollMs: 200,
 
-  /** How long the previous password keeps working after a rotation. */
+  /** How long the previous password remains valid after a rotation. */
   passwordOverlapMs: DAY,
 
-  /** Group commit: items and bytes in one statement, statements in flight, items waiting before we refuse. */
+  /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,
   batchBytes: 4 * 1024 * 1024,
   batchesInFlight: 2,
   batchWaiting: 20_000,
-  /** An item that could not be sent to the database by then is refused. */
+  /** How long an item may be queued before it is refused. */
   batchWaitTimeoutMs: 5 * SECOND,
-  /** How long a batched write waits for a locked row; then its items are written one by one, each waiting longer. */
+  /** `lock_timeout` of a batch; when it expires, its items are written one by one with the longer timeout. */
   lockTimeoutMs: 500,
   isolatedLockTimeoutMs: 5 * SECOND,
   isolatedConnections: 8,
 
-  /** A connection to the database has to be there by then. */
   databaseConnectTimeoutMs: 5 * SECOND,
-  /** PostgreSQL cancels a statement after this time: of the hot path, and of everything else. */
+  /** `statement_timeout` of the hot path, and of all other statements. */
   hotStatementTimeoutMs: 10 * SECOND,
   statementTimeoutMs: 30 * SECOND,
-  /** An answer that comes even later does not come at all: the connection counts as dead and is closed. */
+  /** How long after `statement_timeout` a response may arrive; then the connection counts as dead and is closed. */
   answerGraceMs: 2 * SECOND,
-  /** How long closing a connection waits for the other side. */
+  /** How long closing a connection waits for the server. */
   databaseCloseTimeoutMs: 2 * SECOND,
-  /** TCP asks an idle connection for a sign of life after this time. */
+  /** The idle time before TCP keep-alive probes. */
   databaseKeepAliveMs: 10 * SECOND,
-  /** Readiness is proved within this time, and what came of it counts this long. */
+  /** The timeout of the readiness probe, and how long its result is reused. */
   probeTimeoutMs: 2 * SECOND,
   probeKeptMs: SECOND,
-  /** How long a request waits for the account that it belongs to. */
+  /** How long a request waits for its account to be read. */
   accountReadTimeoutMs: 5 * SECOND,
-  /** How many accounts are remembered, and how long; and how long that there is none under a key. */
+  /** The account cache: its size, the lifetime of its entries, and the lifetime of cached misses. */
   accountsRemembered: 10_000,
   accountAgeMs: 5 * SECOND,
   accountMissAgeMs: SECOND,
-  /** How often the connection that hears of changes is tried, and how long it may take to answer. */
+  /** How often the LISTEN connection is probed, and how long the probe may take. */
   heartbeatMs: 2 * SECOND,
   heartbeatTimeoutMs: 2 * SECOND,
 
-  /** On a stop signal, running requests get this long to finish. */
+  /** How long running requests may take to finish after a stop signal. */
   drainTimeoutMs: 25 * SECOND,
   dayMs: DAY,
 } as const;

@@ -1,4 +1,4 @@
-/** What a request of each operation carries and what its hash covers; the password always comes last. */
+/** The fields of each API operation, and the values that its hash covers, which are always followed by the password. */
 import { callbackAddress } from './callback-address.ts';
 import {
   amount,
@@ -24,15 +24,15 @@ import { LIMITS } from './limits.ts';
 
 export interface ApiOperation {
   fields: readonly Field[];
-  /** The fields whose raw values the hash covers, in this order; one that was not sent counts as empty. */
+  /** The fields whose raw values the hash covers, in this order; a missing field counts as empty. */
   signs: readonly string[];
-  /** It changes nothing and may be repeated at will, as clients that poll do. */
+  /** The operation changes nothing; clients may poll it. */
   isRead?: true;
 }
 
 const hash = must('hash', anyText);
 const transId = must('trans_id', anyText);
-/** Chosen by the merchant, so that the request can be repeated safely. */
+/** The idempotency key of the merchant. */
 const operationId = may('operation_id', uuid);
 const scheduleFields = (need: typeof must): Field[] => [
   need('name', text(1, 100)),
@@ -42,11 +42,11 @@ const scheduleFields = (need: typeof must): Field[] => [
 ];
 const scheduleExtras = [may('day_of_month', dayOfMonth), may('delays', wholeNumber(0, LIMITS.scheduleDelaysMost))];
 
-/** The operations of `/post`, under the names of the parameter `action`. */
+/** The operations of `/post`, by the value of the parameter `action`. */
 export const S2S_OPERATIONS = {
   SALE: {
     fields: [
-      // Which brands there are depends on the account, so the sale itself checks the choice.
+      // The sale itself checks the brand, because the choice depends on the account.
       must('brand', anyText),
       must('order_id', orderId),
       must('order_amount', amount('order_currency')),
@@ -81,7 +81,7 @@ export const S2S_OPERATIONS = {
   RECURRING_SALE: {
     fields: [
       must('order_id', orderId),
-      // Without a currency it is the one of the first payment, which is not known yet.
+      // The currency defaults to that of the first payment, which is not known during this check.
       must('order_amount', amount('order_currency', amountOfPayment)),
       may('order_currency', currency),
       must('order_description', text(1, LIMITS.descriptionLength)),
@@ -109,7 +109,7 @@ export type S2sAction = keyof typeof S2S_OPERATIONS;
 
 const sessionAddress = ['success_url', 'cancel_url', 'expiry_url', 'error_url'] as const;
 
-/** The operations of Checkout, under the last part of their path; a dot leads into a nested object. */
+/** The operations of Checkout, by the last part of their path; a dot in a field name means a nested object. */
 export const CHECKOUT_OPERATIONS = {
   session: {
     fields: [
@@ -153,7 +153,7 @@ export const CHECKOUT_OPERATIONS = {
       must('card_token', anyText),
       may('name', anyText),
       operationId,
-      // The earlier shape, which is not accepted any more.
+      // The former shape of the request, which is refused.
       may('order', anyText),
       hash,
     ],

@@ -1,4 +1,4 @@
-/** Why a payment failed, where the reason is ours: merchants read these sentences, payers the same in their language. */
+/** The decline reasons of the gateway itself; merchants get these texts, payers a translation. */
 
 export const REASONS = {
   outOfTime: 'The payer did not finish in time.',
@@ -12,6 +12,6 @@ export const REASONS = {
 
 export type ReasonName = keyof typeof REASONS;
 
-/** The name of a reason of ours; a provider's own words have none. */
+/** The name of one of these reasons; undefined for a reason that a provider sent. */
 export const reasonNamed = (reason: string): ReasonName | undefined =>
   (Object.keys(REASONS) as ReasonName[]).find((name) => REASONS[name] === reason);

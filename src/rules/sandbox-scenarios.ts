@@ -1,4 +1,4 @@
-/** What the provider simulator can be told to say and to do wrong. */
+/** The responses and faults that the provider simulator can be configured for. */
 
 export const PROVIDER_STATUSES = ['executed', 'rejected', 'pending'] as const;
 

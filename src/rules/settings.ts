@@ -1,4 +1,4 @@
-/** The settings of a merchant account, one row each; the admin API and the docs read this table. */
+/** The table of account settings; the admin API and the docs read it. */
 import { isLoopbackHost, parseRange } from '../lib/address.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
@@ -8,15 +8,13 @@ import { LIMITS } from './limits.ts';
 
 export const ACCOUNT_NAME_LENGTH = 100;
 
-/** Whether an account may be called so. */
 export const isAccountName = (name: unknown): name is string => isText(name, ACCOUNT_NAME_LENGTH) && name.trim() !== '';
 
 interface Row<Value> {
-  /** What the account has when nobody set anything. */
   default: Value;
-  /** The default in the sandbox, where it is another one. */
+  /** The default in the sandbox, where it differs. */
   sandboxDefault?: Value;
-  /** Says what was expected when a value is not acceptable, or nothing. */
+  /** Returns the error message for an invalid value. */
   check: (value: unknown, reach: CallbackReach) => string | undefined;
   expects: string;
   about: string;
@@ -40,7 +38,7 @@ const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
 });
 
 const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
-  Array.isArray(value) && value.length <= 200 && value.every((one) => isText(one, 255) && accepts(one));
+  Array.isArray(value) && value.length <= 200 && value.every((entry) => isText(entry, 255) && accepts(entry));
 
 const isBrand = (label: string): boolean => label === CARD || Object.hasOwn(BRANDS, label);
 
@@ -68,7 +66,7 @@ const aliases = kind('an object of alias: brand label', (value) => {
     pairs?.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand)) ?? false
   );
 });
-const emails = kind('a list of texts', (value) => isTexts(value, (one) => one !== ''));
+const emails = kind('a list of texts', (value) => isTexts(value, (entry) => entry !== ''));
 const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));
 const inRange = (value: number): boolean => value >= 1 && value <= 365;
 const count = kind(
@@ -85,7 +83,7 @@ const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
 
 const origins = kind('a list of https origins such as https://shop.example, or http ones on this machine', (value) =>
   isTexts(value, (text) => {
-    // Stars would mean everybody, and other signs are grammar where the list is sent to browsers.
+    // A wildcard would allow every site, and other characters have a meaning in the Content-Security-Policy header.
     const url = /^[\w.:/[\]-]+$/.test(text) ? URL.parse(text) : null;
     return (
       url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
@@ -93,76 +91,76 @@ const origins = kind('a list of https origins such as https://shop.example, or h
   }),
 );
 
-/** Limits against card testing would stop a merchant’s own tests, so a sandbox account has them only when they are set. */
+/** Limits against card testing would block a merchant’s own tests, so sandbox accounts have none by default. */
 const UNLIMITED_IN_SANDBOX = { sandboxDefault: 0 };
 
 export const SETTINGS = {
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
-  callback_url: row('', callbackUrl, 'Where the outcomes of payments are sent.'),
-  callback_format: row('form', choice('form', 'json'), 'How callbacks are written.'),
-  ip_allowlist: row<string[]>([], ranges, 'From where requests are accepted; empty means from anywhere.'),
-  three_ds_link_target: row('', text(64), 'The link target that replaces the default one in a 3DS redirect.'),
+  callback_url: row('', callbackUrl, 'The address that callbacks are sent to.'),
+  callback_format: row('form', choice('form', 'json'), 'The format of callback bodies.'),
+  ip_allowlist: row<string[]>([], ranges, 'The addresses from which API requests are accepted; empty means any address.'),
+  three_ds_link_target: row('', text(64), 'The link target of a 3DS redirect, in place of the default.'),
   account_uuid: row('', uuid, 'The ACCOUNT_UUID that brand payout-a sends to its provider.'),
   fee_calculation_method: row(
     'account_level',
     choice('account_level', 'transaction_level'),
     'How the fees of brand payout-a are calculated.',
   ),
-  brands: row<string[]>([], brands, 'The brands this account may use; empty means all of them.'),
-  brand_aliases: row<Record<string, string>>({}, aliases, 'Other names under which this account may call a brand.'),
+  brands: row<string[]>([], brands, 'The brands that this account may use; empty means all brands.'),
+  brand_aliases: row<Record<string, string>>({}, aliases, 'Additional names for brands in the requests of this account.'),
   return_parameters: row(
     false,
     flag,
-    'Whether the payer returns with the payment in the query of the address; a hash is there on the way to success_url of a payment that succeeded, and on no other.',
+    'Whether the gateway adds the payment to the query of the address that the payer returns to. Only a return to success_url after a successful payment includes a hash.',
   ),
   order_id_reuse: row(
     'after_failure',
     choice('after_failure', 'never'),
-    'Whether an order may be tried again when all its payments have failed.',
+    'Whether a new payment of an order is accepted after all its earlier payments have failed.',
   ),
-  authorisation_days: row(7, days, 'After how many days an authorisation that was not captured expires.'),
+  authorisation_days: row(7, days, 'The number of days after which an authorisation that was not captured expires.'),
   requests_per_second: row(
     500,
     count,
-    'How many API requests of this account each process answers in a second; three seconds’ worth may come at once; 0 means any number.',
+    'The maximum number of API requests of this account per second and process, with bursts of up to three seconds; 0 means no limit.',
   ),
   card_tries_per_session: row(
     10,
     count,
-    'How many cards may be tried in one session; 0 means any number.',
+    'The maximum number of card attempts in one session; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
   card_failures_per_address: row(
     20,
     count,
-    'How many cards that bring no payment one address of a payer may try in ten minutes; 0 means any number.',
+    'The maximum number of failed card attempts from one payer address in ten minutes; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
   card_failures_per_account: row(
     100,
     count,
-    'After how many declined cards in ten minutes no more are taken, if four of five were declined; 0 means never.',
+    'The number of failed card attempts in ten minutes after which the account accepts no more cards, if at least 80 % of the attempts failed; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
-  descriptor: row('', text(22), 'The text on the payer’s statement; empty means the name of the account.'),
-  'branding.name': row('', text(100), 'The name that the payment page shows; empty means the name of the account.'),
-  'branding.logo': row('', url, 'The logo that the payment page shows.'),
+  descriptor: row('', text(22), 'The text on the payer’s statement; empty means the account name.'),
+  'branding.name': row('', text(100), 'The name on the payment page; empty means the account name.'),
+  'branding.logo': row('', url, 'The address of the logo on the payment page.'),
   'branding.colour': row('', colour, 'The main colour of the payment page.'),
-  locale: row('', locale, 'The language of the payment page; empty means the payer’s own.'),
+  locale: row('', locale, 'The language of the payment page; empty means the language of the payer’s browser.'),
   frame_ancestors: row<string[]>(
     [],
     origins,
-    'The origins whose pages may show the payment page in a frame; empty means none. Plain http counts in the sandbox only.',
+    'The origins that may embed the payment page in a frame; empty means none. Origins with plain http work in the sandbox only.',
   ),
   'vcard.success': row<string[]>(
     ['success@example.com', 'success@gmail.com'],
     emails,
-    'The identifiers with which the test brand vcard succeeds.',
+    'The identifiers for which the test brand vcard succeeds.',
   ),
   'vcard.decline': row<string[]>(
     ['decline@example.com', 'fail@gmail.com'],
     emails,
-    'The identifiers with which the test brand vcard declines.',
+    'The identifiers for which the test brand vcard declines.',
   ),
 } as const satisfies Record<
   string,
@@ -186,13 +184,13 @@ const defaultsIn = (environment: 'sandbox' | 'production'): Record<string, unkno
 
 const DEFAULTS = { sandbox: defaultsIn('sandbox'), production: defaultsIn('production') } as const;
 
-/** The settings of an account from the ones that somebody set, with the defaults of its environment. */
+/** Completes the settings that were set with the defaults of the environment. */
 export const completeSettings = (
   set: Record<string, unknown>,
   environment: 'sandbox' | 'production' = 'production',
 ): Settings => ({ ...DEFAULTS[environment], ...set }) as Settings;
 
-/** Reads a setting by its name, for rules that only know the name. */
+/** Access to settings by name, for field checks. */
 export const settingsReader =
   (settings: Settings) =>
   (name: string): unknown =>
@@ -203,7 +201,7 @@ export interface SettingProblem {
   sentence: string;
 }
 
-/** Reads settings as JSON brings them, nested (`branding: {name}`) or dotted, and names every bad one. */
+/** Reads settings from JSON, nested (`branding: {name}`) or dotted, and reports every invalid one. */
 export function readSettings(
   input: Record<string, unknown>,
   reach: CallbackReach = { allowsHttp: false },
@@ -218,7 +216,7 @@ export function readSettings(
       const sentence = SETTINGS[name as SettingName].check(value, reach);
       if (sentence) problems.push({ field: name, sentence });
       else set[name as SettingName] = value;
-    } else if (SETTING_NAMES.some((known) => known.startsWith(`${name}.`)) && isObject(value)) {
+    } else if (SETTING_NAMES.some((other) => other.startsWith(`${name}.`)) && isObject(value)) {
       for (const [key, inner] of Object.entries(value)) read(`${name}.${key}`, inner);
     } else {
       problems.push({ field: printableName(name), sentence: 'This setting does not exist.' });
@@ -230,7 +228,7 @@ export function readSettings(
 
 const printableName = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : 'body');
 
-/** Settings as JSON shows them: dotted names become objects. */
+/** Settings for a JSON response: dotted names become nested objects. */
 export function nestSettings(settings: Settings): Record<string, unknown> {
   const nested: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {

@@ -1,6 +1,6 @@
-/** The whole life of a payment as one table: what is not in it is refused. */
+/** The state machine of a payment as one table; a transition that is not listed is refused. */
 
-/** What happened to a payment; the only reasons for which a state changes. */
+/** What happened to a payment; a state changes only through one of these events. */
 export type PaymentEvent =
   | 'redirected'
   | 'challenged'
@@ -19,11 +19,11 @@ export type PaymentEvent =
   | 'chargedBack';
 
 interface State {
-  /** Where each event leads from here; an event without an entry changes nothing. */
+  /** The next state for each event; an event without an entry is refused. */
   on: Partial<Record<PaymentEvent, string>>;
-  /** The word `result` of a sale-shaped answer. */
+  /** The field `result` in the response to a sale. */
   result: 'SUCCESS' | 'DECLINED' | 'REDIRECT' | 'UNDEFINED';
-  /** Whether the order may be tried again with a new payment. */
+  /** Whether the order may be paid with a new payment. */
   retriable?: true;
 }
 
@@ -43,7 +43,7 @@ export const STATES = {
   },
   REDIRECT: {
     on: {
-      // After our own page has asked for what was missing, the provider may need the payer on another one.
+      // After the payment page has collected missing fields, the provider may redirect the payer again.
       redirected: 'REDIRECT',
       accepted: 'PENDING',
       unanswered: 'PENDING',
@@ -94,21 +94,21 @@ export type StateName = keyof typeof STATES;
 
 export const STATE_NAMES = Object.keys(STATES) as StateName[];
 
-/** Where an event leads from a state, or nothing when the table does not allow it. */
+/** The next state after an event; undefined when the table does not allow it. */
 export function nextState(from: StateName, event: PaymentEvent): StateName | undefined {
   const state: State = STATES[from];
   return state.on[event] as StateName | undefined;
 }
 
-/** Whether the outcome of a payment is still to come. */
+/** Whether the outcome of a payment is still open. */
 export const isOpen = (state: StateName): boolean => 'settled' in STATES[state].on;
 
 export const isRetriable = (state: StateName): boolean => (STATES[state] as State).retriable === true;
 
-/** Checkout says the states in lower case, and of a decline it says what happened. */
+/** Checkout's names of the states: lower case, and `decline` for DECLINED. */
 export const checkoutStatus = (state: StateName): string => (state === 'DECLINED' ? 'decline' : state.toLowerCase());
 
-/** Every move the table allows, as `FROM>TO`; the database holds the same list as a constraint. */
+/** Every transition of the table as `FROM>TO`; a database constraint has the same list. */
 export function legalTransitions(): string[] {
   const transitions = STATE_NAMES.flatMap((from) =>
     Object.values((STATES[from] as State).on).map((to) => `${from}>${to}`),

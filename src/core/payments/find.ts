@@ -66,7 +66,7 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   // A payment whose payer nobody waits for has nothing to be asked about.
   if (status.payerUntil === null || !isOpen(status.state)) return status;
   const isOver = isOutOfTime(gateway, { ...status, mid: account.mid });
-  if (!isOver && !brandOf(status.brand)?.isAskedOnStatus) return status;
+  if (!isOver && !brandOf(status.brand)?.isQueriedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
   // The status alone does not tell whether a payer has come back from the bank in time.
