@@ -67,7 +67,7 @@ The password and the callback secret are shown only this once.`);
         const { violations, payments, historyRows } = await verifyAt(connection);
         for (const violation of violations) print(violation);
         if (violations.length > 0) process.exitCode = 1;
-        else print(`Everything holds: ${payments} payments, ${historyRows} history rows.`);
+        else print(`All checks passed: ${payments} payments, ${historyRows} history rows.`);
       }),
   },
   'rotate-keys': {

@@ -26,7 +26,8 @@ const weightedSum = (text: string, weights: readonly number[]): number =>
 export const isAbaRoutingNumber = (value: string): boolean =>
   /^\d{9}$/.test(value) && !/^0+$/.test(value) && weightedSum(value, ABA_WEIGHTS) % 10 === 0;
 
-export const isClabe = (value: string): boolean => /^\d{18}$/.test(value) && weightedSum(value, CLABE_WEIGHTS) % 10 === 0;
+export const isClabe = (value: string): boolean =>
+  /^\d{18}$/.test(value) && weightedSum(value, CLABE_WEIGHTS) % 10 === 0;
 
 /** Argentina, people (CUIL) and companies (CUIT): eleven digits, plain or written as 20-12345678-6. */
 export function isCuil(value: string): boolean {

@@ -191,9 +191,13 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ],
     { isPayout: true },
   ),
-  'crypto-b': upstream('Payment in cryptocurrency.', [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })], {
-    pendingMs: CHAIN_CONFIRMATION_MS,
-  }),
+  'crypto-b': upstream(
+    'Payment in cryptocurrency.',
+    [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })],
+    {
+      pendingMs: CHAIN_CONFIRMATION_MS,
+    },
+  ),
   'trading-a': upstream('A deposit to a trading account.', [
     must(p('paymentGatewayName'), anyText, { label: 'Payment service' }),
     must(p('paymentCurrency'), anyText, { label: 'Currency of the payment' }),

@@ -109,7 +109,7 @@ export const LIMITS = {
   codeKeptMs: 15 * MINUTE,
   /** How often a process deletes card numbers that are no longer needed. */
   cardSweepMs: MINUTE,
-  /** The window in which failed card attempts count against a payer's address and an account. */
+  /** The window in which card attempts without a successful payment count against a payer's address and an account. */
   cardFailuresMs: 10 * MINUTE,
   /** An account stops accepting cards only when at least this share of its latest card attempts failed. */
   cardFailureShare: 0.8,

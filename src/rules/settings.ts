@@ -98,7 +98,11 @@ export const SETTINGS = {
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
   callback_url: row('', callbackUrl, 'The address that callbacks are sent to.'),
   callback_format: row('form', choice('form', 'json'), 'The format of callback bodies.'),
-  ip_allowlist: row<string[]>([], ranges, 'The addresses from which API requests are accepted; empty means any address.'),
+  ip_allowlist: row<string[]>(
+    [],
+    ranges,
+    'The addresses from which API requests are accepted; empty means any address.',
+  ),
   three_ds_link_target: row('', text(64), 'The link target of a 3DS redirect, in place of the default.'),
   account_uuid: row('', uuid, 'The ACCOUNT_UUID that brand payout-a sends to its provider.'),
   fee_calculation_method: row(
@@ -107,7 +111,11 @@ export const SETTINGS = {
     'How the fees of brand payout-a are calculated.',
   ),
   brands: row<string[]>([], brands, 'The brands that this account may use; empty means all brands.'),
-  brand_aliases: row<Record<string, string>>({}, aliases, 'Additional names for brands in the requests of this account.'),
+  brand_aliases: row<Record<string, string>>(
+    {},
+    aliases,
+    'Additional names for brands in the requests of this account.',
+  ),
   return_parameters: row(
     false,
     flag,
@@ -133,13 +141,13 @@ export const SETTINGS = {
   card_failures_per_address: row(
     20,
     count,
-    'The maximum number of failed card attempts from one payer address in ten minutes; 0 means no limit.',
+    'The maximum number of card attempts without a successful payment from one payer address in ten minutes; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
   card_failures_per_account: row(
     100,
     count,
-    'The number of failed card attempts in ten minutes after which the account accepts no more cards, if at least 80 % of the attempts failed; 0 means no limit.',
+    'The number of declined cards in ten minutes after which the account accepts no more cards, if at least four of five of its latest attempts were declined; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
   descriptor: row('', text(22), 'The text on the payer’s statement; empty means the account name.'),

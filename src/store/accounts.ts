@@ -18,7 +18,7 @@ export interface AccountRow {
   callbackSecret: Buffer;
   previousCallbackSecret: Buffer | null;
   previousCallbackSecretUntil: number | null;
-  /** Only what somebody set; the defaults are rows of the settings table. */
+  /** Only the settings that were set; `src/rules/settings.ts` has the defaults. */
   settings: Partial<Record<SettingName, unknown>>;
   createdAt: number;
 }
@@ -30,11 +30,11 @@ export interface AccountStore {
   insert(account: AccountRow): Promise<void>;
   find(mid: string): Promise<AccountRow | undefined>;
   findByKey(kind: 'clientKey' | 'merchantKey', key: string): Promise<AccountRow | undefined>;
-  /** Newest first; `before` is the mid of the last account of the page before. */
+  /** Newest first; `before` is the mid of the last account of the previous page. */
   list(limit: number, before?: string): Promise<AccountRow[]>;
-  /** Changes the name and lays settings over the ones that are set. */
+  /** Changes the name and merges the settings into the stored ones. */
   update(mid: string, name: string | undefined, settings: AccountRow['settings']): Promise<AccountRow | undefined>;
-  /** Puts a new secret in place; the one before keeps working until the given time. */
+  /** Replaces a secret; the previous one remains valid until the given time. */
   changeSecret(mid: string, name: AccountSecret, sealed: Buffer, previousUntil: number): Promise<void>;
 }
 

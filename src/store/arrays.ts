@@ -1,8 +1,6 @@
-/** Array literals for the batched statements, built by hand because the driver's general way costs more than the rest. */
+/** Array literals for batched statements, built by hand because the driver's generic conversion is too slow. */
 
-// Each encoding has a loop of its own: on the hot path, a shared one with a callback was measurably slower.
-
-/** Numbers, booleans, UUIDs and words of our own: nothing in them needs a quote. */
+/** Numbers, booleans, UUIDs and enum values, which need no quotes. */
 export function plain<Item>(
   items: readonly Item[],
   of: (item: Item) => string | number | bigint | boolean | null,
@@ -16,7 +14,7 @@ const NEEDS_ESCAPE = /["\\]/;
 const escaped = (text: string): string =>
   NEEDS_ESCAPE.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"') : text;
 
-/** Texts of any content. */
+/** Arbitrary texts, quoted and escaped. */
 export function texts<Item>(items: readonly Item[], of: (item: Item) => string | null): string {
   let list = '';
   for (const item of items) {
@@ -26,7 +24,7 @@ export function texts<Item>(items: readonly Item[], of: (item: Item) => string |
   return `{${list.slice(1)}}`;
 }
 
-/** Moments in milliseconds. */
+/** Timestamps, from milliseconds since 1970. */
 export function moments<Item>(items: readonly Item[], of: (item: Item) => number | null): string {
   let list = '';
   for (const item of items) {

@@ -1,39 +1,39 @@
-/** The tries of cards: each written down once, and counted per session, per source and per account. */
+/** Card attempts: each is stored once, and they are counted per session, per source address and per account. */
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
-/** An attempt of an order to which somebody brought a card. */
+/** An attempt of an order for which a payer entered a card. */
 export interface CardAttempt {
   mid: string;
   orderId: string;
   attempt: number;
   sessionId: string;
-  /** The digest of where it came from. */
+  /** The digest of the payer's network address. */
   source: string;
   at: number;
 }
 
-/** How many tries are too many: 0 for no limit. */
+/** The limits of card attempts; 0 means no limit. */
 export interface AttemptLimits {
-  /** Failures count when they are newer than this. */
+  /** Only failures after this time count. */
   since: number;
   failuresPerSource: number;
   failuresPerAccount: number;
-  /** Of this many of the newest tries of the account. */
+  /** The failures of an account are counted among this many of its latest attempts. */
   amongAttempts: number;
 }
 
-/** How things stand before a try, that try itself left out. */
+/** The counts for an attempt, without the attempt itself. */
 export interface AttemptCounts {
   attemptsOfSession: number;
-  /** When that failure was since which there are too many; nothing when there are not. */
+  /** The time of the oldest failure that counts towards a reached limit; null when the limit is not reached. */
   sourceFullSince: number | null;
   accountFullSince: number | null;
 }
 
 export interface CardAttemptStore {
-  /** Writes a try down, and forgets those of the account before some time; false when it is there already. */
-  insert(attempt: CardAttempt, forgetBefore: number): Promise<boolean>;
+  /** Stores an attempt and deletes older ones of the account; false when it is stored already. */
+  insert(attempt: CardAttempt, deleteBefore: number): Promise<boolean>;
   remove(attempt: CardAttempt): Promise<void>;
   ofSession(session: Pick<CardAttempt, 'mid' | 'orderId' | 'sessionId'>): Promise<number>;
   counts(attempt: CardAttempt, bounds: AttemptLimits): Promise<AttemptCounts>;
@@ -41,12 +41,12 @@ export interface CardAttemptStore {
 
 export function createCardAttemptStore({ pool }: Database): CardAttemptStore {
   return {
-    async insert({ mid, orderId, attempt, sessionId, source, at }, forgetBefore) {
+    async insert({ mid, orderId, attempt, sessionId, source, at }, deleteBefore) {
       const { rowCount } = await pool.query(
-        `with forgotten as (delete from card_attempts where mid = $1 and at < $7)
+        `with deleted as (delete from card_attempts where mid = $1 and at < $7)
          insert into card_attempts (mid, order_id, attempt, session_id, source, at) values ($1, $2, $3, $4, $5, $6)
          on conflict do nothing`,
-        [mid, orderId, attempt, sessionId, source, iso(at), iso(forgetBefore)],
+        [mid, orderId, attempt, sessionId, source, iso(at), iso(deleteBefore)],
       );
       return rowCount === 1;
     },
@@ -66,8 +66,8 @@ export function createCardAttemptStore({ pool }: Database): CardAttemptStore {
     },
     async counts({ mid, orderId, attempt, sessionId, source }, bounds) {
       const { rows } = await pool.query<AttemptCounts>(
-        // From one source a try counts from its beginning, so that many at once are not all let through. Of an account
-        // only what has come to an end counts, because many payers of a busy shop are at their banks at any time.
+        // For a source an attempt counts from its start, so that concurrent attempts cannot exceed the limit. For an
+        // account only finished attempts count, because a busy shop always has many payers at their banks.
         `select
            (select count(*)::int from card_attempts t
             where t.mid = $1 and t.order_id = $2 and t.attempt <> $3 and t.session_id = $4) as "attemptsOfSession",

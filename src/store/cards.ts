@@ -1,4 +1,4 @@
-/** The vault's rows: sealed cards, the sealed keys that open them, and the keys that make their fingerprints. */
+/** The tables of the vault: sealed cards, the sealed data keys that open them, and the fingerprint keys. */
 import { isOpen, STATE_NAMES } from '../rules/states.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
@@ -16,7 +16,7 @@ export interface CardRow {
   createdAt: number;
 }
 
-/** A card with the key that opens it, read in one look: a rotation may replace both at any moment. */
+/** A card with the data key that opens it, read in one statement, because a rotation may replace both at any time. */
 export type KeyedCard = CardRow & { keySealed: Buffer };
 
 export interface DataKeyRow {
@@ -26,27 +26,27 @@ export interface DataKeyRow {
 }
 
 export interface CardStore {
-  /** False when the key of the card was retired meanwhile. */
+  /** False when the data key of the card was retired meanwhile. */
   insert(card: CardRow): Promise<boolean>;
   remove(mid: string, cardId: string): Promise<void>;
-  /** Erases the numbers of a payment's cards, or keeps them for good; nothing happens before it has its outcome. */
+  /** Erases the card numbers of a payment with an outcome, or marks them as kept; changes nothing without an outcome. */
   eraseOf(payment: { mid: string; paymentId: string }): Promise<void>;
-  /** Does the same to cards that were left over, so many at most; returns how many there were. */
+  /** Does the same for cards that `eraseOf` missed, for example after a crash; returns how many there were. */
   eraseLeftovers(most: number): Promise<number>;
-  /** The fingerprint of a card, whether or not its number was erased. */
-  findFingerprint(mid: string, cardId: string): Promise<string | undefined>;
-  /** A card that can be opened; an erased one is not found here, nor by its token. */
+  /** The fingerprint of a card, also of an erased one. */
+  fingerprint(mid: string, cardId: string): Promise<string | undefined>;
+  /** A card that can be opened. Erased cards are not found, neither here nor by token. */
   find(mid: string, cardId: string): Promise<KeyedCard | undefined>;
-  /** The cards of these tokens that the account has, newest first. */
+  /** The account's cards with these tokens, newest first. */
   findByTokens(mid: string, tokens: readonly string[]): Promise<KeyedCard[]>;
-  /** The card of a token, whichever account it belongs to. */
+  /** The card with this token, of any account. */
   findAnywhere(token: string): Promise<KeyedCard | undefined>;
-  /** The newest key of an account's data. */
+  /** The newest data key of an account. */
   dataKey(mid: string): Promise<DataKeyRow | undefined>;
-  /** Of several processes that make the same version, the key of one holds for all. */
+  /** Keeps the stored key when another process has inserted the same version. */
   insertDataKey(key: DataKeyRow, at: number): Promise<void>;
   fingerprintKey(mid: string): Promise<Buffer | undefined>;
-  /** Keeps the key that is there already. */
+  /** Keeps the stored key, if there is one. */
   insertFingerprintKey(mid: string, sealed: Buffer, at: number): Promise<void>;
 }
 
@@ -56,19 +56,19 @@ const OPEN_STATES = STATE_NAMES.filter(isOpen)
   .map((state) => `'${state}'`)
   .join(', ');
 
-/** Whether the payment `p` of a card `c` has its outcome; a card without a payment waits for none. */
+/** Whether the payment `p` of a card `c` has an outcome; true for a card without a payment. */
 export const HAS_OUTCOME = `(p.payment_id is null or p.state not in (${OPEN_STATES}) or p.authorised > 0)`;
 
 /**
- * Whether the number of a card `c` is needed after the outcome of the payment `p` that it was typed for: for its token,
- * or for repetitions. Other payments use the card only by the one or the other, so they need not be looked at. A card
- * that its payment does not name was typed twice, or its process died before the payment knew of it.
+ * Whether the number of a card `c` is still needed after the outcome of the payment `p` for which it was entered: for
+ * its card token, or for recurring sales. Other payments use the card through one of these only, so they are not
+ * checked. A card that its payment does not reference was submitted twice, or its process died before the update.
  */
 const IS_NEEDED = `coalesce(p.details #>> '{card,id}' = c.card_id::text
   and (p.recurring_token is not null or p.details #>> '{card,token}' is not null), false)`;
 
-/** Decides on cards, each once. No payment gets from having an outcome to needing its card, so none is erased too early. */
-const decide = (which: string): string => `
+/** Erases or keeps each card once. A payment with an outcome never begins to need its card, so the decision is final. */
+const eraseOrKeep = (which: string): string => `
   update cards t set
     is_kept = d.is_needed,
     sealed = case when d.is_needed then t.sealed end,
@@ -80,8 +80,8 @@ const decide = (which: string): string => `
   ) d
   where t.mid = d.mid and t.card_id = d.card_id and t.sealed is not null and not t.is_kept`;
 
-const DECIDE_OF = decide('and c.mid = $1 and c.payment_id = $2 for update of c');
-export const DECIDE_LEFTOVERS = decide('limit $1 for update of c skip locked');
+const ERASE_OF_PAYMENT = eraseOrKeep('and c.mid = $1 and c.payment_id = $2 for update of c');
+export const ERASE_LEFTOVERS = eraseOrKeep('limit $1 for update of c skip locked');
 
 export function createCardStore({ query, pool }: Database): CardStore {
   const cards = () =>
@@ -107,10 +107,10 @@ export function createCardStore({ query, pool }: Database): CardStore {
       await query.deleteFrom('cards').where('mid', '=', mid).where('cardId', '=', cardId).execute();
     },
     async eraseOf({ mid, paymentId }) {
-      await pool.query(DECIDE_OF, [mid, paymentId]);
+      await pool.query(ERASE_OF_PAYMENT, [mid, paymentId]);
     },
     async eraseLeftovers(most) {
-      return (await pool.query(DECIDE_LEFTOVERS, [most])).rowCount ?? 0;
+      return (await pool.query(ERASE_LEFTOVERS, [most])).rowCount ?? 0;
     },
     async findFingerprint(mid, cardId) {
       const card = query.selectFrom('cards').select('fingerprint').where('mid', '=', mid).where('cardId', '=', cardId);

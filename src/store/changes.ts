@@ -1,4 +1,4 @@
-/** Tells every process of this installation what changed, so that none works with an account or a clock of yesterday. */
+/** Announces changes to all processes over LISTEN/NOTIFY, so that none uses a stale account or clock. */
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { LIMITS } from '../rules/limits.ts';
@@ -9,18 +9,18 @@ import type { Schema } from './schema.ts';
 const CHANNEL = 'turnpike_changes';
 const RECONNECT_MS = 500;
 
-/** Sends the word when the surrounding transaction commits. */
+/** The notification is sent when the surrounding transaction commits. */
 export async function announce(transaction: Kysely<Schema>, change: string): Promise<void> {
   await sql`select pg_notify(${CHANNEL}, ${change})`.execute(transaction);
 }
 
 export interface Changes {
-  /** Whether news arrive at the moment; while they do not, nothing may be remembered. */
+  /** Whether the LISTEN connection is up; while it is not, nothing may be cached. */
   readonly live: boolean;
   close(): Promise<void>;
 }
 
-/** Listens on a connection of its own; after a break `onGap` is called, because news may have been missed. */
+/** Listens on a dedicated connection. `onGap` is called when it is lost and restored, because changes may be missed. */
 export async function listenToChanges(
   connection: Connection,
   onChange: (change: string) => void,
@@ -41,7 +41,7 @@ export async function listenToChanges(
       onGap();
       if (!closed) setTimeout(retry, RECONNECT_MS).unref();
     };
-    // A connection can die without a word, and then changes would be missed: only an answer proves that it lives.
+    // A connection can die silently, and changes would be missed; only a response proves that it is up.
     const beat = (): void => {
       heartbeat = setTimeout(async () => {
         try {

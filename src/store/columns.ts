@@ -1,18 +1,18 @@
-/** How rows are named and dated in SQL, and how the rows that are due are taken by one worker alone. */
+/** Shared parts of SQL: column names, timestamps, and the statements that claim due rows. */
 
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Columns of the table with this alias, under the names of our types. */
+/** A column list for the table with this alias, with camel-case names. */
 export const columns = (alias: string, names: readonly string[]): string =>
   names.map((name) => `${alias}.${snake(name)} as "${name}"`).join(', ');
 
-/** The order in which everybody locks rows, so that two processes hardly ever wait for each other. */
+/** The order in which all processes lock rows, so that deadlocks are rare. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** The gateway's time by the database's own clock, and how far the account whose clock runs ahead most is ahead of it. */
+/** The gateway's time by the database's clock, and the largest offset of an account's sandbox clock. */
 export const CLOCK = `
   clock as materialized (
     select date_trunc('milliseconds', statement_timestamp())
@@ -22,8 +22,8 @@ export const CLOCK = `
   )`;
 
 /**
- * Claims rows that are due by the clock of their account, for as long as a lease lasts; the database's clock decides.
- * Its parameters: the lease in milliseconds, the most rows, and from $3 on those of the condition.
+ * Claims rows that are due by the clock of their account, with a lease; the database's clock decides. Its parameters:
+ * the lease in milliseconds, the maximum number of rows, and from $3 on those of the condition.
  */
 export const claimStatement = (table: string, id: string, names: readonly string[], condition = 'true'): string => `
   with ${CLOCK}, due as materialized (
@@ -38,9 +38,10 @@ export const claimStatement = (table: string, id: string, names: readonly string
   returning ${columns('t', names)}`;
 
 /**
- * Lets a connector that answers again be asked soon about what it left open, one row after the other. Its parameters: the
- * connector, the pause between two rows in milliseconds, the most rows, and the lease: what is claimed, or due as soon as
- * a claim would end, is left as it is. The condition may speak of a row `d` and of the time of its account, `at.now`.
+ * Brings forward the queries for open rows of a connector that responds again, spaced by a pause. Its parameters: the
+ * connector, the pause between two rows in milliseconds, the maximum number of rows, and the lease: rows that are
+ * claimed, or due before a lease would end, are not changed. The condition may use the row `d` and its account's time
+ * `at.now`.
  */
 export const hastenStatement = (table: string, id: string, condition: string): string => `
   with ${CLOCK}, backlog as materialized (
@@ -52,11 +53,11 @@ export const hastenStatement = (table: string, id: string, condition: string): s
       order by d.due_at limit $3 for update of d skip locked
     ) soonest
   )
-  -- The question that is asked early is one more: it takes none of those that were to come.
+  -- The early query is an additional one: it does not use up an interval of the schedule.
   update ${table} t set due_at = b.due_at, query_count = t.query_count - 1 from backlog b
   where t.mid = b.mid and t.${id} = b.${id} and t.due_at > b.due_at`;
 
-/** The connectors that have work in a table, found by skipping through the index of what is due. */
+/** The connectors with due rows in a table, found by a skip scan over the index of due rows. */
 export const dueConnectors = (table: string): string => `
   with recursive found as (
     (select connector from ${table} where due_at is not null order by connector limit 1)

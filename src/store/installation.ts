@@ -1,4 +1,4 @@
-/** Facts about this installation, the sandbox clock, and whether the database can be written. */
+/** Values stored once per installation, the sandbox clock, and announcements to all processes. */
 import { sql } from 'kysely';
 import type { ClockReading } from '../lib/clock.ts';
 import { isNext } from './callbacks.ts';
@@ -14,24 +14,24 @@ export interface ClockOffsets {
 
 export interface InstallationStore {
   read(name: string): Promise<Buffer | undefined>;
-  /** Keeps the value that is there already, and returns the one that holds. */
+  /** Stores the value unless there is one already; returns the stored value. */
   writeOnce(name: string, value: Buffer): Promise<Buffer>;
   write(name: string, value: Buffer): Promise<void>;
   clockOffsets(): Promise<ClockOffsets>;
   /** Reads the database's own clock. */
   readClock(): Promise<ClockReading>;
   moveClock(mid: string | undefined, byMs: number): Promise<void>;
-  /** How far the clock of everybody, or of one account, is from the next thing that falls due; nothing when none is. */
+  /** The milliseconds until the next due row by the global clock, or by an account's clock; undefined without one. */
   nextDue(mid: string | undefined): Promise<number | undefined>;
-  /** Tells every process that the provider simulator was asked to misbehave. */
+  /** Notifies every process that faults of the provider simulator were configured. */
   announceFaults(): Promise<void>;
-  /** Tells the process of this name the sealed result of a challenge. */
+  /** Sends the sealed result of a 3DS challenge to the process of this name. */
   announceResult(holder: string, sealed: string): Promise<void>;
-  /** Fails when payments could not be written at the moment. */
+  /** Fails when payments cannot be written at the moment. */
   proveWritable(): Promise<void>;
 }
 
-/** An account whose clock runs ahead meets what is due that much earlier, unless its own clock is the one that moves. */
+/** With the global clock, the rows of an account are due earlier by the account's offset. */
 const NEXT_DUE = `
   with ${CLOCK}
   select ceil(extract(epoch from min(due_at)

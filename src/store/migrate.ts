@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema by running the numbered SQL files that it has not seen. */
+/** Migrates a database to the newest schema by running the numbered SQL files that it has not run yet. */
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
@@ -6,7 +6,7 @@ import { StartupError } from '../lib/startup-error.ts';
 import type { Connection } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
-/** Any number will do as long as nothing else of ours locks it: migrations run one process at a time. */
+/** An advisory lock, so that one process at a time migrates. The number is arbitrary, but unique in this code base. */
 const LOCK = 7_402_201;
 
 interface Migration {
@@ -25,7 +25,7 @@ async function migrations(): Promise<Migration[]> {
   );
 }
 
-/** Brings the database at this address up to date. */
+/** Migrates the database at this address. */
 export async function migrateAt(connection: Connection): Promise<string[]> {
   const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000 });
   try {
@@ -35,7 +35,7 @@ export async function migrateAt(connection: Connection): Promise<string[]> {
   }
 }
 
-/** Runs what is missing, each file in a transaction of its own, and returns the names of the files it ran. */
+/** Runs the missing files, each in its own transaction, and returns their names. */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const all = await migrations();
   const ran: string[] = [];
@@ -44,17 +44,17 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query('create table if not exists migrations (name text primary key, digest text not null)');
     const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from migrations');
-    const seen = new Map(rows.map((row) => [row.name, row.digest]));
-    const strangers = [...seen.keys()].filter((name) => !all.some((migration) => migration.name === name));
-    if (strangers.length > 0) {
+    const applied = new Map(rows.map((row) => [row.name, row.digest]));
+    const unknown = [...applied.keys()].filter((name) => !all.some((migration) => migration.name === name));
+    if (unknown.length > 0) {
       throw new StartupError(
-        `The database was migrated by a newer Turnpike (it has ${strangers.join(', ')}): start that version or a later one.`,
+        `The database was migrated by a newer Turnpike (it has ${unknown.join(', ')}): start that version or a later one.`,
       );
     }
     for (const { name, sql, digest } of all) {
-      const before = seen.get(name);
-      if (before === digest) continue;
-      if (before !== undefined) {
+      const appliedDigest = applied.get(name);
+      if (appliedDigest === digest) continue;
+      if (appliedDigest !== undefined) {
         throw new StartupError(`The migration ${name} was changed after this database ran it: add a new file instead.`);
       }
       await client.query('begin');

@@ -1,4 +1,4 @@
-/** The news that providers send: each event kept once, and found again until it is applied. */
+/** Provider notifications: each event is stored once, and stays due until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
 import { CLOCK, dueConnectors, iso } from './columns.ts';
 import type { Database } from './database.ts';
@@ -7,7 +7,7 @@ export interface NotificationRow {
   connector: string;
   eventId: string;
   reference: string;
-  /** What was told, as it was sent. */
+  /** The body as the provider sent it. */
   body: Record<string, unknown>;
   state: 'new' | 'applied' | 'unmatched';
   attempts: number;
@@ -16,7 +16,7 @@ export interface NotificationRow {
 
 export type NotificationKey = Pick<NotificationRow, 'connector' | 'eventId'>;
 
-/** The place of an event in the list. */
+/** The position of an event in the list. */
 export type NotificationCursor = Pick<NotificationRow, 'receivedAt' | 'connector' | 'eventId'>;
 
 const COLUMNS =
@@ -25,20 +25,20 @@ const COLUMNS =
 const DUE_CONNECTORS = dueConnectors('provider_notifications');
 
 export interface NotificationStore {
-  /** Keeps an event, due at once; false when it is there already. */
+  /** Stores an event; false when it is stored already. */
   keep(
-    notifications: Pick<NotificationRow, 'connector' | 'eventId' | 'reference' | 'body'>,
+    notification: Pick<NotificationRow, 'connector' | 'eventId' | 'reference' | 'body'>,
     now: number,
   ): Promise<boolean>;
-  /** The event is dealt with, or is tried again at `dueAt`. */
+  /** Records the result of an attempt; with `dueAt` the event is attempted again. */
   finish(key: NotificationKey, state: NotificationRow['state'], dueAt: number | null): Promise<void>;
-  /** The connectors that have events to be applied, now or later. */
+  /** The connectors with events that are due now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims events of a connector that are due by the database's clock, for as long as the lease lasts. */
+  /** Claims events of a connector that are due by the database's clock, with a lease. */
   claimDue(connector: string, most: number): Promise<NotificationRow[]>;
-  /** The news in this state, newest first. */
+  /** The notifications in this state, newest first. */
   list(state: NotificationRow['state'], most: number, before?: NotificationCursor): Promise<NotificationRow[]>;
-  /** Everything that was told about a payment. */
+  /** All notifications about a payment, oldest first. */
   about(reference: string): Promise<NotificationRow[]>;
 }
 
@@ -48,7 +48,7 @@ export function createNotificationStore({ pool }: Database): NotificationStore {
       const { rowCount } = await pool.query(
         `insert into provider_notifications (connector, event_id, reference, body, due_at, received_at)
          values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-        // Whoever keeps it also applies it; the work loop comes only when that process has died.
+        // The process that stores an event also applies it; the work loop claims it only if that process died.
         [connector, eventId, reference, JSON.stringify(body), iso(now + LIMITS.leaseMs), iso(now)],
       );
       return rowCount === 1;

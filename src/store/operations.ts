@@ -1,4 +1,4 @@
-/** Operations on payments: read for the operator, and found again when their outcome is still to come. */
+/** Operations on payments: reads them, and claims those whose outcome is still open. */
 import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, dueConnectors, hastenStatement } from './columns.ts';
 import type { Database } from './database.ts';
@@ -26,14 +26,14 @@ const HASTEN = hastenStatement('operations', 'operation_id', "d.state = 'sent'")
 const DUE_CONNECTORS = dueConnectors('operations');
 
 export interface OperationStore {
-  /** Everything that was done to a payment, oldest first. */
+  /** All operations on a payment, oldest first. */
   of(payment: Pick<Payment, 'mid' | 'paymentId'>): Promise<OperationRow[]>;
   find(key: Pick<OperationRow, 'mid' | 'operationId'>): Promise<OperationRow | undefined>;
-  /** The connectors that have operations to be asked about, now or later. */
+  /** The connectors with operations to query, now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims operations of a connector that are due, for as long as the lease lasts. */
+  /** Claims operations of a connector that are due, with a lease. */
   claimDue(connector: string, most: number): Promise<OperationRow[]>;
-  /** The connector answers again: it is asked soon about what it left open. */
+  /** The connector responds again: brings forward the queries for its open operations. */
   hasten(connector: string): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
-/** A payment as the store keeps it, and what can be written about it. */
+/** The types of a stored payment, its operations and its history. */
 import type { Attention } from '../rules/attention.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
 
-/** What the request said besides what has a column of its own. */
+/** The values of the request that have no column of their own. */
 export interface PaymentDetails {
   description: string;
   identifier?: string;
@@ -13,62 +13,62 @@ export interface PaymentDetails {
   callbackUrl?: string;
   payer: Record<string, string>;
   customData?: Record<string, string>;
-  /** The fields of the brand; those that must not be read by anybody are in `sealed`. */
+  /** The fields of the brand; the secret ones are in `sealed`. */
   parameters?: Record<string, unknown>;
   sealed?: string;
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
-  /** The card that was used, as far as it may be known. */
+  /** The card that was used, without its number. */
   card?: KeptCard;
-  /** What a Checkout session asked for; all its attempts carry the same. */
+  /** The terms of the Checkout session; the same in all its attempts. */
   session?: SessionTerms;
-  /** The first payment, of which this one is a repetition. */
+  /** The first payment, when this one is a recurring sale. */
   recurringOf?: string;
 }
 
-/** What a payment keeps of the card that it was made with. */
+/** The data of a card that is stored with its payment. */
 export interface KeptCard {
   id: string;
   masked: string;
   network: string;
-  /** As it is told: `05/2030`. */
+  /** In the format of callbacks: `05/2030`. */
   expiry: string;
-  /** What the merchant may name the card by; present when it asked for that, or knows the card already. */
+  /** The card token; present when the merchant requested one, or paid with one. */
   token?: string;
 }
 
 export interface SessionTerms {
-  /** The payment that the session began with, whose link the payer has. */
+  /** The first payment of the session; the payer's link contains its id. */
   id: string;
-  /** The session ends then; a way to pay may leave the payer less time. */
+  /** The end of the session; the time limit of a brand may be earlier. */
   until: number;
   successUrl: string;
   cancelUrl?: string;
   expiryUrl?: string;
   errorUrl?: string;
   urlTarget?: string;
-  /** What the merchant said of the payer; what the payer adds is of one attempt alone. */
+  /** The payer's data from the merchant; data that the payer enters belongs to one attempt only. */
   payer: Record<string, string>;
-  /** The brands that the merchant wants to offer; empty means all. */
+  /** The brands that the session offers; empty means all. */
   methods: string[];
-  /** What the merchant knows already of the fields of brands; what must not be read by anybody is in `sealed`. */
+  /** The brand fields that the merchant sent; the secret ones are in `sealed`. */
   parameters: Record<string, Record<string, string>>;
   sealed?: string;
   /** The saved cards that the payer may be offered. */
   cardTokens?: string[];
-  /** The merchant wants to know the card by a token. */
+  /** The merchant requested a card token. */
   wantsToken?: true;
 }
 
-/** What the payer has to do before the provider can tell an outcome. */
+/** What the payer has to do before there can be an outcome. */
 export type NextStep =
-  /** Our own page asks for fields that the merchant did not send; nothing was submitted yet. */
+  /** The payment page asks for fields that the merchant did not send; nothing was submitted yet. */
   | { kind: 'fields' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
-  /** The card's bank wants to see the payer; the process `holder` keeps the code of the card meanwhile. */
+  /** A 3DS challenge at the card issuer; the process `holder` holds the card's security code in memory meanwhile. */
   | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number; holder?: string }
-  /** In the order in which the payer needs them. */
+  /** The instructions are in display order. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
 export interface Payment {
@@ -109,7 +109,7 @@ export interface Payment {
 
 export type WholePayment = Payment & { details: PaymentDetails };
 
-/** What may change with an event besides the state; the rest of a payment is as it was opened. */
+/** What an event may change besides the state; the other columns are immutable. */
 export type Changes = Partial<
   Pick<
     Payment,
@@ -129,7 +129,7 @@ export type Changes = Partial<
   >
 >;
 
-/** The provider call that brought an event, as the history keeps it. */
+/** The provider call that caused an event, as recorded in the history. */
 export interface CallRecord {
   verb: 'submit' | 'query' | 'notification' | 'authenticate' | OperationVerb;
   connector: string;
@@ -138,11 +138,11 @@ export interface CallRecord {
 }
 
 export interface Transition {
-  /** The payment as it was when the move was decided; if it has changed since, the move does not happen. */
+  /** The payment that the decision was based on; if it has changed since, nothing is written. */
   before: WholePayment;
-  /** The payment as it is if the move happens. */
+  /** The payment after the transition. */
   after: WholePayment;
-  /** What happened; `noted …` when the table of states does not allow it and nothing changed. */
+  /** What happened; `noted …` when the state table does not allow the event and the payment was not changed. */
   event:
     | PaymentEvent
     | 'queried'
@@ -155,27 +155,27 @@ export interface Transition {
     | `unanswered ${OperationVerb}`;
   actor: Actor;
   call: CallRecord | undefined;
-  /** The operation that the move belongs to, as it is if the move happens; it is written with it. */
+  /** The operation after the transition; written in the same statement. */
   operation?: OperationRow | undefined;
-  /** What the merchant is told of it; it is written with it. */
+  /** The callback for the transition; written in the same statement. */
   callback?: NewCallback | undefined;
 }
 
-/** What a merchant is told of a move. */
+/** A callback to insert. */
 export interface NewCallback {
   type: string;
   body: string;
   isJson: boolean;
-  /** The address of this payment alone, and its origin; without one the account's own counts. */
+  /** The callback address of this payment, and its origin; null means the account's address. */
   url: string | null;
   endpoint: string;
-  /** Nothing when there is no address yet that it could be sent to. */
+  /** Null when there is no address to send it to. */
   dueAt: number | null;
 }
 
 /**
- * What can be done to a payment; a reversal is the void of a reserved amount that was asked for as a refund, a credit is
- * a refund that was asked for by naming the card, and an expiry is the void of an authorisation whose time is over.
+ * The operations on a payment. A reversal is the void of an authorisation that was requested as a refund, a credit is a
+ * refund that was requested with a card token, and an expiry is the void of an authorisation that has expired.
  */
 export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit' | 'expiry';
 
@@ -186,9 +186,9 @@ export interface OperationRow {
   connector: string;
   verb: OperationVerb;
   amount: bigint;
-  /** What was asked for under an id that the merchant chose; a request with this id and other content is refused. */
+  /** The request with a merchant's operation id; a repeat of the id with different content is refused. */
   content: string | null;
-  /** The own order of a credit. */
+  /** The order of a credit. */
   orderId: string | null;
   state: 'sent' | 'done' | 'declined';
   reason: string | null;

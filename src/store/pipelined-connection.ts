@@ -1,10 +1,10 @@
-/** One connection that is given the next statement while the last one runs: the server never waits for us in between. */
+/** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { isAnswerTimeout } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 
-/** Whatever takes a statement; a lane or a pool. */
+/** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
   query<Row extends pg.QueryResultRow>(statement: {
     name: string;
@@ -17,25 +17,24 @@ export interface PipelinedConnection {
 }
 
 /**
- * Connects when it is first needed, and again after the connection was lost. With `query_timeout` in its configuration,
- * a statement without an answer by then ends the connection, and everything that was in flight on it fails: the driver
- * destroys a pipelined connection, because answers could no longer be told apart.
+ * Connects on first use, and again after the connection was lost. When a statement exceeds `query_timeout`, the driver
+ * destroys the connection, because responses could no longer be matched to statements; everything in flight fails.
  */
 export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error: Error) => void): PipelinedConnection {
   let connected: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
 
-  const forget = (client: pg.Client): void => {
+  const dropClient = (client: pg.Client): void => {
     if (connected === client) connected = undefined;
   };
 
   async function connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...config, pipeline: true });
     client.on('error', (error) => {
-      forget(client);
+      dropClient(client);
       onFault(error);
     });
-    client.on('end', () => forget(client));
+    client.on('end', () => dropClient(client));
     await client.connect();
     connected = client;
     return client;
@@ -54,8 +53,8 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
       try {
         return await client.query(statement);
       } catch (error) {
-        // The driver closes the connection a moment later; the next statement does not wait for that.
-        if (isAnswerTimeout(error)) forget(client);
+        // The driver closes the connection a moment later; the next statement must not use it.
+        if (isAnswerTimeout(error)) dropClient(client);
         throw error;
       }
     },
@@ -66,11 +65,11 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
   };
 }
 
-/** Ends a connection; one whose other side does not answer is cut off after a while. */
+/** Ends a connection; when the server does not respond in time, the socket is destroyed. */
 export async function endClient(client: pg.Client): Promise<void> {
-  const late = new AbortController();
-  const ended = client.end().finally(() => late.abort());
-  await pause(LIMITS.databaseCloseTimeoutMs, undefined, { signal: late.signal, ref: false }).then(
+  const timeout = new AbortController();
+  const ended = client.end().finally(() => timeout.abort());
+  await pause(LIMITS.databaseCloseTimeoutMs, undefined, { signal: timeout.signal, ref: false }).then(
     () => client.connection.stream.destroy(),
     () => undefined,
   );
@@ -78,7 +77,7 @@ export async function endClient(client: pg.Client): Promise<void> {
 }
 
 const DEADLOCK = '40P01';
-const DEADLOCK_TRIES = 5;
+const DEADLOCK_ATTEMPTS = 5;
 
 /** The rows of a statement. */
 export const run = async <Row extends pg.QueryResultRow>(
@@ -88,13 +87,13 @@ export const run = async <Row extends pg.QueryResultRow>(
   values: unknown[],
 ): Promise<Row[]> => (await connection.query<Row>({ name, text, values })).rows;
 
-/** Of two statements that wait for each other the database ends one, of which nothing was written: it runs again. */
+/** Runs a statement again when PostgreSQL aborted it to resolve a deadlock; an aborted statement wrote nothing. */
 export const runUnlessDeadlocked: typeof run = async (connection, name, text, values) => {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await run(connection, name, text, values);
     } catch (error) {
-      if (tries === DEADLOCK_TRIES || (error as { code?: string }).code !== DEADLOCK) throw error;
+      if (attempt === DEADLOCK_ATTEMPTS || (error as { code?: string }).code !== DEADLOCK) throw error;
     }
   }
 };

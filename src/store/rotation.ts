@@ -1,35 +1,35 @@
-/** What a rotation of the keys reads and replaces, page by page; each replacement happens only to what was read. */
+/** Key rotation: reads sealed values page by page, and replaces each only if it has not changed since. */
 import pg from 'pg';
 import { boundTo } from '../lib/seal.ts';
 import type { KeyedCard } from './cards.ts';
 import { columns, iso } from './columns.ts';
 import type { Connection } from './database.ts';
 
-/** A value that is sealed under the master key, and where it stands. */
+/** A value that is sealed with the master key, the key of its row, and what it is bound to. */
 export interface SealedValue {
   key: readonly string[];
   sealed: Buffer;
   bound: string;
 }
 
-/** Where sealed values stand. */
-interface Place {
+/** A column, or a JSON path in a column, that contains sealed values. */
+interface SealedColumn {
   table: string;
   key: Readonly<Record<string, 'uuid' | 'int' | 'text'>>;
-  /** The sealed bytes of a row `t`, and how `i.renewed` takes their place. */
+  /** SQL: the sealed bytes of a row `t`, and the assignment that replaces them with `i.renewed`. */
   value: string;
   replace: string;
-  /** As what the value is bound, and to whom. */
+  /** The column name and the row in the associated data of the value. */
   boundAs: string;
   owner: string;
 }
 
-const keysOf = ({ key }: Pick<Place, 'key'>): string =>
+const keysOf = ({ key }: Pick<SealedColumn, 'key'>): string =>
   Object.keys(key)
     .map((name) => `t.${name}`)
     .join(', ');
 
-const column = (table: string, key: Place['key'], name: string, boundAs = name): Place => ({
+const sealedColumn = (table: string, key: SealedColumn['key'], name: string, boundAs = name): SealedColumn => ({
   table,
   key,
   value: `t.${name}`,
@@ -38,8 +38,8 @@ const column = (table: string, key: Place['key'], name: string, boundAs = name):
   owner: `concat_ws(' ', ${keysOf({ key })})`,
 });
 
-/** A place in the details of payments. The database breaks lines in base64, which nobody else does. */
-const inDetails = (path: string, boundAs: string, owner: string): Place => ({
+/** A JSON path in the details of payments. PostgreSQL puts line breaks into base64, which are removed. */
+const inDetails = (path: string, boundAs: string, owner: string): SealedColumn => ({
   table: 'payments',
   key: { mid: 'uuid', payment_id: 'uuid' },
   value: `decode(t.details #>> '{${path}}', 'base64')`,
@@ -48,43 +48,43 @@ const inDetails = (path: string, boundAs: string, owner: string): Place => ({
   owner,
 });
 
-/** Everything that is sealed under the master key, except the cards themselves: they are under the data keys. */
-const PLACES: readonly Place[] = [
-  column('data_keys', { mid: 'uuid', version: 'int' }, 'sealed'),
-  column('fingerprint_keys', { mid: 'uuid' }, 'sealed'),
-  column('accounts', { mid: 'uuid' }, 'password'),
-  column('accounts', { mid: 'uuid' }, 'previous_password', 'password'),
-  column('accounts', { mid: 'uuid' }, 'callback_secret'),
-  column('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
-  { ...column('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
+/** Everything that is sealed with the master key. Cards are not listed: they are sealed with the data keys. */
+const SEALED_COLUMNS: readonly SealedColumn[] = [
+  sealedColumn('data_keys', { mid: 'uuid', version: 'int' }, 'sealed'),
+  sealedColumn('fingerprint_keys', { mid: 'uuid' }, 'sealed'),
+  sealedColumn('accounts', { mid: 'uuid' }, 'password'),
+  sealedColumn('accounts', { mid: 'uuid' }, 'previous_password', 'password'),
+  sealedColumn('accounts', { mid: 'uuid' }, 'callback_secret'),
+  sealedColumn('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
+  { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
   inDetails('sealed', 'details', 't.payment_id'),
   inDetails('session,sealed', 'session', `t.details #>> '{session,id}'`),
 ];
 
-/** How many rows are replaced in one statement: few enough that nobody has to wait for them. */
+/** Rows per statement: few enough that requests do not wait noticeably for their locks. */
 const PAGE = 100;
 
-/** A card that is not under the newest key of its account, with both keys. */
+/** A card that is not sealed with the newest data key of its account, with both keys. */
 export type AgedCard = KeyedCard & { newestVersion: number; newestSealed: Buffer };
 
 export interface RotationStore {
-  /** How many sealed values there are under another master key than this version. */
+  /** The number of values that are sealed with another version of the master key. */
   countSealed(version: string): Promise<number>;
-  /** All of them, page by page. */
+  /** These values, page by page. */
   sealed(version: string): AsyncGenerator<{ replace: Replace; values: SealedValue[] }>;
-  /** The accounts with cards whose newest data key is sealed under another master key, and the version of that key. */
+  /** The accounts with cards whose newest data key is sealed with another master key, and the version of that data key. */
   accountsOfOldKeys(version: string): Promise<{ mid: string; version: number }[]>;
   insertDataKey(mid: string, version: number, sealed: Buffer): Promise<void>;
   countAgedCards(): Promise<number>;
   agedCards(): AsyncGenerator<AgedCard[]>;
-  /** Puts cards under the newest key; those that somebody else has put there are left alone. */
+  /** Moves cards to the newest data key; cards that another process has moved already are not changed. */
   resealCards(cards: readonly (AgedCard & { resealed: Buffer })[]): Promise<void>;
-  /** Deletes the data keys that no card needs any more; false when an old one is needed still. */
+  /** Deletes old data keys that no card uses; false when one is still in use. */
   retireDataKeys(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Puts renewed values in the places of old ones, where those are still there. */
+/** Replaces the values that have not changed since they were read. */
 export type Replace = (values: readonly (SealedValue & { renewed: Buffer })[]) => Promise<void>;
 
 const isOld = (value: string): string => `substring(${value} from 1 for 4) <> decode($1, 'hex')`;
@@ -107,10 +107,10 @@ const CARD_COLUMNS = [
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** As whom the database shows it to somebody who wonders what is going on. */
+/** `application_name`, shown in `pg_stat_activity`. */
 const APPLICATION = 'turnpike rotate-keys';
 
-/** A connection of its own, because a large database takes its time. */
+/** Uses its own connection, without a statement timeout, because a large database takes long. */
 export function openRotationStore(connection: Connection): RotationStore {
   const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000, application_name: APPLICATION });
   const rows = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
@@ -118,12 +118,12 @@ export function openRotationStore(connection: Connection): RotationStore {
   const count = async (text: string, values: unknown[] = []): Promise<number> =>
     Number((await rows<{ count: string }>(text, values))[0]?.count);
 
-  async function* pagesOf(place: Place, version: string): AsyncGenerator<SealedValue[]> {
-    const names = Object.keys(place.key);
-    const keys = keysOf(place);
-    const after = Object.values(place.key).map((type, index) => `$${index + 2}::${type}`);
-    const read = `select ${names.map((name) => `t.${name}::text as "${name}"`).join(', ')}, ${place.value} as sealed,
-      (${place.owner})::text as owner from ${place.table} t where ${isOld(place.value)}`;
+  async function* pagesOf(column: SealedColumn, version: string): AsyncGenerator<SealedValue[]> {
+    const names = Object.keys(column.key);
+    const keys = keysOf(column);
+    const after = Object.values(column.key).map((type, index) => `$${index + 2}::${type}`);
+    const read = `select ${names.map((name) => `t.${name}::text as "${name}"`).join(', ')}, ${column.value} as sealed,
+      (${column.owner})::text as owner from ${column.table} t where ${isOld(column.value)}`;
     let last: readonly string[] | undefined;
     for (;;) {
       const page = await rows<Record<string, string> & { sealed: Buffer; owner: string }>(
@@ -132,7 +132,7 @@ export function openRotationStore(connection: Connection): RotationStore {
       );
       const values = page.map((row) => {
         const key = names.map((name) => row[name] as string);
-        return { key, sealed: row.sealed, bound: boundTo(place.table, place.boundAs, row.owner) };
+        return { key, sealed: row.sealed, bound: boundTo(column.table, column.boundAs, row.owner) };
       });
       if (values.length > 0) yield values;
       if (values.length < PAGE) return;
@@ -140,12 +140,12 @@ export function openRotationStore(connection: Connection): RotationStore {
     }
   }
 
-  const replaceAt = (place: Place): Replace => {
-    const key = Object.entries(place.key);
+  const replaceAt = (column: SealedColumn): Replace => {
+    const key = Object.entries(column.key);
     const arrays = [...key.map(([, type]) => type), 'bytea', 'bytea'].map((type, index) => `$${index + 1}::${type}[]`);
-    const text = `update ${place.table} t set ${place.replace}
+    const text = `update ${column.table} t set ${column.replace}
       from unnest(${arrays.join(', ')}) as i(${key.map(([name]) => name).join(', ')}, old, renewed)
-      where ${key.map(([name]) => `t.${name} = i.${name}`).join(' and ')} and ${place.value} = i.old`;
+      where ${key.map(([name]) => `t.${name} = i.${name}`).join(' and ')} and ${column.value} = i.old`;
     return async (values) => {
       await pool.query(text, [
         ...key.map((_, index) => values.map((value) => value.key[index])),
@@ -158,14 +158,16 @@ export function openRotationStore(connection: Connection): RotationStore {
   return {
     async countSealed(version) {
       const counts = await Promise.all(
-        PLACES.map(({ table, value }) => count(`select count(*) from ${table} t where ${isOld(value)}`, [version])),
+        SEALED_COLUMNS.map(({ table, value }) =>
+          count(`select count(*) from ${table} t where ${isOld(value)}`, [version]),
+        ),
       );
-      return counts.reduce((sum, one) => sum + one, 0);
+      return counts.reduce((sum, each) => sum + each, 0);
     },
     async *sealed(version) {
-      for (const place of PLACES) {
-        const replace = replaceAt(place);
-        for await (const values of pagesOf(place, version)) yield { replace, values };
+      for (const column of SEALED_COLUMNS) {
+        const replace = replaceAt(column);
+        for await (const values of pagesOf(column, version)) yield { replace, values };
       }
     },
     accountsOfOldKeys: (version) =>
@@ -216,7 +218,7 @@ export function openRotationStore(connection: Connection): RotationStore {
           where version < (select max(version) from data_keys n where n.mid = k.mid)
             and not exists (select from cards c where c.mid = k.mid and c.key_version = k.version)`);
       } catch (error) {
-        // A card came under an old key in this very moment: it is found at the next look.
+        // A card was stored with an old key at the same time; the next round finds it.
         if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
       }
       const old = 'select from data_keys n where n.mid = k.mid and n.version > k.version';

@@ -1,4 +1,4 @@
-/** Schedules, and the subscriptions that they charge: each subscription is its own job. */
+/** Schedules and their subscriptions; a subscription row is also the job that charges it. */
 import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
@@ -24,8 +24,9 @@ export interface Subscription {
   scheduleId: string;
   firstPaymentId: string;
   state: 'active' | 'finished' | 'ended';
-  /** Occurrences so far, charged or given up, and how often the one that is due now was declined. */
+  /** Occurrences so far, charged or failed. */
   occurrences: number;
+  /** How often the current occurrence was declined. */
   declines: number;
   failed: number;
   anchorAt: number;
@@ -37,7 +38,7 @@ export interface Subscription {
   createdAt: number;
 }
 
-/** A schedule with what it charges: how many subscriptions it has in each state, and those that are charged next. */
+/** A schedule with the number of its subscriptions in each state, and the subscriptions that are charged next. */
 export interface ListedSchedule {
   schedule: Schedule;
   counts: Record<Subscription['state'], number>;
@@ -46,7 +47,7 @@ export interface ListedSchedule {
 
 export type ListedSubscription = Pick<Subscription, (typeof LISTED_COLUMNS)[number]>;
 
-/** The place of a schedule in the list. */
+/** The position of a schedule in the list. */
 export type ScheduleCursor = Pick<Schedule, 'createdAt' | 'scheduleId' | 'mid'>;
 
 export type ScheduleTerms = Pick<
@@ -86,7 +87,7 @@ const SUBSCRIPTION_COLUMNS = [
   'createdAt',
 ] as const satisfies (keyof Subscription)[];
 
-/** What the list of schedules tells of a subscription. */
+/** The columns of a subscription in the list of schedules. */
 const LISTED_COLUMNS = [
   'subscriptionId',
   'firstPaymentId',
@@ -109,17 +110,17 @@ const FIND_FOR = `
   from ${SCHEDULE_KEYS.rows('i')}
   join schedules s on s.mid = i.mid and s.schedule_id = i.schedule_id and s.deleted_at is null`;
 
-/** The list is read along an index: by time, or by account and time. */
+/** The list follows an index: by time, or by account and time. */
 const LIST_ORDERS = {
   all: ['s.created_at', 's.schedule_id', 's.mid'],
   ofAccount: ['s.mid', 's.created_at', 's.schedule_id'],
 };
 
 /**
- * A page of schedules: a row for each subscription that is charged next, or one row for a schedule that has none. Its
- * parameters: the most schedules, the most subscriptions of each, and the place where the page begins, as time, schedule
- * and account. Ranges over the columns of an index take the place of equalities, and the order is that of the index:
- * what the planner knows of all schedules is not true of each, and this leaves it no plan that reads more.
+ * A page of schedules: one row per subscription that is charged next, or one row for a schedule without subscriptions.
+ * Its parameters: the maximum number of schedules, the maximum number of subscriptions of each, and the cursor as time,
+ * schedule and account. It uses ranges over index columns instead of equalities, in the order of the index, because the
+ * planner's statistics do not fit every schedule: with equalities it may choose a plan that reads far more rows.
  */
 export const listStatement = (kind: keyof typeof LIST_ORDERS): string => `
   select s.*, c.*, ${columns('b', LISTED_COLUMNS)}
@@ -148,7 +149,7 @@ export const listStatement = (kind: keyof typeof LIST_ORDERS): string => `
   ) b on true
   order by s."createdAt" desc, s."scheduleId" desc, s.mid desc, b.next_at, b.subscription_id`;
 
-/** Two accounts may have chosen the same id for a schedule: without an account, the subscriptions of both. */
+/** Two accounts may use the same schedule id; without an account, the list has the subscriptions of both. */
 export const subscriptionsStatement = (condition: string): string => `
   select b.* from schedules s
   cross join lateral (
@@ -196,18 +197,18 @@ const PROCEED = `
     and s.occurrences = i.occurrences_before and s.declines = i.declines_before`;
 
 export interface ScheduleStore {
-  /** False when the account has a schedule of this id already. */
+  /** False when the account already has a schedule with this id. */
   insert(schedule: Schedule): Promise<boolean>;
-  /** A schedule that was deleted is found no more. */
+  /** Deleted schedules are not found. */
   find(mid: string, scheduleId: string): Promise<Schedule | undefined>;
-  /** Puts the next version in place; false when somebody else has. */
+  /** Stores the next version; false when another request has stored it first. */
   update(schedule: Schedule): Promise<boolean>;
   remove(mid: string, scheduleId: string, at: number): Promise<boolean>;
-  /** With those that were deleted, newest first. */
+  /** Including deleted ones, newest first. */
   list(mid: string | undefined, limit: number, before?: ScheduleCursor): Promise<ListedSchedule[]>;
-  /** Whether this account, or any, has or had a schedule of this id. */
+  /** Whether this account, or any account, has or had a schedule with this id. */
   isKnown(scheduleId: string, mid: string | undefined): Promise<boolean>;
-  /** The subscriptions of a schedule of this account, or of any, newest first. */
+  /** The subscriptions of a schedule of this account, or of any account, newest first. */
   listSubscriptions(
     scheduleId: string,
     mid: string | undefined,
@@ -215,13 +216,13 @@ export interface ScheduleStore {
     before?: string,
   ): Promise<Subscription[]>;
   subscribe(subscription: Subscription): Promise<void>;
-  /** Takes back a subscription whose first payment was never made. */
+  /** Deletes a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
-  /** The schedules of these subscriptions that were not deleted. */
+  /** The schedules of these subscriptions, without deleted ones. */
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
-  /** Writes how subscriptions go on; one that somebody else has written since stays as it is. */
-  proceed(steps: readonly SubscriptionStep[]): Promise<void>;
-  /** Claims subscriptions that are due, for as long as the lease lasts. */
+  /** Updates subscriptions after a charge; one that has changed since it was read is not updated. */
+  proceed(steps: readonly { before: Subscription; after: Subscription }[]): Promise<void>;
+  /** Claims subscriptions that are due, with a lease. */
   claimDue(most: number): Promise<Subscription[]>;
 }
 
@@ -293,7 +294,7 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       await query
         .insertInto('subscriptions')
         .values({ ...dated(row), anchorAt: iso(anchorAt), nextAt: isoOrNull(nextAt), dueAt: isoOrNull(dueAt) })
-        // A schedule repeats a payment once, however often it is attached to it.
+        // A first payment has at most one subscription per schedule.
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
@@ -321,7 +322,7 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
 type ListRow = Schedule &
   ListedSchedule['counts'] & { [Name in keyof ListedSubscription]: ListedSubscription[Name] | null };
 
-/** Rows of one schedule follow each other. */
+/** Groups the rows by schedule; the rows of one schedule are adjacent. */
 function bySchedule(rows: readonly ListRow[]): ListedSchedule[] {
   const listed: ListedSchedule[] = [];
   for (const row of rows) {
@@ -329,10 +330,10 @@ function bySchedule(rows: readonly ListRow[]): ListedSchedule[] {
       row;
     const last = listed.at(-1);
     const isSame = last?.schedule.mid === row.mid && last.schedule.scheduleId === row.scheduleId;
-    const one = last && isSame ? last : { schedule: row, counts: { active, finished, ended }, next: [] };
-    if (one !== last) listed.push(one);
+    const entry = last && isSame ? last : { schedule: row, counts: { active, finished, ended }, next: [] };
+    if (entry !== last) listed.push(entry);
     if (subscriptionId === null) continue;
-    one.next.push({
+    entry.next.push({
       subscriptionId,
       firstPaymentId,
       state,

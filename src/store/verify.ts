@@ -1,4 +1,4 @@
-/** Looks over the whole database for what can never be true if every statement did its work. */
+/** Checks the invariants of the whole database. */
 import pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
 import { isRetriable, STATE_NAMES } from '../rules/states.ts';
@@ -6,7 +6,7 @@ import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 
 interface Invariant {
-  /** What is wrong, when it is. */
+  /** The message when the invariant does not hold. */
   broken: string;
   /** Selects one payment_id per violation. */
   violations: string;
@@ -16,19 +16,19 @@ const FAILED = STATE_NAMES.filter(isRetriable)
   .map((state) => `'${state}'`)
   .join(', ');
 
-/** A database may hold payments that are older than callbacks. */
+/** A database may contain payments from before callbacks were introduced. */
 const SINCE_CALLBACKS = 'h.payment_id >= (select payment_id from callbacks order by payment_id limit 1)';
 
-/** The type under which the outcome of an operation is sent; earlier versions wrote the verb itself. */
+/** The callback type of an operation; earlier versions stored the verb itself. */
 const typeOf = (verb: string): string =>
   `case ${verb} ${Object.entries(OPERATION_TYPES)
     .map(([name, type]) => `when '${name}' then '${type}'`)
     .join(' ')} end`;
-/** By the clock of the account of a card `c`; a number whose payment got its outcome later may still wait for the sweep. */
+/** Five minutes ago by the account's clock of a card `c`; numbers of later payments may not have been erased yet. */
 const LONG_AGO = `now() - interval '5 minutes' + interval '1 ms' * (
   select coalesce(sum(o.offset_ms), 0) from clock_offsets o where o.mid is null or o.mid = c.mid)`;
 
-/** The cards that payments need: while they are open, for a token, for repetitions. */
+/** The cards that payments need: while they are open, for a card token, for recurring sales. */
 const NEEDED_CARDS = `select p.mid, p.payment_id, (p.details #>> '{card,id}')::uuid as card_id from payments p
   where p.details #> '{card,id}' is not null
     and (p.recurring_token is not null or p.details #>> '{card,token}' is not null or not ${HAS_OUTCOME})`;
@@ -40,7 +40,7 @@ const INVARIANTS: readonly Invariant[] = [
       having min(seq) <> 1 or max(seq) <> count(*)`,
   },
   {
-    broken: 'A history row does not start in the state where the row before it ended',
+    broken: 'A history row does not start in the state in which the previous row ended',
     violations: `select distinct payment_id from (
         select payment_id, seq, from_state,
           lag(to_state) over (partition by mid, payment_id order by seq) as before
@@ -48,7 +48,7 @@ const INVARIANTS: readonly Invariant[] = [
       ) row where from_state is distinct from before`,
   },
   {
-    broken: 'The state of a payment is not the one its newest history row led to',
+    broken: 'The state of a payment is not that of its latest history row',
     violations: `select p.payment_id from payments p join lateral (
         select to_state from history h where h.mid = p.mid and h.payment_id = p.payment_id order by seq desc limit 1
       ) newest on p.state <> newest.to_state`,
@@ -70,20 +70,20 @@ const INVARIANTS: readonly Invariant[] = [
       where not (0 <= refunded and refunded <= captured and captured <= authorised and authorised <= amount)`,
   },
   {
-    broken: 'More or less is reserved than the refunds under way ask for',
+    broken: 'The reserved amount of a payment is not the sum of its refunds in progress',
     violations: `select p.payment_id from payments p left join (
         select mid, payment_id, sum(amount) as amount from operations where verb in ('refund', 'credit') and state = 'sent'
         group by mid, payment_id
       ) o using (mid, payment_id) where p.reserved <> coalesce(o.amount, 0)`,
   },
   {
-    broken: 'A payment is held by an operation that is not under way, or not held by one that is',
+    broken: 'A payment is locked by an operation that is not in progress, or not locked by one that is',
     violations: `select p.payment_id from payments p left join operations o
         on o.mid = p.mid and o.payment_id = p.payment_id and o.state = 'sent' and o.verb not in ('refund', 'credit')
       where p.busy is distinct from o.verb`,
   },
   {
-    broken: 'A change of a payment was not told',
+    broken: 'A change of a payment has no callback',
     violations: `select h.payment_id from history h where h.seq > 1 and ${SINCE_CALLBACKS}
         and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
           or h.event like 'refused %' and h.event <> 'refused expiry')
@@ -92,31 +92,31 @@ const INVARIANTS: readonly Invariant[] = [
         )`,
   },
   {
-    broken: 'A callback tells of nothing that happened',
+    broken: 'A callback belongs to no event that is reported',
     violations: `select c.payment_id from callbacks c left join history h using (mid, payment_id, seq)
       where h.seq is null or h.seq = 1 or h.event in ('queried', 'doubted', 'attended', 'collected')
         or h.event like 'requested %' or h.event like 'unanswered %'`,
   },
   {
-    broken: 'A callback waits and is never due, or is due and does not wait',
+    broken: 'A waiting callback is never due, or a callback that does not wait is due',
     violations: `select payment_id from callbacks where (state = 'waiting') <> (due_at is not null)`,
   },
   {
-    broken: 'An outcome of an operation was not told',
+    broken: 'The outcome of an operation has no callback',
     violations: `select payment_id from (
         select mid, payment_id, ${typeOf('verb')} as type, count(*) as outcomes from operations h
         where state <> 'sent' and verb <> 'expiry' and ${SINCE_CALLBACKS} group by 1, 2, 3
       ) o left join (
-        select mid, payment_id, ${typeOf('type')} as type, count(*) as told from callbacks group by 1, 2, 3
-      ) c using (mid, payment_id, type) where outcomes > coalesce(told, 0)`,
+        select mid, payment_id, ${typeOf('type')} as type, count(*) as callbacks from callbacks group by 1, 2, 3
+      ) c using (mid, payment_id, type) where outcomes > coalesce(callbacks, 0)`,
   },
   {
-    broken: 'A payment was paid without a capture, or captured without being paid',
+    broken: 'A settled payment has no captured amount, or a payment that is not settled has one',
     violations: `select payment_id from payments
       where (state in ('SETTLED', 'REFUND', 'CHARGEBACK')) <> (captured > 0)`,
   },
   {
-    broken: 'An order has several payments that are neither failed nor taken back',
+    broken: 'An order has several payments that have not failed or been reversed',
     violations: `select min(payment_id::text) as payment_id from payments
       where state not in (${FAILED})
       group by mid, order_id having count(*) > 1`,
@@ -143,18 +143,18 @@ const INVARIANTS: readonly Invariant[] = [
 ];
 
 export interface Verification {
-  /** One sentence for each invariant that does not hold; none when everything is well. */
+  /** One message for each invariant that does not hold. */
   violations: string[];
   payments: bigint;
   historyRows: bigint;
 }
 
-/** Checks everything on one snapshot, so that a gateway at work beside it does not disturb. */
+/** Checks everything on one snapshot, so that a running gateway does not affect the result. */
 export async function verify(pool: pg.Pool): Promise<Verification> {
   const client = await pool.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
-    // A large database takes its time.
+    // A large database takes long.
     await client.query('set local statement_timeout = 0');
     const violations: string[] = [];
     for (const { broken, violations: sql } of INVARIANTS) {

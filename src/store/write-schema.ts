@@ -1,4 +1,4 @@
-/** Writes the types of all tables (`schema.ts`) from a migrated database, so that code and schema cannot drift apart. */
+/** Generates the types of all tables (`schema.ts`) from a migrated database, so that code and schema stay in step. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -163,7 +163,7 @@ describe('fifty events at the same moment', () => {
     await advance(shop.gateway, payment, happening('settled'));
     await shop.rows(`update payments set state = 'VOID', captured = 0 where payment_id = '${payment.paymentId}'`);
     expect((await verifyAt(shop.connection)).violations).toEqual([
-      `The state of a payment is not the one its newest history row led to: payment ${payment.paymentId}.`,
+      `The state of a payment is not that of its latest history row: payment ${payment.paymentId}.`,
     ]);
     await shop.rows(`update payments set state = 'SETTLED', captured = 1000 where payment_id = '${payment.paymentId}'`);
   });

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { keepCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import { DECIDE_LEFTOVERS } from '../../src/store/cards.ts';
+import { ERASE_LEFTOVERS } from '../../src/store/cards.ts';
 import { migrateAt } from '../../src/store/migrate.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { query } from '../support/database.ts';
@@ -46,7 +46,7 @@ describe('a card in the database', () => {
         key_version is not null, 'f', 'm', 'visa', gen_random_uuid(), now()
       from (select n, case when n % 2 = 0 then 1 end as key_version from generate_series(1, 20000) n) card;
       analyze cards`);
-    const plan = await shop.rows(`explain ${DECIDE_LEFTOVERS.replace('$1', '500')}`);
+    const plan = await shop.rows(`explain ${ERASE_LEFTOVERS.replace('$1', '500')}`);
     const text = plan.map((row) => row['QUERY PLAN']).join('\n');
     expect(text).toContain('cards_undecided');
     expect(text).not.toContain('Seq Scan on cards');

@@ -34,9 +34,9 @@ const DROP_GUARDS = `
   alter table history drop constraint if exists transitions_are_legal, drop constraint if exists first_row_opens`;
 
 const MONEY = 'Money is not conserved: 0 ≤ refunded ≤ captured ≤ authorised ≤ amount does not hold';
-const PAID = 'A payment was paid without a capture, or captured without being paid';
-const UNTOLD = 'A change of a payment was not told';
-const INVENTED = 'A callback tells of nothing that happened';
+const PAID = 'A settled payment has no captured amount, or a payment that is not settled has one';
+const UNTOLD = 'A change of a payment has no callback';
+const INVENTED = 'A callback belongs to no event that is reported';
 
 test.each([
   [
@@ -52,17 +52,17 @@ test.each([
   [
     'a row that starts elsewhere than the one before it ended',
     `update history set from_state = 'REDIRECT' where seq = 2 and payment_id = $id`,
-    'A history row does not start in the state where the row before it ended',
+    'A history row does not start in the state in which the previous row ended',
   ],
   [
     'a first row that comes from somewhere',
     `update history set from_state = 'PREPARE' where seq = 1 and payment_id = $id`,
-    'A history row does not start in the state where the row before it ended',
+    'A history row does not start in the state in which the previous row ended',
   ],
   [
     'a state that the history does not know',
     `update payments set state = 'PENDING', captured = 0 where payment_id = $id`,
-    'The state of a payment is not the one its newest history row led to',
+    'The state of a payment is not that of its latest history row',
   ],
   [
     'a wrong history_length',
@@ -94,7 +94,7 @@ test.each([
     'a second payment of a paid order',
     `update payments set attempt = 2, order_id = (select order_id from payments where payment_id = $id)
      where payment_id = $other`,
-    'An order has several payments that are neither failed nor taken back',
+    'An order has several payments that have not failed or been reversed',
   ],
   [
     'a second try without a first',
@@ -106,19 +106,19 @@ test.each([
   [
     'a callback that waits for ever',
     `update callbacks set state = 'waiting', due_at = null where payment_id = $id`,
-    'A callback waits and is never due, or is due and does not wait',
+    'A waiting callback is never due, or a callback that does not wait is due',
   ],
   [
     'an outcome of an operation that was not told',
     `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
-    'An outcome of an operation was not told',
+    'The outcome of an operation has no callback',
   ],
   [
     'an outcome of a credit that was not told',
     `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
-    'An outcome of an operation was not told',
+    'The outcome of an operation has no callback',
   ],
 ])('%s is found', async (_, damage, sentence) => {
   const ids = [(await shop.sale()).body.trans_id, (await shop.sale()).body.trans_id];
@@ -227,7 +227,7 @@ test('the command says what holds, or what does not and ends with code 1', async
         resolve({ code: Number(error?.code ?? 0), output }),
       );
     });
-  expect(await command()).toEqual({ code: 0, output: 'Everything holds: 100 payments, 200 history rows.\n' });
+  expect(await command()).toEqual({ code: 0, output: 'All checks passed: 100 payments, 200 history rows.\n' });
   await shop.rows('update payments set history_length = 7; update payments set attempt = 2');
   const [first] = await shop.rows('select min(payment_id::text) as id from payments');
   expect(await command()).toEqual({
