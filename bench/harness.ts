@@ -1,4 +1,4 @@
-/** What every benchmark needs: a database, the provider simulator, servers in processes of their own, and rows of results. */
+/** The harness of the benchmarks: a database, the provider simulator, servers in child processes, and result rows. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,11 +14,11 @@ import { type LoadResult, load, request } from './load.ts';
 import type { ServerMessage, ServerOrder, Usage } from './server.ts';
 
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
-/** The compilers of the runtime need this long until a server is as fast as it gets. */
+/** How long the JIT compilers need until a server has reached its full speed. */
 export const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 14);
 const PROFILES = process.env.BENCH_PROFILES;
 export const CONNECTIONS = 64;
-/** More requests than any server here answers in a second. */
+/** More requests per second than any server here can answer. */
 const RATE_MOST = 20_000;
 
 export interface Row {
@@ -26,7 +26,7 @@ export interface Row {
   perSecond: number;
   p50?: number;
   p99?: number;
-  /** Requests for each second of CPU time of the server process alone. */
+  /** Requests per second of CPU time of the server process. */
   perCore?: number;
   memory?: { before: number; after: number };
   walBytes?: number;
@@ -38,7 +38,7 @@ export const progress = (text: string): void => void process.stderr.write(`${tex
 const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
 const database = await startEmbedded({ folder: join(folder, 'postgres') });
 await migrateAt(database.connection);
-/** For looking at the tables, and at how much is written. */
+/** A connection to read tables and the WAL position. */
 export const wal = new pg.Client(database.connection);
 await wal.connect();
 const walPosition = async (): Promise<number> => {
@@ -46,10 +46,10 @@ const walPosition = async (): Promise<number> => {
   return Number(rows[0]?.bytes);
 };
 
-/** The provider simulator, in a process of its own as it is in the sandbox. */
-async function startTestSimulatorProcess() {
+/** Starts the provider simulator as a child process, as the sandbox does. */
+async function startSimulatorProcess() {
   const access = { key: newSecret(), notificationSecret: Buffer.from(newSecret(32), 'hex').toString('base64') };
-  const child = fork(join(import.meta.dirname, '../../simulator/main.ts'), {
+  const child = fork(join(import.meta.dirname, '../simulator/main.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       SIMULATOR_PORT: '0',
@@ -61,7 +61,7 @@ async function startTestSimulatorProcess() {
   const { url } = (await once(child, 'message'))[0] as { url: string };
   return { child, provider: { url, ...access } };
 }
-export const simulator = await startTestSimulatorProcess();
+export const simulator = await startSimulatorProcess();
 
 const masterKey = newMasterKey();
 export const adminToken = newSecret(24);
@@ -76,20 +76,20 @@ export interface Server {
 export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'server.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Where the time goes: a profile of every server, for the tools that read one.
+    // Writes a CPU profile of every server.
     execArgv: PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`],
   });
-  const ask = async <Answer>(question: unknown): Promise<Answer> => {
-    child.send(question as ServerOrder);
-    return (await once(child, 'message'))[0] as Answer;
+  const call = async <Reply>(request: unknown): Promise<Reply> => {
+    child.send(request as ServerOrder);
+    return (await once(child, 'message'))[0] as Reply;
   };
   const { connection } = database;
   const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: simulator.provider };
-  const { url } = await ask<Extract<ServerMessage, { url: string }>>(order);
+  const { url } = await call<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),
     child,
-    usage: () => ask({ ask: 'usage' }),
+    usage: () => call({ request: 'usage' }),
     async stop() {
       child.disconnect();
       await once(child, 'exit');
@@ -128,7 +128,7 @@ export const makeRequests = (
   write = (content: string): Buffer => request('/post', content),
 ): Buffer[] => Array.from({ length: Math.min(seconds * RATE_MOST, most) }, () => write(form()));
 
-/** Warms a server up, then measures it. */
+/** Measures a server after a warm-up. */
 export async function measure(
   name: string,
   server: Server,
@@ -159,7 +159,7 @@ export async function measure(
   const walBefore = await walPosition();
   const result = await run(SECONDS);
   const after = await server.usage();
-  if (result.failed > 0) throw new Error(`${name}: ${result.failed} answers were not 200.`);
+  if (result.failed > 0) throw new Error(`${name}: ${result.failed} responses were not 200.`);
   const row: Row = {
     name,
     perSecond: result.perSecond,
@@ -170,7 +170,7 @@ export async function measure(
     ...(countsWal ? { walBytes: ((await walPosition()) - walBefore) / result.answered } : {}),
   };
   rows.push(row);
-  progress(`${name}: ${Math.round(row.perSecond)} a second`);
+  progress(`${name}: ${Math.round(row.perSecond)} per second`);
   return row;
 }
 
@@ -184,7 +184,7 @@ export async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promi
   return { server, merchant: await newMerchant(server.url as URL) };
 }
 
-/** Ends everything that was started here. */
+/** Stops everything that the harness has started. */
 export async function clearUp(): Promise<void> {
   simulator.child.disconnect();
   await wal.end();

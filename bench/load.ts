@@ -1,4 +1,4 @@
-/** The load: keep-alive connections that each send the next prepared request when the last one is answered. */
+/** The load generator: keep-alive connections that each send the next prepared request after the last response. */
 import { connect } from 'node:net';
 
 export interface LoadOrder {
@@ -6,15 +6,15 @@ export interface LoadOrder {
   port: number;
   connections: number;
   seconds: number;
-  /** No more than this, evenly; without it as many as are answered. */
+  /** A fixed rate; without it the maximum rate. */
   perSecond?: number;
-  /** Whole HTTP requests, each sent once; when they run out the load ends. */
+  /** Complete HTTP requests, each sent once; the load ends when they run out. */
   requests: Buffer[];
 }
 
 export interface LoadResult {
   answered: number;
-  /** Answers other than 200. */
+  /** Responses other than 200. */
   failed: number;
   perSecond: number;
   p50: number;
@@ -22,7 +22,7 @@ export interface LoadResult {
   cpuSeconds: number;
 }
 
-/** A general client would cost more than the servers it measures on a small machine, so this one does the least. */
+/** A minimal HTTP client: on a small machine a general one would use more CPU than the servers it measures. */
 export async function load({
   host,
   port,
@@ -38,7 +38,7 @@ export async function load({
   const started = performance.now();
   const deadline = started + seconds * 1000;
 
-  const converse = (): Promise<void> =>
+  const runConnection = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const socket = connect(port, host);
       socket.setNoDelay(true);
@@ -46,8 +46,8 @@ export async function load({
       let expected = -1;
       let received = 0;
       const send = (): void => {
-        const early = started + (next * 1000) / perSecond - performance.now();
-        if (early > 1) return void setTimeout(send, early);
+        const delayMs = started + (next * 1000) / perSecond - performance.now();
+        if (delayMs > 1) return void setTimeout(send, delayMs);
         const request = requests[next++];
         if (!request || performance.now() > deadline) {
           socket.end();
@@ -64,7 +64,8 @@ export async function load({
           const head = chunk.toString('latin1', 0, 4096);
           const end = head.indexOf('\r\n\r\n');
           const length = /content-length: (\d+)/i.exec(head)?.[1];
-          if (end === -1 || length === undefined) return reject(new Error(`An answer without a length: ${head}`));
+          if (end === -1 || length === undefined)
+            return reject(new Error(`A response without content-length: ${head}`));
           if (!head.startsWith('HTTP/1.1 200')) failed++;
           expected = end + 4 + Number(length);
         }
@@ -77,22 +78,22 @@ export async function load({
       socket.on('connect', send);
     });
 
-  await Promise.all(Array.from({ length: connections }, converse));
-  const took = (performance.now() - started) / 1000;
+  await Promise.all(Array.from({ length: connections }, runConnection));
+  const elapsedSeconds = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   latencies.sort((a, b) => a - b);
   const percentile = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0;
   return {
     answered: latencies.length,
     failed,
-    perSecond: latencies.length / took,
+    perSecond: latencies.length / elapsedSeconds,
     p50: percentile(0.5),
     p99: percentile(0.99),
     cpuSeconds: (user + system) / 1e6,
   };
 }
 
-/** A POST as it goes over the wire. */
+/** The bytes of a POST request. */
 export function request(path: string, form: string, type = 'application/x-www-form-urlencoded'): Buffer {
   return Buffer.from(
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(form)}\r\n\r\n${form}`,

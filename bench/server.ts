@@ -1,4 +1,4 @@
-/** One server under load, in a process of its own, so that its memory and its CPU time are its own. */
+/** One server under load, in its own process, so that its memory and CPU time can be measured. */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,45 +12,46 @@ import { driveSql } from './sql.ts';
 
 export interface ServerOrder {
   /**
-   * `nothing` answers without doing anything, `single` is the gateway with batches of one, `sql` has no HTTP,
-   * `brands` is the gateway with a provider behind it, which offers all brands; `receiver` takes callbacks.
+   * `empty` is Fastify with an empty handler, `single` is the gateway with batches of one, `sql` has no HTTP,
+   * `brands` is the gateway with a provider, which offers all brands, and `receiver` accepts callbacks.
    */
-  kind: 'nothing' | 'gateway' | 'single' | 'sql' | 'brands' | 'receiver';
+  kind: 'empty' | 'gateway' | 'single' | 'sql' | 'brands' | 'receiver';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
-  /** What the server that does nothing answers: a real answer of the gateway. */
+  /** The response of the empty handler: a real response of the gateway. */
   answer: Record<string, string>;
-  /** The provider of all brands but the test brand. */
+  /** The provider of all brands except the test brand. */
   provider?: ProviderAccess | undefined;
 }
 
 export interface Usage {
   cpuSeconds: number;
   memory: number;
-  /** Callbacks that a receiver took, and how long a gateway waited for its provider. */
+  /** The callbacks that the receiver accepted. */
   received: number;
-  providerTimeoutMs: number;
+  /** The total time that the gateway waited for its provider and the 3DS directory. */
+  providerTimeMs: number;
 }
 
 export type ServerMessage = { url: string } | Usage | { perSecond: number };
 
-type Question = ServerOrder | { ask: 'usage' } | { ask: 'sql'; seconds: number; concurrency: number };
+type HarnessMessage = ServerOrder | { request: 'usage' } | { request: 'sql'; seconds: number; concurrency: number };
 
 let received = 0;
-let providerTimeoutMs = 0;
+let providerTimeMs = 0;
 
-/** Counts how long something of the provider simulator takes. */
+/** Adds the duration of each call to `providerTimeMs`. */
 function timed<Call extends (...values: never[]) => unknown>(call: Call): Call {
   return (async (...values: Parameters<Call>) => {
     const started = performance.now();
-    const answer = await call(...values);
-    providerTimeoutMs += performance.now() - started;
-    return answer;
+    const result = await call(...values);
+    providerTimeMs += performance.now() - started;
+    return result;
   }) as unknown as Call;
 }
 
-/** A merchant's server that does the least. */
+/** A minimal merchant server. */
 function startReceiver(): void {
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
@@ -58,18 +59,18 @@ function startReceiver(): void {
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1', () => tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }));
+  server.listen(0, '127.0.0.1', () => send({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }));
 }
 
-const tell = (message: ServerMessage): void => void process.send?.(message);
+const send = (message: ServerMessage): void => void process.send?.(message);
 
 async function start({ kind, connection, masterKey, adminToken, answer, provider }: ServerOrder): Promise<void> {
-  if (kind === 'nothing') {
+  if (kind === 'empty') {
     const app = Fastify({ bodyLimit: 64 * 1024 });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.post('/post', async () => answer);
-    return tell({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
+    return send({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
   }
   if (kind === 'receiver') return startReceiver();
   const { gateway } = await openGateway({
@@ -81,12 +82,12 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
   if (kind === 'sql') {
-    process.on('message', async (question: Question) => {
-      if ('ask' in question && question.ask === 'sql') {
-        tell({ perSecond: await driveSql(gateway, question.seconds, question.concurrency) });
+    process.on('message', async (message: HarnessMessage) => {
+      if ('request' in message && message.request === 'sql') {
+        send({ perSecond: await driveSql(gateway, message.seconds, message.concurrency) });
       }
     });
-    return tell({ url: '' });
+    return send({ url: '' });
   }
   if (gateway.threeDs) gateway.threeDs.authenticate = timed(gateway.threeDs.authenticate);
   const { upstream } = gateway.connectors;
@@ -101,15 +102,15 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   gateway.publicUrl = url;
   gateway.inboundUrl = url;
-  tell({ url });
+  send({ url });
 }
 
-process.on('message', (question: Question) => {
-  if ('kind' in question) void start(question);
-  else if (question.ask === 'usage') {
+process.on('message', (message: HarnessMessage) => {
+  if ('kind' in message) void start(message);
+  else if (message.request === 'usage') {
     const { user, system } = process.cpuUsage();
     const { rss } = process.memoryUsage();
-    tell({ cpuSeconds: (user + system) / 1e6, memory: rss, received, providerTimeoutMs });
+    send({ cpuSeconds: (user + system) / 1e6, memory: rss, received, providerTimeMs });
   }
 });
 process.once('disconnect', () => process.exit(0));

@@ -1,4 +1,4 @@
-/** The two writes of a sale, driven against the store as fast as it takes them, with no HTTP and no checks before them. */
+/** Measures the two writes of a sale at the maximum rate of the store, without HTTP and without request checks. */
 import { createAccount } from '../src/core/accounts.ts';
 import type { Gateway } from '../src/core/context.ts';
 import { composePayment } from '../src/core/payments/open.ts';

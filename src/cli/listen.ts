@@ -1,4 +1,4 @@
-/** Brings the callbacks of a sandbox to a server on the developer's own machine. */
+/** The command `listen`: forwards the callbacks of a sandbox to a server on the developer's machine. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isObject } from '../lib/json.ts';
@@ -6,24 +6,24 @@ import { StartupError } from '../lib/startup-error.ts';
 
 const HELP = `turnpike listen --forward <address>
 
-Brings the callbacks of a sandbox account to your own server, with the same bytes and the same signatures.
+Forwards the callbacks of a sandbox account to your own server, with the same bytes and the same signatures.
 
-  --forward <address>       where your server takes callbacks, such as http://localhost:3000/callback
-  --url <address>           the gateway; PUBLIC_URL, or http://127.0.0.1:8080 when not given
-  --token <token>           the admin token; TURNPIKE_ADMIN_TOKEN when not given
-  --mid <mid>               the account; needed when there are several
-  --count <number>          ends after so many: with code 0, or with code 1 as soon as your server does not answer 2xx
+  --forward <address>       the address on your server, such as http://localhost:3000/callback
+  --url <address>           the gateway (default: PUBLIC_URL, or http://127.0.0.1:8080)
+  --token <token>           the admin token (default: TURNPIKE_ADMIN_TOKEN)
+  --mid <mid>               the account; required when there are several
+  --count <number>          exits with code 0 after this many callbacks, or with code 1 at the first response other than 2xx
   --once                    the same as --count 1
-  --timeout <seconds>       ends after this time, with code 1 if --count was not reached`;
+  --timeout <seconds>       exits after this time, with code 1 if --count was not reached`;
 
-/** The server on this machine is given so many tries to come up, with this pause between them. */
-const LOCAL_TRIES = 5;
-const LOCAL_PAUSE_MS = 1000;
-const LOCAL_ANSWER_MS = 10_000;
+/** How often, and with which pause, forwarding is attempted while the local server is not running. */
+const FORWARD_ATTEMPTS = 5;
+const FORWARD_PAUSE_MS = 1000;
+const FORWARD_TIMEOUT_MS = 10_000;
 const GATEWAY_PAUSE_MS = 1000;
 const WAIT_SECONDS = 20;
-/** What a callback of the gateway brings besides its bytes. */
-const FORWARDED = /^(content-type|user-agent|webhook-.+|turnpike-.+)$/;
+/** The headers that are forwarded with the body. */
+const FORWARDED_HEADERS = /^(content-type|user-agent|webhook-.+|turnpike-.+)$/;
 
 interface Options {
   forward: string;
@@ -57,20 +57,20 @@ interface InboxPage {
   url: string;
 }
 
-/** The gateway could not be asked; it may come back. */
+/** The gateway could not be reached; the call may be repeated. */
 class Unreachable extends StartupError {}
 
-type Gateway = ReturnType<typeof reach>;
+type Gateway = ReturnType<typeof createGatewayClient>;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** The reason of a call that failed, as the system names it. */
+/** The cause of a failed call: the system's error code where there is one. */
 function causeOf(error: unknown): string {
   const { cause, name } = error as Error & { cause?: { code?: string; message?: string } };
   return name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? (error as Error).message);
 }
 
-function reach(url: string, token: string) {
+function createGatewayClient(url: string, token: string) {
   return async <Body>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Body> => {
     const limit = AbortSignal.timeout((WAIT_SECONDS + 10) * 1000);
     let response: Response;
@@ -102,14 +102,14 @@ function reach(url: string, token: string) {
 function refusal(url: string, status: number, answer: unknown): StartupError {
   if (status === 401) {
     return new StartupError(
-      'The admin token is missing or wrong: give it with --token or in TURNPIKE_ADMIN_TOKEN. `npm start` shows it when it makes one.',
+      'The admin token is missing or wrong: give it with --token or in TURNPIKE_ADMIN_TOKEN. `npm start` prints it when it generates one.',
     );
   }
-  if (status >= 500) return new Unreachable(`The gateway at ${url} answers ${status}.`);
+  if (status >= 500) return new Unreachable(`The gateway at ${url} responded with status ${status}.`);
   if (!isObject(answer))
-    return new StartupError(`What answers at ${url} is not Turnpike: is --url the gateway's address?`);
-  const problems = Array.isArray(answer.errors) ? answer.errors.map((one) => `; ${one.error_message}`) : [];
-  return new StartupError(`The gateway refuses: ${answer.error_message}${problems.join('')}`);
+    return new StartupError(`The server at ${url} is not Turnpike: is --url the gateway's address?`);
+  const problems = Array.isArray(answer.errors) ? answer.errors.map((problem) => `; ${problem.error_message}`) : [];
+  return new StartupError(`The gateway refused the request: ${answer.error_message}${problems.join('')}`);
 }
 
 function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | undefined {
@@ -146,8 +146,8 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | 
   };
   const timeout = number('timeout');
   const token = (values.token ?? environment.TURNPIKE_ADMIN_TOKEN ?? '').trim();
-  // Whoever sends it would repeat it in the complaint.
-  if (!/^[!-~]*$/.test(token)) throw new StartupError('The admin token should have no spaces or line breaks in it.');
+  // Checked here, because the error of `fetch` would contain the token.
+  if (!/^[!-~]*$/.test(token)) throw new StartupError('The admin token should have no spaces or line breaks.');
   return {
     forward: address('forward', values.forward),
     url: address('url', values.url ?? (environment.PUBLIC_URL || 'http://127.0.0.1:8080')).replace(/\/+$/, ''),
@@ -160,13 +160,11 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | 
 
 const EXAMPLES = { forward: 'http://localhost:3000/callback', url: 'http://127.0.0.1:8080' };
 
-/** The account that was named, or the only one. */
+/** The account with this mid, or the only account. */
 async function chooseAccount(gateway: Gateway, mid: string | undefined): Promise<Account> {
   const account = mid === undefined ? await onlyAccount(gateway) : await gateway<Account>('GET', accountPath(mid));
   if (account.environment === 'sandbox') return account;
-  throw new StartupError(
-    'This gateway is not a sandbox: `listen` is for sandboxes, production sends to callback_url alone.',
-  );
+  throw new StartupError('This gateway is not a sandbox: `listen` works with sandboxes only.');
 }
 
 async function onlyAccount(gateway: Gateway): Promise<Account> {
@@ -176,7 +174,7 @@ async function onlyAccount(gateway: Gateway): Promise<Account> {
   );
   const [first] = items;
   if (first && items.length === 1) return first;
-  if (!first) throw new StartupError('The gateway has no account yet: make one, and name it with --mid.');
+  if (!first) throw new StartupError('The gateway has no account yet: create one, and name it with --mid.');
   const names = items.map(({ mid, name }) => `  ${mid}  ${name}`);
   throw new StartupError(
     `The gateway has several accounts: name one with --mid.\n${names.join('\n')}${next_cursor ? '\n  …' : ''}`,
@@ -187,74 +185,75 @@ const accountPath = (mid: string): string => `/admin/api/accounts/${encodeURICom
 
 const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '');
 
-/** Sends the account's callbacks to the receiver of the gateway; returns how to put back what was there. */
-async function pointAt(gateway: Gateway, { mid, settings }: Account, url: string): Promise<() => Promise<void>> {
+/** Points the account's callback_url at its callback inbox; returns the function that restores it. */
+async function redirectCallbacks(
+  gateway: Gateway,
+  { mid, settings }: Account,
+  url: string,
+): Promise<() => Promise<void>> {
   const before = settings.callback_url;
   if (before === url) return async () => undefined;
   await gateway('PATCH', accountPath(mid), { callback_url: url });
-  print(`callback_url is ${url} for now; ${before === '' ? 'it was not set' : `it was ${withoutQuery(before)}`}.`);
-  const place = before === '' ? 'empty' : withoutQuery(before);
+  const former = before === '' ? 'empty' : withoutQuery(before);
+  print(`callback_url is ${url} while this command runs; it was ${former} before.`);
   return async () => {
     try {
       const now = await gateway<Account>('GET', accountPath(mid));
-      // Whoever has changed it meanwhile wanted something else.
+      // It was changed meanwhile: that value stays.
       if (now.settings.callback_url !== url) return;
       await gateway('PATCH', accountPath(mid), { callback_url: before });
     } catch (error) {
-      throw new StartupError(`callback_url is still ${url}, and was ${place} before. ${(error as Error).message}`);
+      throw new StartupError(`callback_url is still ${url}, and was ${former} before. ${(error as Error).message}`);
     }
-    print(`callback_url is ${place} again.`);
+    print(`callback_url is ${former} again.`);
   };
 }
 
-/** Brings one callback to the server on this machine; whether it took it. */
+/** Forwards one callback to the local server; returns whether the server accepted it. */
 async function forward({ headers, body }: Received, url: string, line: string, signal: AbortSignal): Promise<boolean> {
-  const kept = Object.entries(headers).filter(([name, value]) => FORWARDED.test(name) && typeof value === 'string');
-  for (let tries = 1; ; tries++) {
+  const forwarded = Object.entries(headers).filter(
+    ([name, value]) => FORWARDED_HEADERS.test(name) && typeof value === 'string',
+  );
+  for (let attempt = 1; ; attempt++) {
     const startedAt = performance.now();
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: Object.fromEntries(kept) as Record<string, string>,
+        headers: Object.fromEntries(forwarded) as Record<string, string>,
         body: Buffer.from(body),
         redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(LOCAL_ANSWER_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
       });
       await response.arrayBuffer().catch(() => undefined);
       print(`${line} → ${response.status} in ${Math.round(performance.now() - startedAt)} ms`);
       return response.ok;
     } catch (error) {
       if (signal.aborted) return false;
-      const isLast = tries === LOCAL_TRIES;
-      const next = isLast ? 'given up' : `trying again in ${LOCAL_PAUSE_MS / 1000} s`;
+      const isLast = attempt === FORWARD_ATTEMPTS;
+      const next = isLast ? 'given up' : `trying again in ${FORWARD_PAUSE_MS / 1000} s`;
       print(`${line} → ${url} cannot be reached (${causeOf(error)}), ${next}`);
       if (isLast) return false;
-      await pause(LOCAL_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(FORWARD_PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-/** What a callback is about, on one line. */
-function connectionFaultOf({ received_at, fields, hash_is_valid, signature_is_valid }: Received): string {
-  const said = (...names: string[]): string => names.flatMap((name) => fields?.[name] ?? []).join(' ');
-  const what = said('action', 'result', 'type') || 'unknown';
-  const order = said('order_id', 'order_number');
-  const proofs = `signature ${signature_is_valid ? 'ok' : 'WRONG'}, hash ${hash_is_valid ? 'ok' : 'WRONG'}`;
-  return `${received_at.slice(11)}  ${what}  ${order}  ${said('status')}  ${proofs}`;
+/** One line that describes a callback. */
+function describeCallback({ received_at, fields, hash_is_valid, signature_is_valid }: Received): string {
+  const valuesOf = (...names: string[]): string => names.flatMap((name) => fields?.[name] ?? []).join(' ');
+  const event = valuesOf('action', 'result', 'type') || 'unknown';
+  const order = valuesOf('order_id', 'order_number');
+  const checks = `signature ${signature_is_valid ? 'ok' : 'WRONG'}, hash ${hash_is_valid ? 'ok' : 'WRONG'}`;
+  return `${received_at.slice(11)}  ${event}  ${order}  ${valuesOf('status')}  ${checks}`;
 }
 
-/** What arrived after a number; while the gateway is away, it is waited for. */
-async function nextArrivals(gateway: Gateway, path: string, after: number, signal: AbortSignal): Promise<InboxPage> {
+/** The next callbacks in the inbox; while the gateway is unreachable, the request is repeated. */
+async function nextCallbacks(gateway: Gateway, path: string, after: number, signal: AbortSignal): Promise<InboxPage> {
   for (let isAway = false; ; isAway = true) {
     try {
-      const arrivals = await gateway<InboxPage>(
-        'GET',
-        `${path}?after=${after}&wait=${WAIT_SECONDS}`,
-        undefined,
-        signal,
-      );
+      const page = await gateway<InboxPage>('GET', `${path}?after=${after}&wait=${WAIT_SECONDS}`, undefined, signal);
       if (isAway) print('The gateway is back.');
-      return arrivals;
+      return page;
     } catch (error) {
       if (signal.aborted || !(error instanceof Unreachable)) throw error;
       if (!isAway) print('The gateway does not answer; waiting until it does.');
@@ -263,7 +262,7 @@ async function nextArrivals(gateway: Gateway, path: string, after: number, signa
   }
 }
 
-/** Forwards until it is stopped or has had enough; whether all went well. */
+/** Forwards callbacks until the signal or the count; returns whether the command succeeded. */
 async function forwardAll(
   gateway: Gateway,
   path: string,
@@ -274,40 +273,42 @@ async function forwardAll(
   let forwarded = 0;
   let after = start;
   while (!signal.aborted) {
-    const { items } = await nextArrivals(gateway, path, after, signal);
+    const { items } = await nextCallbacks(gateway, path, after, signal);
     for (const received of items) {
-      const isTaken = await forward(received, options.forward, connectionFaultOf(received), signal);
+      const isAccepted = await forward(received, options.forward, describeCallback(received), signal);
       after = received.number;
       if (options.count === undefined) continue;
-      if (!isTaken) return false;
+      if (!isAccepted) return false;
       if (++forwarded === options.count) return true;
     }
   }
   return options.count === undefined;
 }
 
-/** Runs until Ctrl-C, the timeout or the count; the exit code tells CI how it went. */
+/** Runs until Ctrl-C, the timeout or the count; the exit code is for CI. */
 export async function listen(args: string[], environment: NodeJS.ProcessEnv): Promise<void> {
   const options = readOptions(args, environment);
   if (!options) return print(HELP);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort());
-  const gateway = reach(options.url, options.token);
+  const gateway = createGatewayClient(options.url, options.token);
   const account = await chooseAccount(gateway, options.mid);
   const path = `/sandbox/api/callbacks/${account.mid}`;
   const { last, url } = await gateway<InboxPage>('GET', `${path}?limit=1`);
-  const putBack = await pointAt(gateway, account, url);
+  const restoreCallbackUrl = await redirectCallbacks(gateway, account, url);
   const timer = setTimeout(() => stopping.abort(), options.timeoutMs ?? 2 ** 31 - 1);
-  print(`Ready: callbacks of ${account.name} (${account.mid}) go to ${options.forward}. Ctrl-C ends it.`);
+  print(
+    `Ready: callbacks of ${account.name} (${account.mid}) are forwarded to ${options.forward}. Press Ctrl-C to stop.`,
+  );
   try {
-    const isWell = await forwardAll(gateway, path, options, last, stopping.signal).catch((error) => {
+    const hasSucceeded = await forwardAll(gateway, path, options, last, stopping.signal).catch((error) => {
       if (stopping.signal.aborted) return options.count === undefined;
       throw error;
     });
-    if (!isWell) process.exitCode = 1;
-    if (!isWell && stopping.signal.aborted) print(`Ended before ${options.count} callbacks had arrived.`);
+    if (!hasSucceeded) process.exitCode = 1;
+    if (!hasSucceeded && stopping.signal.aborted) print(`Ended before ${options.count} callbacks had arrived.`);
   } finally {
     clearTimeout(timer);
-    await putBack();
+    await restoreCallbackUrl();
   }
 }

@@ -1,4 +1,4 @@
-/** The command line: `serve` (the default) and the commands beside it. */
+/** The command line: `serve`, which is the default, and the other commands. */
 
 import { createAccount } from '../core/accounts.ts';
 import { replaceAdminToken } from '../core/installation.ts';
@@ -15,15 +15,15 @@ import { rotate } from './rotate-keys.ts';
 
 interface Command {
   about: string;
-  /** It runs no gateway and opens no database, so how one would be run here does not matter. */
+  /** The command opens no installation, so the configuration is not read. */
   isRemote?: boolean;
-  /** It reads the words after its name; after any other command they are a mistake. */
-  readsWords?: boolean;
+  /** The command has arguments; for other commands they are an error. */
+  hasArguments?: boolean;
   run(config: Config, args: string[]): Promise<void>;
 }
 
-/** Opens the installation beside a running gateway, or alone, for as long as a command takes. */
-async function within(
+/** Opens the installation for the duration of a command; a gateway may run at the same time. */
+async function withInstallation(
   config: Config,
   work: (installation: Awaited<ReturnType<typeof boot>>) => Promise<void>,
 ): Promise<void> {
@@ -37,19 +37,19 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const COMMANDS: Record<string, Command> = {
   serve: { about: 'runs the gateway', run: serve },
   migrate: {
-    about: 'brings the database to the newest schema and ends',
-    run: (config) => within(config, async () => print('The database is up to date.')),
+    about: 'migrates the database schema and exits',
+    run: (config) => withInstallation(config, async () => print('The database is up to date.')),
   },
   account: {
-    about: 'makes a merchant account: account "<name>"',
-    readsWords: true,
+    about: 'creates a merchant account and prints its secrets once: account "<name>"',
+    hasArguments: true,
     async run(config, [name, ...more]) {
       if (!isAccountName(name) || more.length > 0) {
         throw new StartupError(
           `Say the name of the account in quotes, with ${ACCOUNT_NAME_LENGTH} characters or less: npm run turnpike -- account "My Shop".`,
         );
       }
-      await within(config, async ({ gateway }) => {
+      await withInstallation(config, async ({ gateway }) => {
         const { account, password, callbackSecret } = await createAccount(gateway, name, {});
         print(`mid              ${account.mid}
 client_key       ${account.clientKey}
@@ -61,9 +61,9 @@ The password and the callback secret are shown only this once.`);
     },
   },
   verify: {
-    about: 'looks over the whole database and tells what should never be true; ends with code 1 if anything is',
+    about: 'checks the consistency of the whole database; exits with code 1 if a check fails',
     run: (config) =>
-      within(config, async ({ connection }) => {
+      withInstallation(config, async ({ connection }) => {
         const { violations, payments, historyRows } = await verifyAt(connection);
         for (const violation of violations) print(violation);
         if (violations.length > 0) process.exitCode = 1;
@@ -71,22 +71,21 @@ The password and the callback secret are shown only this once.`);
       }),
   },
   'rotate-keys': {
-    about:
-      'puts everything that is sealed under a new key; may be stopped at any time, and goes on when it is run again',
+    about: 're-encrypts all sealed data with new keys; if interrupted, run it again to continue',
     run: rotate,
   },
   'admin-token': {
-    about: 'replaces the generated admin token and shows the new one; a running gateway takes it at its next start',
-    run: (config) => within(config, async ({ gateway }) => print(await replaceAdminToken(gateway))),
+    about: 'replaces the generated admin token and prints it; a running gateway uses it after its next start',
+    run: (config) => withInstallation(config, async ({ gateway }) => print(await replaceAdminToken(gateway))),
   },
   listen: {
-    about: 'brings the callbacks of a sandbox to your own server: listen --forward http://localhost:3000/callback',
+    about: 'forwards the callbacks of a sandbox to your own server: listen --forward http://localhost:3000/callback',
     isRemote: true,
-    readsWords: true,
+    hasArguments: true,
     run: (_config, args) => listen(args, process.env),
   },
   help: {
-    about: 'shows this',
+    about: 'lists the commands and the variables',
     isRemote: true,
     async run() {
       const list = (rows: [string, string][]) => rows.map(([name, about]) => `  ${name.padEnd(31)}${about}`).join('\n');
@@ -100,11 +99,11 @@ try {
   if (isWorker()) {
     await serveAsWorker(readConfig(process.env), await receiveHandover());
   } else {
-    const [given = 'serve', ...args] = process.argv.slice(2);
-    const name = given === '--help' || given === '-h' ? 'help' : given;
+    const [first = 'serve', ...args] = process.argv.slice(2);
+    const name = first === '--help' || first === '-h' ? 'help' : first;
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (!command) throw new StartupError(`There is no command ${name}: npm run turnpike -- help lists them.`);
-    if (args.length > 0 && !command.readsWords) {
+    if (args.length > 0 && !command.hasArguments) {
       throw new StartupError(`After ${name} nothing more is expected: npm run turnpike -- help lists the commands.`);
     }
     await command.run(readConfig(command.isRemote ? {} : process.env), args);

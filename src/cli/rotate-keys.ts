@@ -1,4 +1,4 @@
-/** The command that replaces the keys: beside a gateway that has both keys, or alone where the key is in a file. */
+/** The command `rotate-keys`: while gateways run with both keys, or with the gateway stopped if the key is in a file. */
 
 import { type Progress, rotateKeys } from '../core/rotation.ts';
 import { createLog } from '../lib/log.ts';
@@ -9,11 +9,11 @@ import { dropOldKeys, withNewKey } from '../server/master-key.ts';
 import { openRotationStore } from '../store/rotation.ts';
 
 export async function rotate(config: Config): Promise<void> {
-  // A gateway that reads its key from the file would not notice a new one, so it must not run.
+  // A gateway with its key in the file would not notice a new key, so it must be stopped.
   const isFile = config.masterKey === '';
   if (isFile ? config.databaseUrl !== '' : !config.masterKey.includes(',')) {
     throw new StartupError(
-      'Set TURNPIKE_MASTER_KEY to the new key, a comma and the old key, here and for every gateway: openssl rand -base64 32 makes a key.',
+      'Set TURNPIKE_MASTER_KEY to the new key, a comma and the old key, here and for every gateway: openssl rand -base64 32 generates a key.',
     );
   }
   const installation = await boot(config, {
@@ -36,7 +36,7 @@ export async function rotate(config: Config): Promise<void> {
 
 const LINE_MS = 1000;
 
-/** On a terminal one line that changes, elsewhere a line now and then; each part has a last one. */
+/** On a terminal one line that is updated, otherwise a line per interval; each part ends with a line of its own. */
 function showProgress(output: NodeJS.WriteStream): (progress: Progress) => void {
   const { isTTY } = output;
   let part: Progress['part'] | undefined;

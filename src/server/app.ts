@@ -1,4 +1,4 @@
-/** The one HTTP server: registers each face by name and gives every request an id, a log line and a count. */
+/** The HTTP server: registers the routes, and gives every request an id, a log line and metrics. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import Fastify, {
@@ -28,7 +28,7 @@ import { sandboxRoutes } from '../wire/sandbox/index.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request asked for and what came of it, for the log and the counts. */
+    /** The action of the request and its outcome, for the log and the metrics. */
     action: string;
     outcome: string;
     mid: string | undefined;
@@ -45,7 +45,7 @@ interface FinishedRequest {
   mid: string | undefined;
   payment_id: string | undefined;
   elapsedMs: number;
-  /** A query that was answered: clients that poll would drown everything else. */
+  /** A successful read, logged at debug level, because polling clients would flood the log. */
   isQuiet: boolean;
 }
 
@@ -53,31 +53,31 @@ export interface AppOptions {
   isTrustedProxy: (address: string) => boolean;
   /** The SHA-256 digest of the admin token. */
   adminTokenDigest: Buffer;
-  /** A process that only does what is due answers for its health and nothing else. */
+  /** False for a process that only runs the work loop; it serves health and metrics only. */
   takesRequests: boolean;
-  /** How many API requests of one address are answered in a second; 0, and nothing, mean any number. */
+  /** The maximum number of API requests per second from one address; 0 or undefined means no limit. */
   requestsPerAddress?: number;
 }
 
-const SWEEP_MS = 50;
+const IDLE_SWEEP_MS = 50;
 
-/** A body that nobody reads and that may be long ends with its connection. */
+/** Closes the connection after the response when the unread body may be long. */
 function leaveUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
   const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LIMITS.bodyBytes;
   if (isLong) closeUnread(reply);
 }
 
 /**
- * Closes the connection after the answer. What the sender still sends is not read; the connection stays half open for a
- * moment all the same, because closing it while data arrive would reset it, and the sender would lose the answer.
+ * Closes the connection after the response without reading the rest of the request. The connection stays half open for
+ * a moment: closing it while data arrive would reset it, and the client would lose the response.
  */
 function closeUnread(reply: FastifyReply): void {
   reply.header('connection', 'close');
   const { socket } = reply.raw;
-  if (socket) socket.destroySoon = () => endGently(socket);
+  if (socket) socket.destroySoon = () => endHalfOpen(socket);
 }
 
-function endGently(socket: Socket, text?: string): void {
+function endHalfOpen(socket: Socket, text?: string): void {
   if (text === undefined) socket.end();
   else socket.end(text);
   setTimeout(() => socket.destroy(), LIMITS.lingerMs).unref();
@@ -93,12 +93,12 @@ export function createApp(
     bodyLimit: LIMITS.bodyBytes,
     requestTimeout: LIMITS.requestMs,
     forceCloseConnections: 'idle',
-    // The log line of a request is written once, at its end: no logger per request is needed.
+    // A request has one log line, written at its end, so it needs no child logger.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIds(),
     clientErrorHandler: answerBrokenRequest,
-    // A path that cannot be read is a path that does not exist; no hook runs for it.
+    // A malformed path is an unknown route; no hook runs for it.
     frameworkErrors: (_error, request, reply: unknown) => {
       const answer = (reply as FastifyReply).header('x-request-id', request.id).header('cache-control', 'no-store');
       leaveUnread(request, answer);
@@ -119,7 +119,7 @@ export function createApp(
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('cache-control', 'no-store');
     if (!request.is404) return done();
-    // What does not exist is said before anybody reads a body.
+    // An unknown route is refused before the body is read.
     request.action = 'unknown';
     leaveUnread(request, reply);
     done(new Refusal('unknownRoute'));
@@ -153,22 +153,22 @@ export function createApp(
     const refusal = refusalOf(error);
     const { http, code } = ERRORS[refusal.error];
     if (http === 500) gateway.log.error({ err: error, request_id: request.id }, 'request failed');
-    else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request turned away');
+    else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request refused: unavailable');
     request.outcome = `error ${code}`;
     if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
-    // The framework closes the connection when a body could not be read; the answer shall arrive all the same.
+    // Fastify closes the connection when a body could not be read; the client must still get the response.
     if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
     reply.code(http).send(envelope(refusal.error, refusal.problems));
   });
 
-  // A connection whose last answer was under way when the closing began is kept alive by both sides for a minute.
+  // A connection that was busy when closing began becomes idle later, and keep-alive would hold it open for a minute.
   app.addHook('preClose', (done) => {
-    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+    const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
     app.server.once('close', () => clearInterval(sweep));
     done();
   });
 
-  // An expectation that nobody can meet is no reason to answer without the envelope.
+  // An unsupported `Expect` header gets the error envelope, too, instead of Node's plain 417.
   app.server.on('checkExpectation', (_request, response) => {
     const refusal = envelope('invalidData', [{ field: 'expect', sentence: 'This header is not supported.' }]);
     response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(refusal));
@@ -190,19 +190,19 @@ export function createApp(
   return app;
 }
 
-/** Short ids that are unique over all processes: chance for the process, a count for the request. */
+/** Short ids that are unique over all processes: a random prefix per process and a counter. */
 function requestIds(): () => string {
-  // In letters: a row of digits could be taken for a card number, and would be masked in the log.
+  // Letters only, because the log masks a run of digits that looks like a card number.
   const process = newSecret(5).replace(/\d/g, (digit) => 'ghijklmnop'.charAt(Number(digit)));
   let count = 0;
   return () => `${process}-${(++count).toString(36)}`;
 }
 
-/** What is not HTTP at all still gets the envelope. */
+/** A request that is not valid HTTP gets the error envelope, too. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
   const body = JSON.stringify(envelope('invalidData', [{ field: 'body', sentence: 'The request is not valid HTTP.' }]));
-  endGently(
+  endHalfOpen(
     socket,
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );

@@ -1,20 +1,20 @@
-/** What the sandbox shows the person who starts it: where it is, the demo keys, and a payment to paste. */
+/** The start output of the sandbox: addresses, the keys of the demo account, and a curl command for a first payment. */
 import type { Account } from '../core/context.ts';
 import { wireHash } from '../lib/hash.ts';
 
 export interface BannerFacts {
   url: string;
-  /** Where the provider simulator shows what it does. */
+  /** The console of the provider simulator. */
   simulatorUrl: string | undefined;
   dataDir: string;
   tookMs: number;
   demo: Account;
-  /** An admin token that was made just now and is not shown again. */
+  /** An admin token that was generated at this start; it is not printed again. */
   newAdminToken: string | undefined;
   isAdminTokenSet: boolean;
 }
 
-/** A curl line that settles a vcard payment when it is pasted. */
+/** A curl command that makes a vcard payment. */
 export function demoCurl(url: string, demo: Account, orderId: string): string {
   const sale: Record<string, string> = {
     action: 'SALE',
@@ -42,11 +42,11 @@ export function banner({
   newAdminToken,
   isAdminTokenSet,
 }: BannerFacts): string {
-  const known = isAdminTokenSet
-    ? 'as TURNPIKE_ADMIN_TOKEN says'
-    : 'as shown at the first start (a new one: npm run turnpike -- admin-token)';
-  // What `listen` asks when nobody tells it where the gateway is.
-  const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
+  const existingToken = isAdminTokenSet
+    ? 'the value of TURNPIKE_ADMIN_TOKEN'
+    : 'as shown at the first start (for a new one: npm run turnpike -- admin-token)';
+  // The default of `listen --url`.
+  const urlOption = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
   const orderId = `demo-${Date.now().toString(36)}`;
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
@@ -58,7 +58,7 @@ export function banner({
   Metrics       ${url}/metrics
   Data          ${dataDir}
 
-  Admin token   ${newAdminToken ? `${newAdminToken}\n                shown only this once` : known}
+  Admin token   ${newAdminToken ? `${newAdminToken}\n                shown only this once` : existingToken}
 
   Demo account  ${demo.name}
   mid           ${demo.mid}
@@ -66,10 +66,10 @@ export function banner({
   merchant_key  ${demo.merchantKey}
   password      ${demo.passwords()[0]}
   callbacks     signed with ${demo.callbackSecrets()[0]}
-                to bring them to your server, with the admin token in TURNPIKE_ADMIN_TOKEN:
-                npx turnpike listen${at} --forward http://localhost:3000/callback
+                to forward them to your server, set TURNPIKE_ADMIN_TOKEN to the admin token and run
+                npx turnpike listen${urlOption} --forward http://localhost:3000/callback
 
-  Your first payment: paste this line into another terminal.
+  For your first payment, run this command in another terminal:
 
 ${demoCurl(url, demo, orderId)}
 

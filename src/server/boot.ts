@@ -1,4 +1,4 @@
-/** Opens an installation: its folder and keys, its database (embedded or given), its migrated schema, its gateway. */
+/** Opens an installation: its data folder and keys, its database (embedded or external), and its gateway. */
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -25,30 +25,30 @@ export interface Installation {
 export interface BootOptions {
   log: Logger;
   say: (sentence: string) => void;
-  /** Whether this process is the gateway of the folder, and not a command beside it. */
+  /** Whether this process is the gateway of the data folder; false for other commands. */
   isGateway: boolean;
-  /** Whether nobody else may use the folder meanwhile, as it is for a gateway. */
+  /** Whether the process needs the data folder exclusively; a gateway does by default. */
   isAlone?: boolean;
-  /** Where the keys come from that the configuration does not have. */
+  /** Reads the master keys when the configuration has none. */
   readKeys?: (dataDir: string) => Promise<string>;
 }
 
-export async function boot(config: Config, manner: BootOptions): Promise<Installation> {
-  const { log, isGateway, readKeys = sandboxMasterKey } = manner;
-  const database = await reachDatabase(config, manner);
+export async function boot(config: Config, options: BootOptions): Promise<Installation> {
+  const { log, isGateway, readKeys = sandboxMasterKey } = options;
+  const database = await openDatabaseServer(config, options);
   try {
     const { connection } = database;
     await migrateAt(connection).catch(refuseMigration);
     const masterKey = config.masterKey || (await readKeys(config.dataDir));
-    // A command beside the gateway calls no provider.
-    const simulatorUrl = isGateway
+    // Only a gateway calls a provider; other commands do not.
+    const providerHandle = isGateway
       ? await openProvider(config, masterKey, log)
       : { provider: undefined, stop: async () => undefined };
-    const { provider } = simulatorUrl;
+    const { provider } = providerHandle;
     const { environment, callbackAllow } = config;
-    const options = { connection, environment, masterKey, log, provider, callbackAllow };
-    const opened = await openGateway(options).catch(async (error) => {
-      await simulatorUrl.stop();
+    const gatewayOptions = { connection, environment, masterKey, log, provider, callbackAllow };
+    const opened = await openGateway(gatewayOptions).catch(async (error) => {
+      await providerHandle.stop();
       throw error;
     });
     return {
@@ -58,38 +58,38 @@ export async function boot(config: Config, manner: BootOptions): Promise<Install
       provider,
       async close() {
         await opened.close();
-        await simulatorUrl.stop();
-        await database.leave();
+        await providerHandle.stop();
+        await database.close();
       },
     };
   } catch (error) {
-    await database.leave();
+    await database.close();
     throw error;
   }
 }
 
-/** The usual reason is a user who may not create tables. */
+/** The usual cause is a database user without the right to create tables. */
 function refuseMigration(error: unknown): never {
   if (!(error instanceof pg.DatabaseError)) throw error;
   throw new StartupError(
-    `The schema of the database cannot be brought up to date (${error.message}): the gateway needs a user who may create tables.`,
+    `The schema of the database cannot be migrated (${error.message}): the gateway needs a database user with the right to create tables.`,
   );
 }
 
-/** The database to use, and how to leave it: a server that we started is stopped, one that we found stays. */
-async function reachDatabase(
+/** The database connection. `close` stops a server that this process started, and leaves one that was already running. */
+async function openDatabaseServer(
   config: Config,
   { say, isGateway, isAlone = isGateway }: BootOptions,
-): Promise<{ connection: Connection; leave(): Promise<void> }> {
+): Promise<{ connection: Connection; close(): Promise<void> }> {
   if (config.databaseUrl !== '') {
     const connection = { connectionString: config.databaseUrl };
     const probe = openDatabase(connection, () => undefined);
     await checkDatabase(probe).finally(() => probe.close());
-    return { connection, leave: async () => undefined };
+    return { connection, close: async () => undefined };
   }
   const server = await startEmbedded({ folder: join(config.dataDir, 'postgres'), onProgress: say });
   if (!isAlone) {
-    return { connection: server.connection, leave: async () => (server.takenOver ? undefined : server.stop()) };
+    return { connection: server.connection, close: async () => (server.takenOver ? undefined : server.stop()) };
   }
   const lock = await lockFolder(server.connection).catch(async (error) => {
     if (!server.takenOver) await server.stop();
@@ -97,12 +97,12 @@ async function reachDatabase(
   });
   if (!lock) {
     throw new StartupError(
-      `The data folder ${config.dataDir} is in use by another Turnpike: stop that one, or set DATA_DIR to another folder.`,
+      `The data folder ${config.dataDir} is in use by another Turnpike: stop it, or set DATA_DIR to another folder.`,
     );
   }
   return {
     connection: server.connection,
-    async leave() {
+    async close() {
       await lock.release();
       if (isGateway || !server.takenOver) await server.stop();
     },

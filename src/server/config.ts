@@ -1,4 +1,4 @@
-/** Every environment variable, one row each: how it is read, what it defaults to, what it means. */
+/** The table of environment variables: how each is parsed, its default, its description. */
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { addressList, parseRange } from '../lib/address.ts';
@@ -6,12 +6,12 @@ import { StartupError } from '../lib/startup-error.ts';
 
 interface Variable<Value> {
   name: string;
-  /** Makes the value, or says what was expected instead. */
+  /** Parses the value, or returns what was expected. */
   read: (text: string) => Value | Expected;
-  /** The text that stands in when the variable is not set. */
+  /** The text that is parsed when the variable is not set. */
   default: string;
   about: string;
-  /** A name that an earlier version used; it counts when `name` is not set. */
+  /** The name in earlier versions; used when `name` is not set. */
   formerName: string | undefined;
 }
 
@@ -55,9 +55,11 @@ function databaseAddress(text: string): string | Expected {
 }
 
 function ranges(text: string): string[] | Expected {
-  const all = text.split(',').map((one) => one.trim());
+  const all = text.split(',').map((entry) => entry.trim());
   if (text.trim() === '') return [];
-  return all.every((one) => parseRange(one)) ? all : new Expected('IP addresses and CIDR ranges separated by commas');
+  return all.every((entry) => parseRange(entry))
+    ? all
+    : new Expected('IP addresses and CIDR ranges separated by commas');
 }
 
 function masterKeys(text: string): string | Expected {
@@ -77,7 +79,7 @@ function base64Secret(text: string): string | Expected {
   return text === '' || Buffer.from(text, 'base64').length >= 16 ? text : new Expected('at least 16 bytes in base64');
 }
 
-// What cannot stand in a header as it is would be sent by nobody: a line break of the file that a secret came from is one.
+// Only characters that a header can contain; a trailing line break from a secrets file, for example, is refused.
 function adminToken(text: string): string | Expected {
   return text === '' || /^[!-~]{32,}$/.test(text) ? text : new Expected('at least 32 characters without spaces');
 }
@@ -89,62 +91,62 @@ function headerText(text: string): string | Expected {
 export const VARIABLES = {
   port: variable('PORT', '8080', wholeNumber(0, 65535), 'The port to listen on; 0 picks a free one.'),
   host: variable('HOST', '127.0.0.1', anyText, 'The address to listen on.'),
-  publicUrl: variable('PUBLIC_URL', '', webAddress, 'The base address in links; from host and port when not set.'),
+  publicUrl: variable('PUBLIC_URL', '', webAddress, 'The base address for links. Default: built from HOST and PORT.'),
   dataDir: variable(
     'DATA_DIR',
     './data',
     (text) => resolve(text),
-    'The folder of the embedded database and of generated keys.',
+    'The folder for the embedded database and generated keys.',
   ),
   databaseUrl: variable(
     'DATABASE_URL',
     '',
     databaseAddress,
-    'A PostgreSQL, 15 or newer, in place of the embedded one.',
+    'An external PostgreSQL, version 15 or newer, instead of the embedded one.',
   ),
   databaseTls: variable(
     'TURNPIKE_DATABASE_TLS',
     'required',
     oneOf('required', 'off'),
-    'Whether production insists on TLS to a PostgreSQL on another machine. Without it, payments and sealed secrets cross the network readable and can be changed on the way: `off` is safe within a private network only.',
+    'Whether production requires TLS to a PostgreSQL on another machine. Without TLS, payments and sealed secrets can be read and changed in transit: use `off` in a private network only.',
   ),
   environment: variable(
     'TURNPIKE_ENV',
     'sandbox',
     oneOf('sandbox', 'production'),
-    'Which keys are accepted, and whether time can be moved.',
+    'Whether the gateway accepts test keys or live keys. Only a sandbox has a provider simulator and a clock that can be moved forward.',
   ),
   masterKey: variable(
     'TURNPIKE_MASTER_KEY',
     '',
     masterKeys,
-    'The key that seals secrets: 32 bytes in base64. Several, separated by commas and newest first, while one is replaced. In the sandbox one is generated into DATA_DIR.',
+    'The key that encrypts secrets at rest: 32 bytes in base64. During a key rotation several keys, separated by commas, newest first. The sandbox generates one in DATA_DIR.',
   ),
   adminToken: variable(
     'TURNPIKE_ADMIN_TOKEN',
     '',
     adminToken,
-    'The bearer token of the admin API; generated and shown at the first start when not set.',
+    'The bearer token of the admin API. Default: generated and printed at the first start.',
   ),
   trustedProxies: variable(
     'TURNPIKE_TRUSTED_PROXIES',
     '',
     ranges,
-    'The proxies whose X-Forwarded-For is believed, as CIDR ranges; none when not set.',
+    'The proxies whose X-Forwarded-For header is trusted, as CIDR ranges. Default: none.',
   ),
   callbackAllow: variable(
     'TURNPIKE_CALLBACK_ALLOW',
     '',
     ranges,
-    'The private addresses that callbacks may reach all the same, as CIDR ranges. When not set, loopback in the sandbox and none in production.',
+    'The private addresses that callbacks may be sent to, as CIDR ranges. Default: loopback in the sandbox, none in production.',
   ),
   providerUrl: variable(
     'TURNPIKE_PROVIDER_URL',
     '',
     webAddress,
-    'The provider of all brands but the test brand. In the sandbox the provider simulator is started when not set; in production those brands are not offered then.',
+    'The provider of all brands except the test brand. Default: the sandbox starts the provider simulator; production does not offer these brands.',
   ),
-  providerKey: variable('TURNPIKE_PROVIDER_KEY', '', headerText, 'The key of calls to the provider.'),
+  providerKey: variable('TURNPIKE_PROVIDER_KEY', '', headerText, 'The API key for calls to the provider.'),
   providerNotificationSecret: variable(
     'TURNPIKE_PROVIDER_NOTIFICATION_SECRET',
     '',
@@ -156,32 +158,32 @@ export const VARIABLES = {
     'TURNPIKE_SANDBOX_PORT',
     '',
     port,
-    'The port of the provider simulator; the one after PORT when not set, or a free one if that is taken.',
+    'The port of the provider simulator. Default: the port after PORT, or a free one if that is taken.',
   ),
   sandboxUrl: variable(
     'TURNPIKE_SANDBOX_URL',
     '',
     webAddress,
-    'The address under which payers reach the pages of the provider simulator; from host and port when not set.',
+    'The address at which payers reach the provider simulator. Default: built from HOST and its port.',
   ),
   role: variable(
     'TURNPIKE_ROLE',
     'all',
     oneOf('all', 'http', 'work'),
-    'Whether this process answers requests, does what is due, or both.',
+    'Whether this process handles requests (`http`), runs due work such as callbacks and schedules (`work`), or both (`all`).',
   ),
-  workers: variable('TURNPIKE_WORKERS', '1', wholeNumber(1, 64), 'How many HTTP processes to run on this machine.'),
+  workers: variable('TURNPIKE_WORKERS', '1', wholeNumber(1, 64), 'The number of HTTP processes on this machine.'),
   requestsPerAddress: variable(
     'TURNPIKE_REQUESTS_PER_ADDRESS',
     '1000',
     wholeNumber(0, 100_000),
-    'How many API requests of one address each process answers in a second; three seconds’ worth may come at once, and an IPv6 address counts with its /64. 0 means any number. Requests from loopback are not counted.',
+    'The maximum number of API requests from one address per second and process, with bursts of up to three seconds. An IPv6 address counts by its /64. 0 means no limit. Requests from loopback are not counted.',
   ),
   logLevel: variable(
     'LOG_LEVEL',
     'info',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'How much is logged.',
+    'The log level.',
   ),
 } as const satisfies Record<string, Variable<unknown>>;
 
@@ -189,24 +191,24 @@ export type Config = {
   readonly [Name in keyof typeof VARIABLES]: Exclude<ReturnType<(typeof VARIABLES)[Name]['read']>, Expected>;
 };
 
-/** Reads the configuration; everything that is wrong with it is said at once. */
+/** Reads the configuration; one error lists everything that is wrong with it. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const values = Object.entries(VARIABLES).map(([key, row]: [string, Variable<unknown>]) => {
     const name = row.formerName && !environment[row.name] && environment[row.formerName] ? row.formerName : row.name;
     const value = row.read(environment[name] || row.default);
-    // The text itself is not repeated: it may be a secret.
-    if (value instanceof Expected) complaints.push(`${name} should be ${value.what}`);
+    // The text itself is not repeated, because it may be a secret.
+    if (value instanceof Expected) problems.push(`${name} should be ${value.what}`);
     return [key, value];
   });
-  if (complaints.length > 0) throw new StartupError(`${complaints.join('; ')}.`);
+  if (problems.length > 0) throw new StartupError(`${problems.join('; ')}.`);
   const config = Object.fromEntries(values) as Config;
-  refuseHalfAProvider(config);
+  refuseIncompleteProvider(config);
   refuseUnsafeProduction(config);
   return config;
 }
 
-function refuseHalfAProvider({ providerUrl, providerKey, providerNotificationSecret }: Config): void {
+function refuseIncompleteProvider({ providerUrl, providerKey, providerNotificationSecret }: Config): void {
   const set = [providerUrl, providerKey, providerNotificationSecret].filter((value) => value !== '');
   if (set.length === 0 || set.length === 3) return;
   throw new StartupError(
@@ -218,11 +220,11 @@ function refuseUnsafeProduction(config: Config): void {
   if (config.environment !== 'production') return;
   if (config.masterKey === '') {
     throw new StartupError(
-      'Production needs TURNPIKE_MASTER_KEY: make one with `openssl rand -base64 32` and keep it safe.',
+      'Production needs TURNPIKE_MASTER_KEY: generate one with `openssl rand -base64 32` and keep it safe.',
     );
   }
   if (!config.publicUrl.startsWith('https://')) {
-    throw new StartupError('Production needs PUBLIC_URL to be the https address under which payers reach the gateway.');
+    throw new StartupError('Production needs PUBLIC_URL to be the https address at which payers reach the gateway.');
   }
   if (config.providerUrl !== '' && !config.providerUrl.startsWith('https://')) {
     throw new StartupError('Production needs TURNPIKE_PROVIDER_URL to be an https address.');
@@ -236,12 +238,12 @@ function refuseUnsafeProduction(config: Config): void {
 
 const isLoopback = addressList(['127.0.0.0/8', '::1']);
 
-/** The driver encrypts for each of these, and checks the certificate; other modes may go without. */
+/** The values of sslmode for which the driver uses TLS and verifies the certificate. */
 const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
 
-/** Whether nobody on a network can read what is said to this database: it is on this machine, or TLS is asked for. */
+/** Whether the connection is private: the database is on this machine, or TLS is required. */
 function isDatabaseSafe(address: string): boolean {
-  // The driver itself knows best whom it would call, and how; of several values it takes the last one.
+  // Parsed by the driver itself, so that host and TLS are those it will use; of repeated values it takes the last one.
   const { host, ssl } = readDatabaseUrl(address);
   if (host.startsWith('/') || host === 'localhost' || isLoopback(host)) return true;
   const mode = URL.parse(address)?.searchParams.getAll('sslmode').at(-1);
@@ -252,11 +254,11 @@ function readDatabaseUrl(connectionString: string): pg.Client {
   try {
     return new pg.Client({ connectionString });
   } catch {
-    // The reason may repeat the address, and with it the password.
+    // The error may contain the address with its password.
     throw new StartupError('DATABASE_URL cannot be read: check the address and the files that it names.');
   }
 }
 
-/** Whether an address belongs to a proxy that is believed. */
+/** A matcher for the addresses of trusted proxies. */
 export const trustedProxies = (config: Pick<Config, 'trustedProxies'>): ((address: string) => boolean) =>
   config.trustedProxies.length > 0 ? addressList(config.trustedProxies) : () => false;

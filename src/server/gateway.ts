@@ -1,4 +1,4 @@
-/** Puts the gateway together: stores, clock, connectors, and the news of changes made elsewhere. */
+/** Assembles a gateway: stores, clock, connectors, and the listener for changes by other processes. */
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createReceiver } from '../connectors/receiver.ts';
@@ -37,16 +37,16 @@ export interface GatewayOptions {
   environment: Environment;
   masterKey: string;
   log: Logger;
-  /** The provider of all brands but the test brand; without one they are not offered. */
+  /** The provider of all brands except the test brand; without one they are not offered. */
   provider?: ProviderAccess | undefined;
-  /** The private addresses that callbacks may reach; without any, loopback in the sandbox and none in production. */
+  /** The private addresses that callbacks may be sent to; default: loopback in the sandbox, none in production. */
   callbackAllow?: readonly string[];
-  /** Other than the usual batches, and connections for them; the benchmark compares with batches of one. */
+  /** Batch sizes and connections other than the defaults, for the benchmark of batches of one. */
   batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
 }
 
-/** A gateway over a migrated database, and how to let go of it. */
+/** Opens a gateway on a migrated database. */
 export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const { connection, environment, log } = options;
   const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
@@ -95,13 +95,14 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
-  const takenOver = new Set<Promise<void>>();
-  const takeOverHere = ([, holder, sealed]: readonly string[]): void => {
-    const work = takeOverChallenge(gateway, holder, sealed).finally(() => takenOver.delete(work));
-    takenOver.add(work);
+  /** Challenge results from other processes that are being processed. */
+  const challengeResults = new Set<Promise<void>>();
+  const processChallengeResult = ([, holder, sealed]: readonly string[]): void => {
+    const work = takeOverChallenge(gateway, holder, sealed).finally(() => challengeResults.delete(work));
+    challengeResults.add(work);
   };
   const clockReadings = setInterval(() => {
-    synchroniseClock(gateway).catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
+    synchroniseClock(gateway).catch((error) => log.warn({ err: error }, 'the clock of the database could not be read'));
   }, LIMITS.clockReadingMs);
   let isClosing = false;
   const close = async (): Promise<void> => {
@@ -110,13 +111,13 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await gateway.deliverer.stop();
     await gateway.receiver.close();
     await changes?.close();
-    await Promise.all(takenOver);
+    await Promise.all(challengeResults);
     await connectors.close();
     await database.close();
   };
   const refresh = (): void => {
     if (environment !== 'sandbox' || isClosing) return;
-    readClock(gateway).catch((error) => log.warn({ err: error }, 'clock could not be read'));
+    readClock(gateway).catch((error) => log.warn({ err: error }, 'the sandbox clock could not be read'));
   };
   try {
     await checkDatabase(database);
@@ -129,7 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.heard();
-        else if (change.startsWith('3ds ')) takeOverHere(change.split(' '));
+        else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       () => {

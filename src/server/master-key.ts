@@ -1,4 +1,4 @@
-/** The file in which a sandbox keeps its master keys: made once, and replaced without a moment in which it is not whole. */
+/** The master key file of a sandbox: created once, and replaced atomically. */
 import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newMasterKey } from '../lib/seal.ts';
@@ -6,7 +6,7 @@ import { StartupError } from '../lib/startup-error.ts';
 
 const fileOf = (dataDir: string): string => join(dataDir, 'master.key');
 
-/** The keys of the file, the newest first; the sandbox makes its own once, production is given one. */
+/** The keys in the file, newest first. The sandbox generates its key; production must be configured with one. */
 export async function sandboxMasterKey(dataDir: string): Promise<string> {
   const file = fileOf(dataDir);
   try {
@@ -15,7 +15,7 @@ export async function sandboxMasterKey(dataDir: string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new StartupError(
-        `The file ${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a folder that can, or set TURNPIKE_MASTER_KEY.`,
+        `The file ${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a writable folder, or set TURNPIKE_MASTER_KEY.`,
       );
     }
     await chmod(file, 0o600);
@@ -23,13 +23,13 @@ export async function sandboxMasterKey(dataDir: string): Promise<string> {
   const keys = (await readFile(file, 'utf8')).trim();
   if (keys.split(',').some((key) => Buffer.from(key, 'base64').length !== 32)) {
     throw new StartupError(
-      `The file ${file} is damaged: restore it from a backup, the secrets in the database cannot be opened without it.`,
+      `The file ${file} is damaged: restore it from a backup, because the secrets in the database cannot be decrypted without it.`,
     );
   }
   return keys;
 }
 
-/** The keys for a rotation: a new one in front of the old one. A rotation that was killed has made it already. */
+/** The keys for a rotation: a new key before the old one. An interrupted rotation has already added it. */
 export async function withNewKey(dataDir: string): Promise<string> {
   const keys = await sandboxMasterKey(dataDir);
   if (keys.includes(',')) return keys;
@@ -38,13 +38,13 @@ export async function withNewKey(dataDir: string): Promise<string> {
   return both;
 }
 
-/** Once nothing is sealed under an old key any more. */
+/** Removes the old keys; nothing may be sealed with them any more. */
 export async function dropOldKeys(dataDir: string): Promise<void> {
   const [newest = ''] = (await sandboxMasterKey(dataDir)).split(',');
   await replaceKeys(dataDir, newest);
 }
 
-/** Whoever reads the file, whenever the machine stops, finds all of the old content or all of the new one. */
+/** Writes atomically: a reader sees either the old file or the new one, also after a crash. */
 async function replaceKeys(dataDir: string, keys: string): Promise<void> {
   const next = `${fileOf(dataDir)}.next`;
   const file = await open(next, 'w', 0o600);

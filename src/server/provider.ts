@@ -1,4 +1,4 @@
-/** The provider that the gateway speaks to: the configured one, or in the sandbox the provider simulator. */
+/** The provider of the gateway: the configured one, or in the sandbox the provider simulator, as a child process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -19,9 +19,9 @@ export interface ProviderHandle {
   stop(): Promise<void>;
 }
 
-const nobody = async (): Promise<void> => undefined;
+const nothingToStop = async (): Promise<void> => undefined;
 
-/** Reaches the provider of this installation, and starts one where the sandbox has none. */
+/** The configured provider; a sandbox without one starts the provider simulator. */
 export async function openProvider(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
   if (config.providerUrl !== '') {
     const provider = {
@@ -30,30 +30,30 @@ export async function openProvider(config: Config, masterKey: string, log: Logge
       notificationSecret: config.providerNotificationSecret,
     };
     if (config.environment === 'production') await refuseSimulator(provider, log);
-    return { provider, stop: nobody };
+    return { provider, stop: nothingToStop };
   }
   return config.environment === 'sandbox'
     ? startSimulatorProcess(config, masterKey, log)
-    : { provider: undefined, stop: nobody };
+    : { provider: undefined, stop: nothingToStop };
 }
 
-/** Money that only seems to move must not pass for money. */
+/** Production must not accept simulated payments. */
 async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promise<void> {
   try {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${url}/v1/about`, { headers, signal: AbortSignal.timeout(ABOUT_MS) });
-    if (!response.ok) throw new Error(`It answered ${response.status}.`);
+    if (!response.ok) throw new Error(`The provider responded with status ${response.status}.`);
     const about = (await response.json()) as { simulator?: unknown };
     if (about.simulator !== true) return;
   } catch (error) {
-    return log.warn({ err: error }, 'the provider does not tell about itself');
+    return log.warn({ err: error }, 'the provider does not support /v1/about');
   }
   throw new StartupError(
     'Production refuses a simulated provider: set TURNPIKE_PROVIDER_URL to the address of a real one.',
   );
 }
 
-/** Runs the provider simulator as a process of its own, for as long as the gateway runs. */
+/** Runs the provider simulator as a child process while the gateway runs, and restarts it when it dies. */
 async function startSimulatorProcess(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
   const seal = createSeal(masterKey);
   const key = seal.derive('provider key').toString('hex');
@@ -63,7 +63,7 @@ async function startSimulatorProcess(config: Config, masterKey: string, log: Log
   let isStopping = false;
 
   const start = (port: string) => {
-    // Apart from the terminal's signals: the world outside stays until the last request is answered.
+    // Detached from the terminal's signals: the simulator must run until the gateway has finished its last request.
     const child = fork(PROGRAM, {
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -88,7 +88,7 @@ async function startSimulatorProcess(config: Config, masterKey: string, log: Log
   const url = await started;
   if (url === undefined) {
     throw new StartupError(
-      `The provider simulator did not start: see what it said, and whether ${file} can be written.`,
+      `The provider simulator did not start: see its error output, and check that ${file} is writable.`,
     );
   }
   const watch = (): void => {
@@ -108,9 +108,9 @@ async function startSimulatorProcess(config: Config, masterKey: string, log: Log
     async stop() {
       isStopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       if (child.connected) child.disconnect();
-      await gone;
+      await exited;
     },
   };
 }

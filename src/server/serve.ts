@@ -1,4 +1,4 @@
-/** Runs the gateway until it is told to stop: HTTP, work loop, and with several workers their supervision. */
+/** Runs the gateway until a stop signal: HTTP server, work loop and, if configured, several worker processes. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import type { Gateway } from '../core/context.ts';
@@ -19,7 +19,7 @@ import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
 export async function serve(config: Config): Promise<void> {
   const started = performance.now();
   ignoreClosedOutput();
-  // Heard from the beginning: a stop during the start still stops the database that was started.
+  // Registered first: a signal during the start must still stop the database that was started.
   const stopped = stopSignal();
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
@@ -27,7 +27,7 @@ export async function serve(config: Config): Promise<void> {
     if (config.environment === 'sandbox') process.stdout.write(`${sentence}\n`);
     else log.info(sentence);
   };
-  await refuseTakenPort(config);
+  await refusePortInUse(config);
   const installation = await boot(config, { log, say, isGateway: true });
   const { gateway } = installation;
   let stopServing: () => Promise<void> = async () => undefined;
@@ -71,14 +71,14 @@ export async function serve(config: Config): Promise<void> {
     throw error;
   }
   await stopped;
-  say('Stopping: running requests are finished first.');
+  say('Stopping after the running requests have finished.');
   await stopServing();
   await installation.close();
   say('Stopped.');
   output.flush();
 }
 
-/** One of several HTTP processes; the supervisor opened the database and checked everything. */
+/** Runs one of several HTTP processes; the supervisor has opened the database and checked the configuration. */
 export async function serveAsWorker(config: Config, handover: Handover): Promise<void> {
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
@@ -107,7 +107,7 @@ async function runNode(
   role: Config['role'],
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const loop = role === 'http' ? undefined : startWorkLoop(gateway);
-  // A process that only works still tells whether it is alive and what it counted.
+  // A process that only runs the work loop still serves health and metrics.
   const app = createApp(gateway, {
     isTrustedProxy: trustedProxies(config),
     adminTokenDigest,
@@ -116,7 +116,7 @@ async function runNode(
   });
   const stop = async (): Promise<void> => {
     await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, LIMITS.drainTimeoutMs).unref())]);
-    // Whoever still has not sent or read to the end does not keep the process alive.
+    // A slow client must not keep the process alive.
     app.server.closeAllConnections();
     await loop?.stop();
   };
@@ -130,13 +130,13 @@ async function runNode(
   const port = typeof address === 'object' && address ? address.port : config.port;
   const local = baseAddress(config.host, port);
   gateway.publicUrl = config.publicUrl || local;
-  // The provider simulator runs beside us and knows nothing of proxies.
+  // The provider simulator runs on this machine and sends its notifications directly, without a proxy.
   gateway.inboundUrl = config.providerUrl === '' ? local : gateway.publicUrl;
   return { port, stop };
 }
 
-/** Looks before anything is started, so that the common mistake is told at once. */
-async function refuseTakenPort(config: Config): Promise<void> {
+/** Checks the port before anything is started, so that this common error is reported at once. */
+async function refusePortInUse(config: Config): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const probe = createServer();
     probe.once('error', (error) => reject(listenRefusal(config, error)));
@@ -148,11 +148,10 @@ function listenRefusal({ host, port }: Config, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
     return new StartupError(
-      `Port ${port} on ${host} is in use by another program: stop that one, or set PORT to another number (0 picks a free one).`,
+      `Port ${port} on ${host} is in use by another program: stop it, or set PORT to another number (0 picks a free port).`,
     );
   }
-  if (code === 'EACCES')
-    return new StartupError(`Port ${port} needs more rights than this user has: set PORT to 1024 or more.`);
+  if (code === 'EACCES') return new StartupError(`This user may not listen on port ${port}: set PORT to 1024 or more.`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EINVAL') {
     return new StartupError(`HOST ${host} is not an address of this machine: set it to 127.0.0.1 or 0.0.0.0.`);
   }
@@ -164,12 +163,12 @@ const baseAddress = (host: string, port: number): string => {
   return `http://${name}:${port}`;
 };
 
-/** Whoever read our output may be gone; that is no reason to stop paying. */
+/** A closed stdout or stderr must not stop the gateway. */
 function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** The first signal to stop; a terminal and npm may both send one, so later ones change nothing. */
+/** Resolves at the first stop signal. Later ones are ignored, because a terminal and npm may both send one. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());

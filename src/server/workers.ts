@@ -1,4 +1,4 @@
-/** Several HTTP processes on one machine: started, replaced when they die, counted together, stopped together. */
+/** Supervises several HTTP processes on one machine: starts, replaces and stops them, and adds up their metrics. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
@@ -10,13 +10,13 @@ import { LIMITS } from '../rules/limits.ts';
 import type { Connection } from '../store/database.ts';
 import type { Config } from './config.ts';
 
-/** What the supervisor gives to each worker. */
+/** What the supervisor passes to each worker. */
 export interface Handover {
   connection: Connection;
   masterKey: string;
   adminTokenDigest: string;
   provider: ProviderAccess | undefined;
-  /** The first worker also does what is due. */
+  /** The first worker also runs the work loop. */
   isFirst: boolean;
 }
 
@@ -27,8 +27,8 @@ export async function runWorkers(
   handover: Omit<Handover, 'isFirst'>,
   log: Logger,
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  // Workers accept connections themselves. In the other mode the supervisor accepts and hands each one over by message,
-  // and a connection that is on its way to a worker that was killed would stay open without an answer.
+  // Workers accept connections themselves. With SCHED_RR the supervisor accepts them and passes each one on by message,
+  // and a connection on its way to a worker that was killed would stay open without a response.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const aggregator = new AggregatorRegistry();
   let stopping = false;
@@ -39,7 +39,7 @@ export async function runWorkers(
     worker.on('message', (message: { wantsMetrics?: number }) => {
       if (message.wantsMetrics === undefined) return;
       const answer = (text: string) => worker.isConnected() && worker.send({ metrics: message.wantsMetrics, text });
-      // A worker that dies while it is asked never answers; the second time it is not asked.
+      // A worker that dies during the collection never responds; a second collection does not include it.
       const counts = aggregator.clusterMetrics().catch(() => aggregator.clusterMetrics());
       counts.then(answer, () => answer(''));
     });
@@ -55,10 +55,10 @@ export async function runWorkers(
   const stop = async (): Promise<void> => {
     stopping = true;
     const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    const gone = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
+    const exits = living.map((worker) => (worker.isDead() ? undefined : once(worker, 'exit')));
     for (const worker of living) worker.process.kill('SIGTERM');
     await Promise.race([
-      Promise.all(gone),
+      Promise.all(exits),
       new Promise((resolve) => setTimeout(resolve, LIMITS.drainTimeoutMs).unref()),
     ]);
   };
@@ -71,39 +71,40 @@ export async function runWorkers(
   return { port, stop };
 }
 
-/** The port on which a worker takes requests; undefined when it ended before that. */
+/** The port on which a worker listens; undefined when it exited before. */
 const listeningPort = (worker: Worker): Promise<number | undefined> =>
   Promise.race([
     once(worker, 'listening').then(([address]) => address.port as number),
     once(worker, 'exit').then(() => undefined),
   ]);
 
-/** Waits for what the supervisor hands over; asked for its counts before it has any, a worker says so. */
+/** Waits for the supervisor's message. */
 export function receiveHandover(): Promise<Handover> {
+  // A request for metrics may arrive before the worker has any; it is answered with an empty set.
   AggregatorRegistry.setRegistries([]);
   new AggregatorRegistry();
   return new Promise((resolve) => {
-    process.on('message', function take(message: { handover?: Handover }) {
+    process.on('message', function receive(message: { handover?: Handover }) {
       if (!message.handover) return;
-      process.off('message', take);
+      process.off('message', receive);
       resolve(message.handover);
     });
   });
 }
 
-/** In a worker, the counts are those of all workers, which the supervisor adds up. */
+/** The metrics endpoint of a worker returns the sum of all workers, which the supervisor computes. */
 export function serveWorkerMetrics(metrics: Metrics): void {
   AggregatorRegistry.setRegistries([metrics.registry]);
-  let asked = 0;
+  let requests = 0;
   metrics.text = () =>
     new Promise((resolve) => {
-      const id = ++asked;
-      const take = (message: { metrics?: number; text?: string }): void => {
+      const id = ++requests;
+      const receive = (message: { metrics?: number; text?: string }): void => {
         if (message.metrics !== id) return;
-        process.off('message', take);
+        process.off('message', receive);
         resolve(message.text ?? '');
       };
-      process.on('message', take);
+      process.on('message', receive);
       process.send?.({ wantsMetrics: id });
     });
 }

@@ -131,7 +131,7 @@ describe('callback_url', () => {
     const program = listen();
     await isReady(program);
     expect(await callbackUrl()).toBe(`${shop.url}/sandbox/callbacks/${merchant.mid}`);
-    expect(program.output()).toContain('for now; it was https://shop.example/callbacks.');
+    expect(program.output()).toContain('while this command runs; it was https://shop.example/callbacks before.');
     expect(program.output()).not.toContain('4711');
     await sale();
     await vi.waitFor(() => expect(local.received).toHaveLength(1), 10_000);
