@@ -1,4 +1,4 @@
-/** Known card numbers and codes go through every path; afterwards they are nowhere: not in the database, not in a log, not in an answer. */
+/** Known card numbers and security codes pass through every path; then the database, log and responses must not contain them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Body,
@@ -28,14 +28,14 @@ const grouped = (digits: string, separator: string): string =>
   digits;
 const each = (text: string, write: (code: number) => string): string =>
   Array.from(text, (character) => write(character.charCodeAt(0))).join('');
-/** Base64 of a text that stands somewhere in a longer one: what is the same whatever comes before and after. */
+/** The base64 of a text inside a longer text: the part that does not depend on the surrounding bytes. */
 const base64At = (text: string, offset: number): string =>
   Buffer.from(' '.repeat(offset) + text)
     .toString('base64')
     .replace(/=+$/, '')
     .slice(Math.ceil((offset * 8) / 6), -1);
 
-/** Every way in which a number could hide. */
+/** Every encoding in which a number could appear. */
 const disguises = (digits: string): [string, string][] => [
   ['plain', digits],
   ...[' ', '-', '.', '+', '%20', '%2D', '\\u0020', '&nbsp;', '\u00a0'].map((separator): [string, string] => [
@@ -54,12 +54,12 @@ const disguises = (digits: string): [string, string][] => [
 ];
 const DISGUISES = NUMBERS.flatMap((digits) => disguises(digits).map(([how, text]) => ({ digits, how, text })));
 
-/** What of the numbers is in a text, told without telling them. */
+/** The forms of the numbers that a text contains, described without the numbers themselves. */
 const found = (text: string): string[] =>
   DISGUISES.filter((disguise) => text.toLowerCase().includes(disguise.text.toLowerCase())).map(
     ({ digits, how }) => `${digits.slice(0, 6)}… ${how}`,
   );
-/** A code is too short to look for it within other words: it counts where it stands alone. */
+/** A security code is too short to search for inside other words, so only separate occurrences count. */
 const hasCode = (text: string): boolean => new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`).test(text);
 
 let shop: TestGateway;
@@ -87,7 +87,7 @@ afterAll(async () => {
 const PAN_SPACED = grouped(VISA, ' ');
 const form = (fields: Fields = {}): Fields => cardForm({ card_number: VISA, card_cvv: CVV, ...fields });
 
-/** Sends the first form of a page on, as a browser does. */
+/** Submits the first form of a page, as a browser does. */
 function press({ text, url }: FetchedPage, fields: Fields = {}): Promise<FetchedPage> {
   const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
   const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -95,8 +95,8 @@ function press({ text, url }: FetchedPage, fields: Fields = {}): Promise<Fetched
   return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
 }
 
-describe('cards go where they belong', () => {
-  test('every network, every end: paid, declined, authorised, a line that goes dead', async () => {
+describe('cards in the intended fields', () => {
+  test('every network and every outcome: paid, declined, authorised, connection lost', async () => {
     for (const card_number of NUMBERS) {
       const { status } = await fill((await checkout.open({ methods: ['card'] })).url, form({ card_number }));
       expect(status).toBe(303);
@@ -108,7 +108,7 @@ describe('cards go where they belong', () => {
     }
   });
 
-  test.each(['05/38', '06/38'])('a challenge of the bank, expiry %s', async (card_expiry) => {
+  test.each(['05/38', '06/38'])('3DS challenge, expiry %s', async (card_expiry) => {
     const { url, id } = await checkout.open({ methods: ['card'], req_token: true });
     const challenge = await follow(await fill(url, form({ card_expiry })));
     const bank = await press(challenge);
@@ -117,7 +117,7 @@ describe('cards go where they belong', () => {
     expect(await checkout.stateOf(id)).toBe(card_expiry === '05/38' ? 'settled' : 'decline');
   });
 
-  test('saved, repeated, refunded, credited, charged back', async () => {
+  test('saved, recurring, refunded, credited, charged back', async () => {
     const { id, token } = await checkout.paidByCard({ recurring_init: true }, undefined, form());
     const { url } = await checkout.open({ methods: ['card'], card_token: token });
     await show(url);
@@ -135,7 +135,7 @@ describe('cards go where they belong', () => {
     await checkout.inspect(id);
   });
 
-  test('to the provider: the number of a card as the account of a payee, and as a voucher, sent with a session', async () => {
+  test('to the provider: a card number as the account of a payee and as a voucher in a session', async () => {
     const payee = { payee_name: 'Tea House', payee_country: 'GB' };
     const payee_identifications = NUMBERS.map((identification) => ({ type: 'PAN', identification }));
     const parameters = { 'open-banking-a': { ...payee, payee_identifications }, 'pin-a': { pin: VISA } };
@@ -149,7 +149,7 @@ describe('cards go where they belong', () => {
     expect(await checkout.attempts(orderId)).toHaveLength(3);
     expect(await checkout.stateOf(id)).toBe('decline');
     await checkout.inspect(id);
-    // Malformed, they are kept no more openly.
+    // Malformed values are sealed, too.
     for (const wrong of [VISA, [VISA], [{ type: 'IBAN', identification: VISA }], { pan: VISA }, [[VISA]]]) {
       const sent = { 'open-banking-a': { ...payee, payee_identifications: wrong }, 'pin-a': { pin: [VISA] } };
       const session = await checkout.open({ methods: ['open-banking-a'], parameters: sent });
@@ -160,8 +160,8 @@ describe('cards go where they belong', () => {
   });
 });
 
-describe('cards go where they do not belong', () => {
-  test('a card form filled in wrongly, in every way', async () => {
+describe('cards in other fields', () => {
+  test('a card form with values in wrong fields', async () => {
     const { url } = await checkout.open({ methods: ['card'] });
     for (const wrong of [
       { card_number: `${VISA.slice(0, -1)}0` },
@@ -188,7 +188,7 @@ describe('cards go where they do not belong', () => {
     await show(url, { method: 'POST', body: JSON.stringify(form()), headers: { 'content-type': 'application/json' } });
   });
 
-  test('what a payer types for a name', async () => {
+  test('a card number as the name of the payer', async () => {
     const parameters = { 'parameters[bank_code]': 'DEUTDEFF', 'parameters[bank_account_number]': '532013000' };
     const form = { method: 'bank-a', payer_first_name: 'Ada', payer_last_name: 'Byron', ...parameters };
     const { url, id } = await checkout.open({ methods: ['bank-a'] });
@@ -200,7 +200,7 @@ describe('cards go where they do not belong', () => {
     expect(await checkout.stateOf(id)).not.toBe('prepare');
   });
 
-  test('every field of a sale that is refused, and every text of one that is not', async () => {
+  test('every field of a refused sale, and every text field of an accepted one', async () => {
     const fields = Object.keys(saleFields(shop.merchant));
     const more = ['payer_first_name', 'payer_email', 'parameters[document_number]', 'parameters[pin]', 'card_number'];
     for (const name of [...fields, ...more, 'custom_data[note]', 'schedule_id', VISA]) {
@@ -224,7 +224,7 @@ describe('cards go where they do not belong', () => {
     }
   });
 
-  test('every text of a session, and every field of one that is refused', async () => {
+  test('every text field of a session, and every field of a refused one', async () => {
     const texts: Body[] = [
       { order: { description: `Tea ${VISA}` } },
       { custom_data: { note: PAN_SPACED } },
@@ -246,7 +246,7 @@ describe('cards go where they do not belong', () => {
     }
   });
 
-  test('a number of the order may stand in its description, and a number that no card has as well', async () => {
+  test('a description may contain the order number, and numbers that are not card numbers', async () => {
     const order_id = newOrderId();
     for (const [id, order_description] of [
       [`${order_id}-4000056655665556`, 'Order 4000056655665556'],
@@ -258,7 +258,7 @@ describe('cards go where they do not belong', () => {
     }
   });
 
-  test('bodies that cannot be read, paths that do not exist, headers', async () => {
+  test('malformed bodies, unknown paths, headers', async () => {
     const headers = { 'content-type': 'application/json', 'user-agent': `card ${VISA}`, 'x-request-id': VISA };
     for (const path of ['/post', '/api/v1/session', '/admin/api/accounts', `/api/v1/${VISA}`, `/${VISA}?cvv=${CVV}`]) {
       for (const body of [`{"card_number":"${VISA}","cvv":"${CVV}"`, `number=${VISA}&cvv=${CVV}`, `"${PAN_SPACED}"`]) {
@@ -277,7 +277,7 @@ describe('cards go where they do not belong', () => {
     await shop.post({ action: VISA, client_key: VISA, hash: sign(VISA, VISA) });
   });
 
-  test('the operator looks at everything', async () => {
+  test('the operator reads everything', async () => {
     const { items } = (await shop.admin('GET', '/payments?limit=500')).body;
     for (const { payment_id } of items) await shop.admin('GET', `/payments/${payment_id}`);
     await shop.admin('GET', '/accounts');
@@ -288,13 +288,13 @@ describe('cards go where they do not belong', () => {
 });
 
 describe('afterwards', () => {
-  test('the merchant has heard of everything', async () => {
+  test('the merchant has received all callbacks', async () => {
     await shop.gateway.deliverer.drain();
     const { body } = await shop.sandbox('GET', `/callbacks/${shop.merchant.mid}`);
     expect(body.items.length).toBeGreaterThan(20);
   });
 
-  test('no table of the database has them', async () => {
+  test('no table of the database contains them', async () => {
     const tables = await shop.rows(
       `select table_name as name from information_schema.tables where table_schema = 'public'`,
     );
@@ -313,7 +313,7 @@ describe('afterwards', () => {
     expect(cards).toBeGreaterThan(NUMBERS.length);
   });
 
-  test('no number is stored, sealed or not, but those of tokens, of repetitions and of open payments', async () => {
+  test('only the numbers of tokens, recurring payments and open payments are stored, sealed', async () => {
     const stored = await shop.rows(`select p.state, p.authorised::int as authorised,
         p.recurring_token is not null or p.details #>> '{card,token}' is not null as is_needed
       from cards c join payments p using (mid, payment_id) where c.sealed is not null`);
@@ -325,7 +325,7 @@ describe('afterwards', () => {
     }
   });
 
-  test('no line of the log has them', () => {
+  test('no line of the log contains them', () => {
     expect(shop.logs.length).toBeGreaterThan(100);
     for (const line of shop.logs) {
       expect(found(line)).toEqual([]);
@@ -333,7 +333,7 @@ describe('afterwards', () => {
     }
   });
 
-  test('no answer has them', () => {
+  test('no response contains them', () => {
     expect(answers.length).toBeGreaterThan(200);
     for (const answer of answers) {
       expect(found(answer), answer.slice(0, 300).replace(/\d/g, '#')).toEqual([]);
@@ -341,7 +341,7 @@ describe('afterwards', () => {
     }
   });
 
-  test('a card that would be there would be found', () => {
+  test('the search finds a card number when there is one', () => {
     for (const digits of NUMBERS)
       for (const [, text] of disguises(digits)) expect(found(`x ${text} y`)).not.toEqual([]);
     const json = Buffer.from(`{"pan":"${VISA}"}`);

@@ -1,4 +1,4 @@
-/** The docs say what the code does: generated pages are up to date, worked examples come out as written, links lead somewhere. */
+/** The docs agree with the code: generated pages are up to date, examples are correct, links work. */
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,22 +14,22 @@ const ROOT = join(import.meta.dirname, '..');
 const read = (name: string): Promise<string> => readFile(join(ROOT, name), 'utf8').catch(() => '');
 
 describe('generated pages', () => {
-  test.each(Object.entries(documents()))('docs/%s is what the tables say', async (name, text) => {
+  test.each(Object.entries(documents()))('docs/%s is up to date', async (name, text) => {
     expect(await read(`docs/${name}`), `docs/${name} is not up to date: run \`npm run docs\`.`).toBe(text);
   });
 });
 
-test('the hash of the merchant guide comes out as written', async () => {
+test('the example hash of the merchant guide is correct', async () => {
   const values = ['success@example.com', 'order-1001', '19.99', 'USD'];
   expect(await read('docs/merchant/sign-requests.md')).toContain(wireHash(values, '9d2a6f0c4b7e81355af0c6d2e8b41790'));
 });
 
-test('every brand has an example, and all but the test brand a simulated provider', () => {
+test('every brand has an example, and all except the test brand have a simulated provider', () => {
   expect(Object.keys(EXAMPLES)).toEqual(Object.keys(BRANDS));
   expect(['vcard', ...Object.keys(SANDBOX)].toSorted()).toEqual(Object.keys(BRANDS).toSorted());
 });
 
-test('every way to identify a payee is told, with an example that is right', () => {
+test('every identification type of a payee is documented with a valid example', () => {
   expect(Object.keys(IDENTIFICATIONS)).toEqual(IDENTIFICATION_TYPES);
   for (const [type, { example }] of Object.entries(IDENTIFICATIONS)) {
     const values: Record<string, string> = { type, 'parameters[payee_country]': 'GB' };
@@ -45,14 +45,14 @@ const PAGES = [
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ];
 
-/** The name under which a heading can be linked to. */
+/** The anchor of a heading. */
 const anchor = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\d\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s leads somewhere', async (name) => {
+test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s has a target', async (name) => {
   const text = (await read(name)).replace(/^```.*?^```/gms, '');
   for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^https?:/.test(target)) continue;

@@ -1,4 +1,4 @@
-/** The order of the checks: a request that is wrong in two ways is refused for the one that is checked first. */
+/** The order of the checks: a request with two errors is refused for the one that is checked first. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorName } from '../src/rules/errors.ts';
 import { type Merchant, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from './support/gateway.ts';
@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** A request while it is being made wrong; it is signed at the end unless the hash itself was made wrong. */
+/** A request to which errors are added; it is signed at the end, unless the hash itself is the error. */
 interface Draft {
   fields: Record<string, string>;
-  /** Text added to the encoded body as it is. */
+  /** Text that is appended to the encoded body. */
   tail: string;
   address: string;
   isWronglySigned: boolean;
@@ -30,7 +30,7 @@ const withField =
   (name: string, value: string) =>
   (draft: Draft): Draft => ({ ...draft, fields: { ...draft.fields, [name]: value } });
 
-/** Every way in which a request can be wrong, in the order in which the ways are looked for. */
+/** Every kind of error, in the order of the checks. */
 const FLAWS: Flaw[] = [
   { name: 'unknown action', error: 'unknownRoute', make: withField('action', 'NOPE') },
   { name: 'repeated field', error: 'invalidData', make: (draft) => ({ ...draft, tail: '&x=1&x=2' }) },
@@ -86,12 +86,12 @@ describe('SALE', () => {
   test.each(pairs.map(([first, second]) => ({ first, second })))(
     '$first.name before $second.name, and before a duplicate',
     async ({ first, second }) => {
-      // The order exists already under other content, so every draft is a duplicate as well.
+      // The order already exists with other content, so every draft is also a duplicate.
       const draft = draftOf(saleFields(merchant, { order_id, order_amount: '99.00' }));
       expect(await send(first.make(second.make(draft)), SALE_SIGNS)).toEqual(refusal(first.error));
     },
   );
-  test('a duplicate when nothing else is wrong', async () => {
+  test('a duplicate without other errors', async () => {
     const draft = draftOf(saleFields(merchant, { order_id, order_amount: '99.00' }));
     expect(await send(draft, SALE_SIGNS)).toEqual(refusal(EXISTENCE.SALE));
   });
@@ -110,19 +110,19 @@ describe.each(['GET_TRANS_STATUS', 'CAPTURE', 'VOID'] as const)('%s', (action) =
     draft.isWronglySigned = true;
     expect(await send(draft, ['trans_id'])).toEqual(refusal('invalidData'));
   });
-  test('existence when nothing else is wrong', async () => {
+  test('existence without other errors', async () => {
     expect(await send(unknown(), ['trans_id'])).toEqual(refusal(EXISTENCE[action]));
   });
 });
 
-test('an unknown key is told before the address, the fields and the hash', async () => {
+test('an unknown key is reported before the address, the fields and the hash', async () => {
   const draft = draftOf({ ...saleFields(merchant), client_key: 'test_nobody', brand: '' });
   draft.address = '198.51.100.1';
   draft.isWronglySigned = true;
   expect(await send(draft, SALE_SIGNS)).toEqual(refusal('invalidData'));
 });
 
-test('the catalogue of errors stands in the order of the checks', () => {
+test('the table of errors is in the order of the checks', () => {
   const names = Object.keys(ERRORS);
   const order = [
     ...FLAWS.map(({ error }) => error).filter((error) => error !== 'invalidData'),

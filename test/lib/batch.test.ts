@@ -1,12 +1,12 @@
-/** Group commit: who travels with whom, how much at once, and that everybody gets the own answer. */
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+/** Group commit: which items form a batch, its limits, and that each item gets its own result. */
+import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batch, Overloaded } from '../../src/lib/batch.ts';
 
 const OPTIONS = { maxItems: 100, maxInFlight: 1, maxWaiting: 1000, isItemFault: () => false };
 
-/** A statement that answers only when told to, and remembers what it was given. */
+/** A statement that returns only when it is released, and records its batches. */
 function heldStatement() {
   const batches: string[][] = [];
   const releases: (() => void)[] = [];
@@ -18,66 +18,66 @@ function heldStatement() {
   return { batches, releases, run };
 }
 
-const turns = async (count = 3): Promise<void> => {
-  for (let passed = 0; passed < count; passed++) await turn();
+const ticks = async (count = 3): Promise<void> => {
+  for (let passed = 0; passed < count; passed++) await immediate();
 };
 
-test('a lone item runs at the end of its own turn, as a batch of one', async () => {
+test('a lone item runs at the end of its tick, as a batch of one', async () => {
   const { batches, releases, run } = heldStatement();
   const answer = batch(run, OPTIONS)('a');
   expect(batches).toEqual([]);
-  await turn();
+  await immediate();
   expect(batches).toEqual([['a']]);
   releases[0]?.();
   expect(await answer).toBe('answer to a');
 });
 
-test('the items of one turn travel together, in the order in which they came', async () => {
+test('the items of one tick form one batch, in order of arrival', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, OPTIONS);
   const answers = Promise.all(['a', 'b', 'c'].map(submit));
-  await turn();
+  await immediate();
   expect(batches).toEqual([['a', 'b', 'c']]);
   releases[0]?.();
   expect(await answers).toEqual(['answer to a', 'answer to b', 'answer to c']);
 });
 
-test('what arrives while a batch is in flight goes out together after it', async () => {
+test('items that arrive while a batch is in flight form the next batch', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, OPTIONS);
   const answers = [submit('a')];
-  await turns();
+  await ticks();
   for (const item of ['b', 'c', 'd']) {
     answers.push(submit(item));
-    await turns();
+    await ticks();
   }
   expect(batches).toEqual([['a']]);
   releases[0]?.();
-  await turns();
+  await ticks();
   expect(batches).toEqual([['a'], ['b', 'c', 'd']]);
   releases[1]?.();
   expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to c', 'answer to d']);
 });
 
-test('never more than maxInFlight batches, and every free place is used', async () => {
+test('runs up to maxInFlight batches, and starts the next one as soon as one ends', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, { ...OPTIONS, maxItems: 1, maxInFlight: 3 });
   const answers = ['a', 'b', 'c', 'd', 'e'].map(submit);
-  await turns();
+  await ticks();
   expect(batches).toEqual([['a'], ['b'], ['c']]);
   releases[1]?.();
-  await turns();
+  await ticks();
   expect(batches).toEqual([['a'], ['b'], ['c'], ['d']]);
   releases[0]?.();
   releases[2]?.();
-  await turns();
+  await ticks();
   expect(batches).toEqual([['a'], ['b'], ['c'], ['d'], ['e']]);
   releases[3]?.();
   releases[4]?.();
   expect(await Promise.all(answers)).toHaveLength(5);
 });
 
-test('no batch holds more than maxItems, and its size is told', async () => {
+test('a batch has at most maxItems items, and its size is reported', async () => {
   const sizes: number[] = [];
   const seen: number[][] = [];
   const run = async (items: number[]) => {
@@ -91,7 +91,7 @@ test('no batch holds more than maxItems, and its size is told', async () => {
   expect(sizes).toEqual([4, 4, 1]);
 });
 
-test('answers arrive in the order of the items, whatever the answers are', async () => {
+test('results are matched to items by position, whatever they are', async () => {
   const submit = batch(async (items: (number | undefined)[]) => items.map((item) => item), OPTIONS);
   expect(await Promise.all([3, undefined, 1, 0].map((item) => submit(item)))).toEqual([3, undefined, 1, 0]);
 });
@@ -116,7 +116,7 @@ test('a statement that throws at once rejects as well', async () => {
   await expect(submit('a')).rejects.toThrow('not even started');
 });
 
-test('where one item may be to blame, only the guilty one fails', async () => {
+test('when one item may have caused the failure, only that item fails', async () => {
   const runs: string[][] = [];
   const run = async (items: string[]) => {
     runs.push(items);
@@ -133,7 +133,7 @@ test('where one item may be to blame, only the guilty one fails', async () => {
   expect(runs).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']]);
 });
 
-test('a guilty item that is alone is not tried twice', async () => {
+test('a failing item in a batch of its own is not run twice', async () => {
   let runs = 0;
   const run = async (): Promise<string[]> => {
     runs++;
@@ -144,19 +144,19 @@ test('a guilty item that is alone is not tried twice', async () => {
   expect(runs).toBe(1);
 });
 
-test('beyond maxWaiting an item is refused as Overloaded at once, and there is room again later', async () => {
+test('an item beyond maxWaiting is refused as Overloaded at once; later ones are accepted again', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, { ...OPTIONS, maxWaiting: 2 });
   const first = submit('in flight');
-  await turns();
+  await ticks();
   const waiting = [submit('b'), submit('c')];
   await expect(submit('d')).rejects.toBeInstanceOf(Overloaded);
   releases[0]?.();
-  await turns();
+  await ticks();
   const late = submit('e');
-  await turns();
+  await ticks();
   releases[1]?.();
-  await turns();
+  await ticks();
   releases[2]?.();
   expect(await Promise.all([first, ...waiting, late])).toEqual([
     'answer to in flight',
@@ -167,17 +167,17 @@ test('beyond maxWaiting an item is refused as Overloaded at once, and there is r
   expect(batches).toEqual([['in flight'], ['b', 'c'], ['e']]);
 });
 
-test('an item that was not sent within maxWaitMs is refused as Overloaded, and what was sent is not', async () => {
+test('an item that was not sent within maxWaitMs is refused as Overloaded; a sent one is not', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, { ...OPTIONS, maxWaitMs: 50 });
   const sent = submit('sent');
-  await turns();
+  await ticks();
   const stuck = [submit('b'), submit('c')].map((answer) => answer.catch((error) => error));
   for (const error of await Promise.all(stuck)) expect(error).toBeInstanceOf(Overloaded);
   const later = submit('d');
   releases[0]?.();
   expect(await sent).toBe('answer to sent');
-  await turns();
+  await ticks();
   releases[1]?.();
   expect(await later).toBe('answer to d');
   expect(batches).toEqual([['sent'], ['d']]);
@@ -185,7 +185,7 @@ test('an item that was not sent within maxWaitMs is refused as Overloaded, and w
 
 describe('isolation', () => {
   const LOCKED = new Error('55P03');
-  /** A batch with an item of a locked key fails; alone, such an item waits until it is let go. */
+  /** A batch with an item of a locked key fails; alone, such an item waits until the lock is released. */
   function lockedRow(...locked: string[]) {
     const batches: string[][] = [];
     const alone: string[] = [];
@@ -209,7 +209,7 @@ describe('isolation', () => {
     return { batches, alone, release, run, isolation };
   }
 
-  test('the other items of a batch are answered while one of them waits, and so are later batches', async () => {
+  test('an isolated item delays neither the other items of its batch nor later batches', async () => {
     const { batches, release, run, isolation } = lockedRow('x');
     const submit = batch(run, { ...OPTIONS, isolation });
     let isAnswered = false;
@@ -225,13 +225,13 @@ describe('isolation', () => {
     expect(batches).toEqual([['a', 'x', 'b'], ['c']]);
   });
 
-  test('items of a key that is isolated queue behind it in their order, and enter no batch', async () => {
+  test('further items of an isolated key queue behind it in order, and enter no batch', async () => {
     const { batches, alone, release, run, isolation } = lockedRow('x');
     const submit = batch(run, { ...OPTIONS, isolation });
     const answers = [submit('x1')];
-    await turns();
+    await ticks();
     answers.push(submit('x2'), submit('x3'), submit('a'));
-    await turns();
+    await ticks();
     expect(alone).toEqual(['x1']);
     expect(batches).toEqual([['x1'], ['a']]);
     release.resolve();
@@ -242,11 +242,11 @@ describe('isolation', () => {
     expect(batches).toEqual([['x1'], ['a'], ['x4']]);
   });
 
-  test('what waits behind an isolated item counts as waiting, and waits no longer than maxWaitMs', async () => {
+  test('items behind an isolated one count towards maxWaiting and expire after maxWaitMs', async () => {
     const { release, run, isolation } = lockedRow('x');
     const submit = batch(run, { ...OPTIONS, maxWaiting: 2, maxWaitMs: 20, isolation });
     const first = submit('x1');
-    await turns();
+    await ticks();
     const second = submit('x2').catch((error) => error);
     await expect(submit('x3')).rejects.toBeInstanceOf(Overloaded);
     await pause(30);
@@ -256,7 +256,7 @@ describe('isolation', () => {
     expect(await submit('a')).toBe('a');
   });
 
-  test('an isolated item that fails fails alone', async () => {
+  test('a failing isolated item fails alone', async () => {
     const { run, isolation } = lockedRow('x');
     const submit = batch(run, {
       ...OPTIONS,
@@ -276,7 +276,7 @@ describe('isolation', () => {
   });
 });
 
-test('however heavy the items are, no batch of several is heavier than maxBytes, and their order is kept', async () => {
+test('property: a batch of several items never exceeds maxBytes, and the order is kept', async () => {
   const bytes = fc.oneof(fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 300 }));
   const limits = fc.record({ maxItems: fc.integer({ min: 1, max: 8 }), maxBytes: fc.integer({ min: 1, max: 100 }) });
   await fc.assert(
@@ -287,14 +287,14 @@ test('however heavy the items are, no batch of several is heavier than maxBytes,
         const batches: { id: number; bytes: number }[][] = [];
         const run = async (items: { id: number; bytes: number }[]) => {
           batches.push(items);
-          await turns(1);
+          await ticks(1);
           return items.map((item) => item.id);
         };
         const submit = batch(run, { ...OPTIONS, maxItems, maxBytes, weigh: (item) => item.bytes });
         const answers: Promise<number>[] = [];
         for (const [id, arrival] of arrivals.entries()) {
           answers.push(submit({ id, bytes: arrival.bytes }));
-          await turns(arrival.pause);
+          await ticks(arrival.pause);
         }
         const ids = arrivals.map((_, id) => id);
         expect(await Promise.all(answers)).toEqual(ids);
@@ -303,7 +303,7 @@ test('however heavy the items are, no batch of several is heavier than maxBytes,
         for (const [index, items] of batches.entries()) {
           expect(items.length).toBeLessThanOrEqual(maxItems);
           if (items.length > 1) expect(heaviness(items)).toBeLessThanOrEqual(maxBytes);
-          // Without pauses everything waits together, and a batch ends only where the next item does not fit.
+          // Without pauses all items queue at once, and a batch ends only where the next item does not fit.
           const next = batches[index + 1]?.[0];
           if (next && arrivals.every((arrival) => arrival.pause === 0)) {
             expect(items.length === maxItems || heaviness([...items, next]) > maxBytes).toBe(true);
@@ -315,7 +315,7 @@ test('however heavy the items are, no batch of several is heavier than maxBytes,
   );
 });
 
-test('however items arrive and batches end, each item gets exactly its own answer', async () => {
+test('property: each item gets exactly its own result', async () => {
   const arrival = fc.record({ pause: fc.integer({ min: 0, max: 3 }), isBad: fc.boolean() });
   const limits = fc.record({ maxItems: fc.integer({ min: 1, max: 5 }), maxInFlight: fc.integer({ min: 1, max: 3 }) });
   await fc.assert(
@@ -330,7 +330,7 @@ test('however items arrive and batches end, each item gets exactly its own answe
         const run = async (items: { id: number; isBad: boolean }[]) => {
           mostInFlight = Math.max(mostInFlight, ++inFlight);
           mostItems = Math.max(mostItems, items.length);
-          await turns(delays.next().value);
+          await ticks(delays.next().value);
           inFlight--;
           if (items.some((item) => item.isBad)) throw new Error('a bad item');
           return items.map((item) => item.id);
@@ -339,7 +339,7 @@ test('however items arrive and batches end, each item gets exactly its own answe
         const outcomes: Promise<number | 'refused'>[] = [];
         for (const [id, { pause, isBad }] of arrivals.entries()) {
           outcomes.push(submit({ id, isBad }).catch(() => 'refused' as const));
-          await turns(pause);
+          await ticks(pause);
         }
         expect(await Promise.all(outcomes)).toEqual(arrivals.map(({ isBad }, id) => (isBad ? 'refused' : id)));
         expect(mostInFlight).toBeLessThanOrEqual(maxInFlight);

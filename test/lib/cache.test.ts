@@ -1,4 +1,4 @@
-/** A cache of what was read: how old and how many its entries may be, and what a change does to them. */
+/** The cache: the age and number of its entries, and invalidation. */
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cache, createCache } from '../../src/lib/cache.ts';
@@ -25,7 +25,7 @@ const readNothing = (key: string): Promise<string | undefined> =>
     return undefined;
   });
 
-test('a value is read once, and again when it is too old, however often it was asked for', async () => {
+test('a value is read once, and again after its maximum age, however often it is used', async () => {
   for (const at of [0, 2000, 4000, 4999]) {
     time = 1000 + at;
     expect(await read('a')).toBe('value of a');
@@ -36,7 +36,7 @@ test('a value is read once, and again when it is too old, however often it was a
   expect(reads).toEqual(['a', 'a']);
 });
 
-test('the age counts from the question, not from the answer', async () => {
+test('the age counts from the start of the read', async () => {
   await cache.get('a', async () => {
     time += 4000;
     return 'slowly';
@@ -46,7 +46,7 @@ test('the age counts from the question, not from the answer', async () => {
   expect(reads).toEqual(['a']);
 });
 
-test('that there is nothing is remembered for a shorter time, and until something changes', async () => {
+test('a miss is cached for a shorter time, and until the next invalidation', async () => {
   for (const at of [0, 999]) {
     time = 1000 + at;
     expect(await readNothing('a')).toBeUndefined();
@@ -59,7 +59,7 @@ test('that there is nothing is remembered for a shorter time, and until somethin
   expect(await read('a')).toBe('value of a');
 });
 
-test('requests at the same time share one read, and its failure; the next one reads again', async () => {
+test('concurrent requests share one read and its failure; the next request reads again', async () => {
   let calls = 0;
   const fail = async (): Promise<string> => {
     calls++;
@@ -71,7 +71,7 @@ test('requests at the same time share one read, and its failure; the next one re
   expect(await read('a')).toBe('value of a');
 });
 
-test('what was being read when a change was announced is neither remembered nor shared afterwards', async () => {
+test('a read that was in progress at an invalidation is neither cached nor shared', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const before = cache.get('a', () => promise);
   cache.forget(() => false);
@@ -82,7 +82,7 @@ test('what was being read when a change was announced is neither remembered nor 
   expect(await read('a', 'not read')).toBe('new');
 });
 
-test('only the values that a change concerns are forgotten', async () => {
+test('an invalidation removes only the matching values', async () => {
   await read('a');
   await read('b');
   cache.forget((value) => value === 'value of a');
@@ -95,7 +95,7 @@ test('only the values that a change concerns are forgotten', async () => {
   expect(reads).toEqual(['a', 'b', 'a', 'a', 'b']);
 });
 
-test('while it cannot be used, every request reads, and nothing of it is remembered', async () => {
+test('while the cache is not usable, every request reads, and nothing is cached', async () => {
   await read('a');
   isUsable = false;
   await read('a');
@@ -105,7 +105,7 @@ test('while it cannot be used, every request reads, and nothing of it is remembe
   expect(reads).toEqual(['a', 'a', 'b', 'b']);
 });
 
-test('keys without a value displace no values', async () => {
+test('cached misses displace no values', async () => {
   for (const key of ['a', 'b', 'c']) await read(key);
   for (let index = 0; index < 10; index++) await readNothing(`nothing ${index}`);
   reads = [];
@@ -113,7 +113,7 @@ test('keys without a value displace no values', async () => {
   expect(reads).toEqual([]);
 });
 
-test('whatever is asked for, the most recently used values are the ones that are remembered', async () => {
+test('property: the most recently used values stay cached', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }), async (asked) => {
       cache = createCache({ maxEntries: 3, maxAgeMs: 5000, maxMissAgeMs: 1000, now: () => time });

@@ -1,4 +1,4 @@
-/** Dates that repeat: months end where they end, nothing drifts, and a second reckoning by hand agrees. */
+/** Recurring dates: short months, no drift, and a second implementation that agrees. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { momentAfter, type Rhythm } from '../../src/lib/calendar.ts';
@@ -8,13 +8,13 @@ const at = (text: string): number => Date.parse(`${text}Z`);
 const written = (ms: number): string => new Date(ms).toISOString().slice(0, -1);
 const every = (length: number, unit: Rhythm['unit']): Rhythm => ({ unit, length });
 
-/** The days on which a rhythm falls after the day on which it begins, at noon. */
+/** The days of the first occurrences after a start at noon. */
 function daysAfter(first: string, rhythm: Rhythm, count: number, day = Number(first.slice(8))): string[] {
   const anchor = at(`${first}T12:00:00.000`);
   return Array.from({ length: count }, (_, n) => written(momentAfter(anchor, day, rhythm, n + 1)).slice(0, 10));
 }
 
-// The calendar a second time, without any date functions.
+// A second implementation of the calendar, without date functions.
 const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 const lengthOf = (year: number, month: number): number =>
   [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] as number;
@@ -32,7 +32,7 @@ const monthAfter = ({ year, month, day }: Day): Day =>
 const two = (n: number): string => String(n).padStart(2, '0');
 const textOf = ({ year, month, day }: Day): string => `${year}-${two(month)}-${two(day)}`;
 
-/** Walks the calendar by hand: day by day, or month by month and only then to the wanted day. */
+/** Steps through the calendar day by day, or month by month and then to the requested day. */
 function walk(first: Day, wanted: number, { unit, length }: Rhythm, intervals: number): Day {
   let day = first;
   if (unit === 'month') {
@@ -43,7 +43,7 @@ function walk(first: Day, wanted: number, { unit, length }: Rhythm, intervals: n
   return day;
 }
 
-describe('the end of a month shortens no other month', () => {
+describe('a short month does not shift later ones', () => {
   const THE_31ST = [
     '2027-02-28',
     '2027-03-31',
@@ -97,7 +97,7 @@ describe('the end of a month shortens no other month', () => {
   });
 });
 
-describe('a day of the month of its own', () => {
+describe('with day_of_month', () => {
   test.each<[string, number, string[]]>([
     ['2027-01-15', 1, ['2027-02-01', '2027-03-01', '2027-04-01']],
     ['2027-01-15', 15, ['2027-02-15', '2027-03-15', '2027-04-15']],
@@ -118,7 +118,7 @@ describe('a day of the month of its own', () => {
     },
   );
 
-  test.each<Rhythm['unit']>(['day', 'week'])('means nothing in a rhythm by %s', (unit) => {
+  test.each<Rhythm['unit']>(['day', 'week'])('is ignored for intervals of a %s', (unit) => {
     expect(daysAfter('2027-01-15', every(1, unit), 5, 31)).toEqual(daysAfter('2027-01-15', every(1, unit), 5));
   });
 });
@@ -160,7 +160,7 @@ test.each<Rhythm['unit']>(['day', 'week', 'month'])(
   },
 );
 
-describe('whatever the beginning, the day, the unit and the length', () => {
+describe('for any start, day, unit and length', () => {
   const SPAN = 230 * 365;
   const anchors = fc.integer({ min: 0, max: SPAN * DAY_MS }).map((ms) => at('1970-01-01T00:00:00.000') + ms);
   const days = fc.integer({ min: 1, max: 31 });
@@ -173,7 +173,7 @@ describe('whatever the beginning, the day, the unit and the length', () => {
     return { year, month, day };
   };
 
-  test('each moment is later than the one before', () => {
+  test('each date is later than the previous one', () => {
     fc.assert(
       fc.property(anchors, days, rhythms, fc.integer({ min: 0, max: 1200 }), (anchor, day, rhythm, n) => {
         expect(momentAfter(anchor, day, rhythm, n + 1)).toBeGreaterThan(momentAfter(anchor, day, rhythm, n));
@@ -181,7 +181,7 @@ describe('whatever the beginning, the day, the unit and the length', () => {
     );
   });
 
-  test('it is what walking the calendar by hand comes to', () => {
+  test('the second implementation has the same result', () => {
     fc.assert(
       fc.property(anchors, days, rhythms, fc.integer({ min: 0, max: 12 }), (anchor, day, rhythm, n) => {
         const moment = written(momentAfter(anchor, day, rhythm, n));
@@ -191,7 +191,7 @@ describe('whatever the beginning, the day, the unit and the length', () => {
     );
   });
 
-  test('in months it never leaves the month, and only a month that is too short has another day', () => {
+  test('a monthly date is never in another month, and only a short month changes the day', () => {
     const many = fc.integer({ min: 0, max: 1200 });
     fc.assert(
       fc.property(anchors, days, fc.integer({ min: 1, max: 12 }), many, (anchor, wanted, length, n) => {
@@ -203,7 +203,7 @@ describe('whatever the beginning, the day, the unit and the length', () => {
     );
   });
 
-  test('counting in two parts comes to the same as counting at once', () => {
+  test('counting in two steps has the same result as in one', () => {
     fc.assert(
       fc.property(anchors, days, rhythms, days, days, (anchor, day, rhythm, m, n) => {
         const halfway = momentAfter(anchor, day, rhythm, m);

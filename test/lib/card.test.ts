@@ -1,8 +1,8 @@
-/** Which texts hold a card number, and which only look so. */
+/** Which texts contain a card number, the masked form of a number, and expiry. */
 import { describe, expect, test } from 'vitest';
 import { cardNumberIn, hasNumber, isExpired, maskedNumber, networkOf } from '../../src/lib/card.ts';
 
-describe('a text holds a card number', () => {
+describe('a text contains a card number', () => {
   test.each([
     ['4111111111111111', '4111111111111111'],
     ['Paid with 4111111111111111.', '4111111111111111'],
@@ -25,14 +25,14 @@ describe('a text holds a card number', () => {
   test.each([
     '',
     'Two teapots',
-    // A wrong check digit, a length or first digits that no network uses.
+    // A wrong check digit, or a length or prefix that no network uses.
     '4111111111111112',
     '411111111111116',
     '41111111111111111',
     '1234567812345670',
     '2026010100000001',
     '0000000000000000',
-    // A part of something longer, or grouped as nobody writes a card.
+    // Part of something longer, or grouped unlike a card number.
     '84111111111111111',
     'A4111111111111111',
     '4111111111111111B',
@@ -52,7 +52,7 @@ test.each([
   ['Ada 1st of 2026', false],
   ['4111 1111 1111', true],
   ['Ada 4111111111111111', true],
-])('a name or a date with a number in it: %j', (text, has) => {
+])('a name or a date that contains a number: %j', (text, has) => {
   expect(hasNumber(text)).toBe(has);
 });
 
@@ -60,11 +60,11 @@ test.each([
   ['4111111111111111', '411111******1111', 'visa'],
   ['378282246310005', '378282*****0005', 'amex'],
   ['501800000009', '501800**0009', 'other'],
-])('%s is shown as %s', (digits, masked, network) => {
+])('%s is masked as %s', (digits, masked, network) => {
   expect([maskedNumber(digits), networkOf(digits)]).toEqual([masked, network]);
 });
 
-test('a card is good through its last month', () => {
+test('a card is valid until the end of its expiry month', () => {
   const at = (date: string) => isExpired('02', '2028', Date.parse(date));
   expect([at('2028-02-29T23:59:59.999Z'), at('2028-03-01T00:00:00Z')]).toEqual([false, true]);
 });

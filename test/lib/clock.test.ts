@@ -1,4 +1,4 @@
-/** The clock runs with real time, ahead of it for everybody, or ahead for one account. */
+/** The clock: real time, the global offset, the offsets of accounts, and synchronisation with the database. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClock, wireDate } from '../../src/lib/clock.ts';
 
@@ -8,20 +8,20 @@ beforeEach(() => void vi.useFakeTimers({ now: NOW }));
 afterEach(() => void vi.useRealTimers());
 
 describe('a clock', () => {
-  test('that nobody moved shows real time to everybody', () => {
+  test('without offsets shows real time', () => {
     const clock = createClock();
     expect([clock.now(), clock.now('a'), clock.offset(), clock.offset('a')]).toEqual([NOW, NOW, 0, 0]);
     vi.advanceTimersByTime(1500);
     expect(clock.now()).toBe(NOW + 1500);
   });
 
-  test('that was moved runs ahead for everybody', () => {
+  test('with a global offset is ahead for all accounts', () => {
     const clock = createClock();
     clock.set({ global: 60_000, accounts: new Map() });
     expect([clock.now(), clock.now('a'), clock.offset('a')]).toEqual([NOW + 60_000, NOW + 60_000, 60_000]);
   });
 
-  test('that was moved for one account runs ahead for it, on top of the offset for everybody', () => {
+  test('adds the offset of an account to the global one', () => {
     const clock = createClock();
     clock.set({
       global: 1000,
@@ -34,14 +34,14 @@ describe('a clock', () => {
     expect(clock.now('b')).toBe(NOW + 8000);
   });
 
-  test('takes over the offsets as they stand, not on top of earlier ones', () => {
+  test('replaces earlier offsets instead of adding to them', () => {
     const clock = createClock();
     clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
     clock.set({ global: 20, accounts: new Map() });
     expect([clock.offset(), clock.offset('a')]).toEqual([20, 20]);
   });
 
-  test('counts in monotonic time: a step of the machine’s clock changes nothing', () => {
+  test('counts in monotonic time: a step of the machine’s clock has no effect', () => {
     const clock = createClock();
     vi.setSystemTime(NOW + 30_000);
     expect(clock.now()).toBe(NOW);
@@ -50,7 +50,7 @@ describe('a clock', () => {
   });
 });
 
-test('a clock knows whether it was moved just now, and not only read again', () => {
+test('a clock reports a recent change of its offsets, but not a read without a change', () => {
   const clock = createClock();
   const offsets = { global: 1000, accounts: new Map([['a', 500]]) };
   expect(clock.wasMovedWithin(1000)).toBe(false);
@@ -63,7 +63,7 @@ test('a clock knows whether it was moved just now, and not only read again', () 
   expect(clock.wasMovedWithin(1000)).toBe(true);
 });
 
-describe('a clock that follows another', () => {
+describe('a synchronised clock', () => {
   const AHEAD = NOW + 30_000;
   const reading = (at: number, tookMs: number) => {
     const before = performance.now();
@@ -71,23 +71,23 @@ describe('a clock that follows another', () => {
     return { at, before, after: performance.now() };
   };
 
-  test('shows its time, and is never behind it', () => {
+  test('shows the reference time, and is never behind it', () => {
     const clock = createClock();
     clock.synchronise(reading(AHEAD, 4));
-    // The other clock showed AHEAD at some moment of those 4 ms.
+    // The reference clock showed AHEAD at some moment of those 4 ms.
     expect(clock.now()).toBe(AHEAD + 4);
     vi.advanceTimersByTime(1000);
     expect(clock.now()).toBe(AHEAD + 1004);
   });
 
-  test('keeps an exact reading rather than one that took long', () => {
+  test('keeps an exact reading instead of a slow one', () => {
     const clock = createClock();
     clock.synchronise(reading(AHEAD, 1));
     clock.synchronise(reading(AHEAD + 1, 3000));
     expect(clock.now()).toBe(AHEAD + 3001);
   });
 
-  test('prefers a newer reading once the old one may have drifted as far', () => {
+  test('prefers a newer reading once the drift of the old one may be as large', () => {
     const clock = createClock();
     clock.synchronise(reading(AHEAD, 1));
     vi.advanceTimersByTime(60_000);
@@ -95,7 +95,7 @@ describe('a clock that follows another', () => {
     expect(clock.now()).toBe(AHEAD + 60_106);
   });
 
-  test('adds the offsets of the sandbox to its time', () => {
+  test('adds the sandbox offsets', () => {
     const clock = createClock();
     clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
     clock.synchronise(reading(AHEAD, 0));
@@ -108,6 +108,6 @@ test.each<[number, string]>([
   [Date.UTC(2026, 0, 31, 23, 59, 59, 999), '2026-01-31 23:59:59'],
   [Date.UTC(2028, 1, 29), '2028-02-29 00:00:00'],
   [Date.UTC(2099, 11, 31, 12, 5, 9), '2099-12-31 12:05:09'],
-])('the moment %i is written %s, in UTC', (ms, text) => {
+])('formats %i as %s in UTC', (ms, text) => {
   expect(wireDate(ms)).toBe(text);
 });

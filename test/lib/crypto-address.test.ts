@@ -1,4 +1,4 @@
-/** Checks the addresses on published vectors, on every mistake of one character, and on addresses of other networks. */
+/** Blockchain addresses: published vectors, every single-character error, and addresses of other networks. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
@@ -47,17 +47,17 @@ const RIGHT: Record<Network, string[]> = {
 
 const rightCases = NETWORKS.flatMap((network) => RIGHT[network].map((address) => [network, address] as const));
 
-test.each(rightCases)('%s has the address %s', (network, address) => {
+test.each(rightCases)('%s accepts %s', (network, address) => {
   expect(isCryptoAddress(network, address)).toBe(true);
 });
 
-test.each(rightCases)('on other networks than %s nobody has %s', (network, address) => {
+test.each(rightCases)('networks other than %s refuse %s', (network, address) => {
   const others = NETWORKS.filter((other) => !RIGHT[other].includes(address));
   expect(others).not.toContain(network);
   for (const other of others) expect(isCryptoAddress(other, address), other).toBe(false);
 });
 
-test.each(rightCases)('%s: %s does not survive anything before, after or taken away', (network, address) => {
+test.each(rightCases)('%s: %s with characters added or removed is refused', (network, address) => {
   const spoilt = [` ${address}`, `${address} `, `${address}\n`, `${address}\0`, address.slice(0, -1), address.slice(1)];
   for (const wrong of spoilt) expect(isCryptoAddress(network, wrong), JSON.stringify(wrong)).toBe(false);
 });
@@ -74,7 +74,7 @@ test.each([
   ...TRX.map((address) => ['TRX', address, BASE58, 0] as const),
   ...BTC_SEGWIT.map((address) => ['BTC', address, BECH32, 3] as const),
   ...EIP55.map((address) => ['ETH', address, '0123456789abcdefABCDEF', 2] as const),
-])('%s: no other address is one character away from %s', (network, address, alphabet, from) => {
+])('%s: %s with one changed character is refused', (network, address, alphabet, from) => {
   const changed = withOneCharacterChanged(address, alphabet, from);
   expect(changed.filter((other) => isCryptoAddress(network, other))).toEqual([]);
 });
@@ -105,7 +105,7 @@ test.each([
   expect(isCryptoAddress('BTC', address)).toBe(false);
 });
 
-test('BTC takes a witness program only in the encoding and length of its version', () => {
+test('BTC accepts a witness program only in the encoding and length of its version', () => {
   const codecs = { bech32, bech32m };
   const right = [];
   for (const [name, codec] of Object.entries(codecs)) {
@@ -127,7 +127,7 @@ test('BTC refuses padding that is not zero', () => {
 
 const base58check = createBase58check(sha256);
 
-test('only the version bytes of the network are taken, and only with twenty bytes behind them', () => {
+test('accepts only the version bytes of the network, followed by twenty bytes', () => {
   const versions = Array.from({ length: 256 }, (_, version) => version);
   const accepted = (network: Network, length: number) =>
     versions.filter((version) =>
@@ -138,7 +138,7 @@ test('only the version bytes of the network are taken, and only with twenty byte
   for (const length of [0, 19, 21, 32]) expect([...accepted('BTC', length), ...accepted('TRX', length)]).toEqual([]);
 });
 
-test('every hash of twenty bytes has its addresses', () => {
+test('accepts the addresses of every hash of twenty bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (hash) => {
       const withVersion = (version: number) => base58check.encode(Uint8Array.of(version, ...hash));

@@ -1,11 +1,11 @@
-/** A deadline aborts what is under way, and says no to what would begin too late. */
+/** A deadline aborts a running call, and prevents a late start. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Deadline } from '../../src/lib/deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('its signal aborts at the end, and not before', () => {
+test('the signal aborts at the deadline, and not before', () => {
   const { signal } = new Deadline(1000);
   vi.advanceTimersByTime(999);
   expect(signal.aborted).toBe(false);
@@ -13,7 +13,7 @@ test('its signal aborts at the end, and not before', () => {
   expect(signal.aborted).toBe(true);
 });
 
-test('a signal that is asked for late still aborts at the end', () => {
+test('a signal that is first used later still aborts at the deadline', () => {
   const deadline = new Deadline(1000);
   vi.advanceTimersByTime(900);
   const { signal } = deadline;
@@ -21,7 +21,7 @@ test('a signal that is asked for late still aborts at the end', () => {
   expect(signal.aborted).toBe(true);
 });
 
-test('after the call has ended nothing is aborted, and no timer is left', () => {
+test('after the call has ended nothing is aborted, and no timer remains', () => {
   const deadline = new Deadline(1000);
   const { signal } = deadline;
   deadline.clear();
@@ -30,19 +30,19 @@ test('after the call has ended nothing is aborted, and no timer is left', () => 
   expect(signal.aborted).toBe(false);
 });
 
-test('a call may begin while enough time is left for its answer', () => {
+test('a call may begin while enough time is left for its response', () => {
   const deadline = new Deadline(1000, 300);
   vi.advanceTimersByTime(699);
   expect([deadline.mayBegin, deadline.begin(), deadline.hasBegun]).toEqual([true, true, true]);
 });
 
-test('one that would have less does not begin', () => {
+test('a call with too little time left may not begin', () => {
   const deadline = new Deadline(1000, 300);
   vi.advanceTimersByTime(700);
   expect([deadline.mayBegin, deadline.begin(), deadline.hasBegun]).toEqual([false, false, false]);
 });
 
-test('a deadline in the past lets nothing begin', () => {
+test('after the deadline no call may begin', () => {
   const deadline = new Deadline(-5000);
   expect([deadline.leftMs, deadline.begin()]).toEqual([0, false]);
 });

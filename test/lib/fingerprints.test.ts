@@ -1,4 +1,4 @@
-/** Marks and digests are the same each time, and nobody else can make them. */
+/** Keyed tags and digests are deterministic, and cannot be forged. */
 import { expect, test } from 'vitest';
 import { createFingerprints } from '../../src/lib/fingerprints.ts';
 import { createSeal, newMasterKey } from '../../src/lib/seal.ts';
@@ -9,7 +9,7 @@ const others = createFingerprints(createSeal(newMasterKey()).derive);
 
 const tag = fingerprints.tag('payment-1', 'payer link');
 
-test('a mark is 128 bits in letters that an address may contain, the same each time', () => {
+test('a tag has 128 bits in URL-safe characters and is deterministic', () => {
   expect(tag).toMatch(/^[\w-]{22}$/);
   expect(fingerprints.tag('payment-1', 'payer link')).toBe(tag);
   expect(fingerprints.isTag(tag, 'payment-1', 'payer link')).toBe(true);
@@ -40,7 +40,7 @@ test('every flipped bit is refused', () => {
   }
 });
 
-test('a digest is 256 bits, the same each time, and another for another text, purpose or secret', () => {
+test('a digest has 256 bits, is deterministic, and depends on the text, the purpose and the secret', () => {
   const digest = fingerprints.digest('content', 'fingerprint');
   expect(digest).toMatch(/^[0-9a-f]{64}$/);
   expect(createFingerprints(derive).digest('content', 'fingerprint')).toBe(digest);

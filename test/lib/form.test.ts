@@ -1,4 +1,4 @@
-/** Forms are read strictly: what was sent arrives under its name, and what is broken is named. */
+/** The strict form parser: values arrive under their names, and malformed input is reported. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { entriesBelow, type Form, readMultipart, readUrlEncoded } from '../../src/lib/form.ts';
@@ -55,7 +55,7 @@ describe('a url-encoded form', () => {
     expect(form.problems).toEqual([]);
   });
 
-  test('whatever the standard encoder writes is read back', () => {
+  test('property: parses what the standard encoder writes', () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[[\]\0]/.test(text));
     const value = fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed() && !text.includes('\0'));
     const pairs = fc.uniqueArray(fc.tuple(name, value), { maxLength: 10, selector: ([key]) => key });
@@ -68,7 +68,7 @@ describe('a url-encoded form', () => {
     );
   });
 
-  test('arbitrary bytes never throw', () => {
+  test('property: arbitrary bytes never throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(readUrlEncoded(Buffer.from(bytes), LIMITS).problems).toBeInstanceOf(Array);
@@ -110,20 +110,20 @@ describe('a url-encoded form', () => {
     expect(read(body).problems).toEqual([{ field, sentence }]);
   });
 
-  test('three levels are not too deep', () => {
+  test('accepts three levels of nesting', () => {
     expect(read('p[a][b][c]=1').problems).toEqual([]);
   });
 
-  test('bytes that are not UTF-8 are named once', () => {
+  test('bytes that are not UTF-8 are reported once', () => {
     const form = readUrlEncoded(Buffer.from([0x61, 0x3d, 0xff, 0xfe]), LIMITS);
     expect(form.problems).toEqual([{ field: 'body', sentence: 'The body should be UTF-8.' }]);
   });
 
-  test('a broken value is kept as sent, so that the field counts as sent', () => {
+  test('a malformed value is kept as sent, so that the field is not missing', () => {
     expect(valuesOf(read('a=%zz'))).toEqual([['a', '%zz']]);
   });
 
-  test('ten fields are enough, the eleventh is one too many, and all the others are read', () => {
+  test('accepts ten fields, refuses the eleventh, and still reads the first ten', () => {
     const body = (count: number) => Array.from({ length: count }, (_, at) => `f${at}=${at}`).join('&');
     expect(read(body(10)).problems).toEqual([]);
     const form = read(body(11));
@@ -139,7 +139,7 @@ describe('a url-encoded form', () => {
     });
   });
 
-  test('nothing behind the most fields is decoded', () => {
+  test('decodes nothing after the maximum number of fields', () => {
     const decode = vi.spyOn(globalThis, 'decodeURIComponent');
     try {
       const form = read('%=%&'.repeat(100_000));
@@ -151,12 +151,12 @@ describe('a url-encoded form', () => {
     }
   });
 
-  test('a pair behind the last field that is allowed counts, empty pairs do not', () => {
+  test('a pair after the last allowed field counts, empty pairs do not', () => {
     expect(read(`${'&'.repeat(1000)}a=1${'&'.repeat(1000)}`).problems).toEqual([]);
     expect(read(`${Array.from({ length: 10 }, (_, at) => `f${at}=1`).join('&')}&&&`).problems).toEqual([]);
   });
 
-  test('entries of a list are numbered and none replaces another', () => {
+  test('list entries get an index, and none replaces another', () => {
     expect(valuesOf(read('p[]=a&q[x][]=b&p[]=c&q[x][]=d'))).toEqual([
       ['p[0]', 'a'],
       ['q[x][0]', 'b'],
@@ -174,7 +174,7 @@ describe('a multipart form', () => {
     readMultipart(typeof body === 'string' ? Buffer.from(body) : Buffer.from(body), type, LIMITS);
   const BROKEN = { field: 'body', sentence: 'The body is not valid multipart/form-data.' };
 
-  test('names and values arrive raw: plus, percent, ampersand, line breaks, UTF-8', async () => {
+  test('names and values are not decoded: plus, percent, ampersand, line breaks, UTF-8', async () => {
     const sent: [string, string][] = [
       ['a', '1+1=2 & 100%'],
       ['order description', 'Crème brûlée 🛒'],
@@ -188,7 +188,7 @@ describe('a multipart form', () => {
     expect(form.problems).toEqual([]);
   });
 
-  test('what the standard encoder writes is read back', async () => {
+  test('parses what the standard encoder writes', async () => {
     const data = new FormData();
     data.set('a', 'b');
     data.set('č', '🛒');
@@ -232,7 +232,7 @@ describe('a multipart form', () => {
       'more text on the line of the boundary',
       '--Bee\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n',
     ],
-  ])('%s is not dropped but refused', async (_, body) => {
+  ])('%s is refused, not dropped', async (_, body) => {
     expect((await readParts(body)).problems).toEqual([BROKEN]);
   });
 
@@ -241,14 +241,14 @@ describe('a multipart form', () => {
     ['capitals', 'FORM-DATA; NAME="a"'],
     ['other parameters', 'form-data; x=y; name="a"; z="; filename=1"'],
     ['no space', 'form-data;name="a"'],
-  ])('%s in the disposition is fine, and so are other headers', async (_, disposition) => {
+  ])('accepts %s in the disposition, and other headers', async (_, disposition) => {
     const headers = `content-length: 1\r\ncontent-disposition: ${disposition}\r\nContent-Type: text/plain; charset=utf-16le`;
     const form = await readParts(`--B\r\n${headers}\r\n\r\nč\r\n--B--`);
     expect(valuesOf(form)).toEqual([['a', 'č']]);
     expect(form.problems).toEqual([]);
   });
 
-  test('quotes in a name may be escaped, and the boundary may be quoted', async () => {
+  test('accepts escaped quotes in a name, and a quoted boundary', async () => {
     const form = await readParts(
       `${part('a\\"b\\\\c', '1').replace('--B', '--B c')}--B c--`,
       'multipart/form-data; boundary="B c"; x=y',
@@ -256,7 +256,7 @@ describe('a multipart form', () => {
     expect(valuesOf(form)).toEqual([['a"b\\c', '1']]);
   });
 
-  test('a file is refused by its name, also a large one and one that is cut off', async () => {
+  test('a file is refused and named, also a large or truncated one', async () => {
     const sentence = 'This value should be a text, not a file.';
     const file = (value: string) => part('a', value, '; filename="x.txt"');
     expect((await readParts(`${file('1')}--B--\r\n`)).problems).toEqual([{ field: 'a', sentence }]);
@@ -267,7 +267,7 @@ describe('a multipart form', () => {
     expect(many.problems.at(-1)?.sentence).toBe('The form has too many fields. It should have 10 or less.');
   });
 
-  test('the rules of values hold as in the other form', async () => {
+  test('applies the same rules to values as the url-encoded form', async () => {
     expect((await readParts(`${part('a', '1')}${part('a', '2')}--B--\r\n`)).problems).toEqual([
       { field: 'a', sentence: 'This value should be sent once.' },
     ]);
@@ -283,7 +283,7 @@ describe('a multipart form', () => {
     expect((await readParts(invalid)).problems).toEqual([{ field: 'body', sentence: 'The body should be UTF-8.' }]);
   });
 
-  test('whatever is cut out of a form, it never throws and invents no field', () => {
+  test('property: a damaged form never throws and yields no other fields', () => {
     const whole = `${part('a', '1')}${part('f', 'x', '; filename="y"')}${part('č', '🛒')}--B--\r\n`;
     fc.assert(
       fc.property(fc.nat(whole.length), fc.nat(60), (start, length) => {
@@ -294,7 +294,7 @@ describe('a multipart form', () => {
     );
   });
 
-  test('the parts behind the most fields are not read', () => {
+  test('the parts after the maximum number of fields are not read', () => {
     const slice = vi.spyOn(String.prototype, 'slice');
     const split = vi.spyOn(String.prototype, 'split');
     try {
@@ -308,7 +308,7 @@ describe('a multipart form', () => {
     }
   });
 
-  // What is quadratic, or costs an exception per pair, exceeds the time limit of a test by far.
+  // A quadratic algorithm, or one exception per pair, would exceed the time limit of the test.
   test.each([
     '%=%&',
     '%&',
@@ -324,7 +324,7 @@ describe('a multipart form', () => {
     'a\r\n',
     part('a', '1'),
     part('a', '1', '; filename="x"'),
-  ])('6 MiB of %j are read with bounded effort', (worst) => {
+  ])('6 MiB of %j are parsed within the time limit', (worst) => {
     const most = { fields: 200, depth: 3 };
     const body = Buffer.from(worst.repeat(Math.ceil((6 * 1024 * 1024) / worst.length)));
     const head = Buffer.from('--B\r\ncontent-disposition: form-data; name="a"\r\n');
@@ -335,7 +335,7 @@ describe('a multipart form', () => {
     }
   });
 
-  test('64 KiB of the worst text are read in no time', () => {
+  test('64 KiB of the worst text are parsed quickly', () => {
     const started = performance.now();
     for (const worst of [
       '--B',

@@ -1,4 +1,4 @@
-/** The request hash against vectors that other tools computed, and what it must not accept. */
+/** The request hash: vectors computed by other tools, and hashes that must be refused. */
 import { expect, test } from 'vitest';
 import { isWireHash, wireHash } from '../../src/lib/hash.ts';
 import vectors from '../../vectors/hash.json' with { type: 'json' };
@@ -25,7 +25,7 @@ test.each(canonical)('$note', ({ fields, password, hash }) => {
   expect(isWireHash(hash, fields, [password])).toBe(true);
 });
 
-test.each(accepted)('accepted as well: $note', ({ fields, password, hash }) => {
+test.each(accepted)('also accepted: $note', ({ fields, password, hash }) => {
   expect(isWireHash(hash, fields, [password])).toBe(true);
   expect(wireHash(fields, password)).not.toBe(hash);
 });
@@ -33,12 +33,12 @@ test.each(accepted)('accepted as well: $note', ({ fields, password, hash }) => {
 const FIELDS = ['order-1001', '10.00', 'USD', 'Test order'];
 const HASH = '82b3d0dfa28a7b62268243abb19e2b514539a2fe';
 
-test('hex is accepted in either case', () => {
+test('accepts hex in upper and lower case', () => {
   expect(isWireHash(HASH.toUpperCase(), FIELDS, ['Secret123'])).toBe(true);
   expect(isWireHash('82B3d0dfa28a7b62268243abb19e2b514539a2fe', FIELDS, ['Secret123'])).toBe(true);
 });
 
-test('one of several passwords is enough, wherever it stands', () => {
+test('accepts the hash of any one of several passwords', () => {
   expect(isWireHash(HASH, FIELDS, ['Secret123', 'another'])).toBe(true);
   expect(isWireHash(HASH, FIELDS, ['another', 'Secret123'])).toBe(true);
   expect(isWireHash(HASH, FIELDS, ['another', 'third'])).toBe(false);
@@ -62,11 +62,11 @@ test.each([
   ['without upper-casing', 'ed717b6b5860ef8424b0464b62343eb3c3e759b9'],
   ['with the password first', '4d224a4a0b22533a8ad6a6dd34952b44c431a384'],
   ['over the bytes of the MD5 instead of its hex text', '373bde76996ce2bb9c0f7d43335c2ca41bddef28'],
-])('a hash made %s is wrong', (_, given) => {
+])('refuses a hash computed %s', (_, given) => {
   expect(isWireHash(given, FIELDS, ['Secret123'])).toBe(false);
 });
 
-test('by the rule of the interface the seams between fields and the case of letters are not covered', () => {
+test('as specified, the hash covers neither the boundaries of fields nor the case of letters', () => {
   expect(isWireHash(HASH, ['order-10011', '0.00', 'USD', 'Test order'], ['Secret123'])).toBe(true);
   expect(isWireHash(HASH, ['ORDER-1001', '10.00', 'usd', 'test ORDER'], ['Secret123'])).toBe(true);
 });

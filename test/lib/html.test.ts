@@ -1,4 +1,4 @@
-/** Whatever a value says, it stays text: it can open no tag, end no attribute, and is escaped once. */
+/** HTML templates: a value cannot open a tag or end an attribute, and is escaped once. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Html, html } from '../../src/lib/html.ts';
@@ -8,7 +8,7 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', ';', '/', 'script', 'amp', 'lt', ' ', '=', '`') }),
 );
 
-/** What a browser shows for an escaped text, written apart from the code that escapes. */
+/** Unescapes a text as a browser does, independently of the code under test. */
 const NAMED: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 const shown = (escaped: string): string => escaped.replace(/&(lt|gt|quot|#39|amp);/g, (_, name) => NAMED[name] ?? '');
 
@@ -26,7 +26,7 @@ describe('a value', () => {
     expect(String(html`${value}`)).toBe(written);
   });
 
-  test('no character that means something in a page survives, and all of the text does', () => {
+  test('property: every special character is escaped, and the text is preserved', () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const written = String(html`${value}`);
@@ -37,7 +37,7 @@ describe('a value', () => {
     );
   });
 
-  test('cannot leave the quotes of its attribute, nor the place between two tags', () => {
+  test('cannot leave its attribute or element', () => {
     fc.assert(
       fc.property(anyText, anyText, (title, body) => {
         const written = String(html`<p title="${title}">${body}</p>`);
@@ -60,13 +60,13 @@ describe('a value', () => {
   });
 });
 
-describe('a piece of a page', () => {
-  test('is put into another one as it is', () => {
+describe('HTML from a template', () => {
+  test('is inserted into another one unchanged', () => {
     const inner = html`<b>${'<i>'}</b>`;
     expect(String(html`<p>${inner}</p>`)).toBe('<p><b>&lt;i&gt;</b></p>');
   });
 
-  test('however deep it is nested, its values are escaped once', () => {
+  test('escapes its values once at any depth of nesting', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 8 }), (value, depth) => {
         let piece = html`${value}`;
@@ -76,12 +76,12 @@ describe('a piece of a page', () => {
     );
   });
 
-  test('a list of values and pieces is written without anything between them', () => {
+  test('a list of values and HTML is written without separators', () => {
     expect(String(html`(${['<', html`<br>`, ['&', html`<hr>`], 3, false]})`)).toBe('(&lt;<br>&amp;<hr>3)');
     expect(String(html`(${[]})`)).toBe('()');
   });
 
-  test('cannot be made by an object that only looks like one', () => {
+  test('cannot be imitated by another object', () => {
     const impostor = { toString: () => '<script>' } as unknown as string;
     expect(String(html`${impostor}`)).toBe('&lt;script&gt;');
     expect(Object.keys(new Html('<b>'))).toEqual([]);
@@ -89,7 +89,7 @@ describe('a piece of a page', () => {
   });
 });
 
-test('the fixed parts of a template are left alone', () => {
+test('the fixed parts of a template are not escaped', () => {
   expect(String(html`<!doctype html><a href="/?a=1&amp;b=2">'</a>`)).toBe(
     `<!doctype html><a href="/?a=1&amp;b=2">'</a>`,
   );

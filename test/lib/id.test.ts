@@ -1,16 +1,16 @@
-/** Identifiers are UUIDs of version 7 that never repeat and always sort in the order of their making. */
+/** Ids are UUIDs of version 7 that never repeat and sort in order of creation. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { isUuid, newId, newSecret } from '../../src/lib/id.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('version, variant and time stand where RFC 9562 puts them', () => {
+test('version, variant and time are where RFC 9562 puts them', () => {
   const before = Date.now();
   const id = newId();
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   expect(time).toBeGreaterThanOrEqual(before);
-  // Many ids in one millisecond borrow from the next ones, never more than a few.
+  // Many ids in one millisecond use up the next few milliseconds.
   expect(time).toBeLessThanOrEqual(Date.now() + 5);
 });
 
@@ -28,7 +28,7 @@ test('ids keep increasing when the clock of the machine is set back', () => {
   expect(after > before).toBe(true);
 });
 
-test('the chance in an id is chance', () => {
+test('the random part of an id is random', () => {
   const tails = Array.from({ length: 2000 }, () => newId().slice(19));
   expect(new Set(tails).size).toBe(2000);
   for (const variant of ['8', '9', 'a', 'b']) expect(tails.some((tail) => tail[0] === variant)).toBe(true);
@@ -55,7 +55,7 @@ test.each<[string, boolean]>([
   expect(isUuid(text)).toBe(expected);
 });
 
-test('secrets are hex of at least 128 bits and never the same', () => {
+test('secrets are hex of at least 128 bits and never repeat', () => {
   expect(newSecret()).toMatch(/^[0-9a-f]{32}$/);
   expect(newSecret(24)).toMatch(/^[0-9a-f]{48}$/);
   expect(new Set(Array.from({ length: 1000 }, () => newSecret())).size).toBe(1000);

@@ -1,4 +1,4 @@
-/** Checks the identifiers on known values, on every mistake of one digit, and on text that is nothing of the kind. */
+/** Identifier checks: known values, every single-digit error, and unrelated text. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ import {
 const DIGITS = [...'0123456789'];
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
-/** Every text that differs from the given one in exactly one character of the alphabet. */
+/** Every text that differs from the original in exactly one character of the alphabet. */
 const withOneChanged = (value: string, alphabet: readonly string[]): string[] =>
   [...value].flatMap((old, at) =>
     alphabet.includes(old)
@@ -279,11 +279,11 @@ test.each(cases(WRONG))('%s refuses %j', (name, value) => {
   expect(CHECKS[name](value)).toBe(false);
 });
 
-test.each(Object.entries(CHECKS))('%s refuses what is nothing of the kind', (_, check) => {
+test.each(Object.entries(CHECKS))('%s refuses unrelated text', (_, check) => {
   for (const value of EVERYWHERE_WRONG) expect(check(value), JSON.stringify(value)).toBe(false);
 });
 
-test.each(cases(RIGHT))('%s refuses %j with a blank or a line end around it', (name, value) => {
+test.each(cases(RIGHT))('%s refuses %j with a leading or trailing space or line break', (name, value) => {
   for (const wrong of [` ${value}`, `${value} `, `${value}\n`, `\n${value}`, `${value}\0`]) {
     expect(CHECKS[name](wrong), JSON.stringify(wrong)).toBe(false);
   }
@@ -297,7 +297,7 @@ test.each(cases(RIGHT).filter(([name, value]) => name !== 'isEmail' && /\d/.test
   },
 );
 
-test.each(Object.entries(CHECKS))('%s judges very long text quickly', (name, check) => {
+test.each(Object.entries(CHECKS))('%s checks very long text quickly', (name, check) => {
   const million = 1 << 20;
   const began = performance.now();
   for (const long of ['1', ' ', '*', 'a@', 'a.', '1-', '=', 'X '].map((piece) => piece.repeat(million))) {
@@ -307,7 +307,7 @@ test.each(Object.entries(CHECKS))('%s judges very long text quickly', (name, che
   expect(performance.now() - began).toBeLessThan(2000);
 });
 
-// The schemes below see every change of one digit: their weights share no factor with the modulus.
+// The schemes below detect every changed digit, because their weights share no factor with the modulus.
 test.each(cases({ isAbaRoutingNumber: RIGHT.isAbaRoutingNumber, isClabe: RIGHT.isClabe, isIban: RIGHT.isIban }))(
   '%s sees every changed digit of %s',
   (name, value) => {
@@ -315,11 +315,11 @@ test.each(cases({ isAbaRoutingNumber: RIGHT.isAbaRoutingNumber, isClabe: RIGHT.i
   },
 );
 
-test.each(RIGHT.isIban)('isIban sees every changed letter of %s', (value) => {
+test.each(RIGHT.isIban)('isIban detects every changed letter of %s', (value) => {
   expect(withOneChanged(value, LETTERS).filter(isIban)).toEqual([]);
 });
 
-test('exactly one control digit completes an account number', () => {
+test('exactly one check digit completes an account number', () => {
   fc.assert(fc.property(digits(17), (head) => DIGITS.filter((control) => isClabe(head + control)).length === 1));
   fc.assert(
     fc.property(
@@ -330,31 +330,31 @@ test('exactly one control digit completes an account number', () => {
   fc.assert(fc.property(digits(10), (head) => DIGITS.filter((control) => isCuil(head + control)).length === 1));
 });
 
-test('exactly one pair of control digits completes a CPF', () => {
+test('exactly one pair of check digits completes a CPF', () => {
   const heads = digits(9).filter((head) => !/^(\d)\1+$/.test(head));
   const pairs = DIGITS.flatMap((first) => DIGITS.map((second) => first + second));
   fc.assert(fc.property(heads, (head) => pairs.filter((pair) => isCpf(head + pair)).length === 1));
 });
 
-test('isCuil sees every changed digit, unless the remainders 10 and 9 share the control digit 9', () => {
+test('isCuil detects every changed digit, unless the remainders 10 and 9 share the check digit 9', () => {
   const right = digits(10).map((head) => head + DIGITS.find((control) => isCuil(head + control)));
   fc.assert(fc.property(right, (value) => value.endsWith('9') || !withOneDigitChanged(value).some(isCuil)));
   expect(isCuil('33693450239') && isCuil('30693450239')).toBe(true);
 });
 
-test('isCpf sees every changed digit, unless the remainders 10 and 0 share the control digit 0', () => {
+test('isCpf detects every changed digit, unless the remainders 10 and 0 share the check digit 0', () => {
   for (const value of ['11144477735', '52998224725', '00000000191']) {
     expect(withOneDigitChanged(value).filter(isCpf)).toEqual([]);
   }
   expect(withOneDigitChanged('12345678909').filter(isCpf)).toEqual(['22345678909']);
 });
 
-// The weights 18 to 2 share factors with the modulus 10, so that some changes weigh nothing. These are all of them that
-// leave a real date. A changed control digit is always seen.
+// The weights 18 to 2 share factors with the modulus 10, so some changes are not detected. These are all of them that
+// result in a real date. A changed check digit is always detected.
 test.each([
   ['HEGG560427MVZRRL04', ['HEGG060427MVZRRL04', 'HEGG560407MVZRRL04', 'HEGG560417MVZRRL04', 'HEGG560427MVZRRL54']],
   ['BOXW310820HNERXN09', ['BOXW810820HNERXN09', 'BOXW310810HNERXN09', 'BOXW310830HNERXN09', 'BOXW310820HNERXN59']],
-])('isCurp sees every changed digit of %s but the ones that weigh nothing', (value, unseen) => {
+])('isCurp detects every changed digit of %s except these', (value, unseen) => {
   expect(withOneDigitChanged(value).filter(isCurp)).toEqual(unseen);
 });
 
@@ -385,7 +385,7 @@ test.each([
   ['Ñ, which is written X', 'HEÑG560427MVZRRL0'],
   ['a long s, whose capital is S', 'HEGG560427MſPRRL0'],
   ['a dotless i, whose capital is I', 'HEGı560427MVZRRL0'],
-])('isCurp refuses %s, whatever the control digit', (_, head) => {
+])('isCurp refuses %s with any check digit', (_, head) => {
   expect(hasControlDigit(head)).toBe(false);
 });
 
@@ -411,7 +411,7 @@ test.each([
   expect(isBban(value, country)).toBe(expected);
 });
 
-test('every encoding is base64, and only with its whole padding', () => {
+test('accepts every base64 encoding, and only with complete padding', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
       const encoded = Buffer.from(bytes).toString('base64');
@@ -420,19 +420,19 @@ test('every encoding is base64, and only with its whole padding', () => {
   );
 });
 
-test('isBase64 judges megabytes, right or wrong', () => {
+test('isBase64 checks megabytes of valid and invalid text', () => {
   const megabytes = Buffer.alloc(3 << 20, 'image').toString('base64');
   expect(isBase64(megabytes)).toBe(true);
   expect(isBase64(`${megabytes.slice(0, -1)}*`)).toBe(false);
   expect(isBase64('='.repeat(4 << 20))).toBe(false);
 });
 
-test('every moment that a clock can tell is accepted', () => {
+test('accepts every timestamp that JavaScript writes', () => {
   const moments = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
   fc.assert(fc.property(moments, (moment) => isUtcMoment(moment.toISOString())));
 });
 
-test('a card number is masked only if at least four digits are hidden', () => {
+test('a masked card number hides at least four digits', () => {
   const shown = fc.tuple(
     fc.integer({ min: 0, max: 10 }),
     fc.integer({ min: 0, max: 10 }),

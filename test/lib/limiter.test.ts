@@ -1,12 +1,12 @@
-/** A limiter runs so many calls at a time, lets so many wait in their order, and begins none too late. */
-import { setImmediate as turn } from 'node:timers/promises';
+/** The limiter bounds concurrency and its queue, keeps the order, and starts no call too late. */
+import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Deadline } from '../../src/lib/deadline.ts';
 import { createLimiter, NotBegun } from '../../src/lib/limiter.ts';
 
 const soon = (): Deadline => new Deadline(60_000);
 
-/** Calls that end when they are told to. */
+/** Calls that end when the test ends them. */
 function calls() {
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -20,25 +20,25 @@ function calls() {
 }
 
 describe('a limiter', () => {
-  test('runs as many as it may; the others follow in the order they came', async () => {
+  test('runs as many calls as allowed; the others follow in order of arrival', async () => {
     const { begun, call, end } = calls();
     const limiter = createLimiter(2, 10);
     const results = [0, 1, 2, 3].map((name) => limiter.run(call(name), soon()));
     expect(begun).toEqual([0, 1]);
     end(1);
     await results[1];
-    await turn();
+    await immediate();
     expect(begun).toEqual([0, 1, 2]);
     end(0);
     await results[0];
-    await turn();
+    await immediate();
     expect(begun).toEqual([0, 1, 2, 3]);
     end(2);
     end(3);
     expect(await Promise.all(results)).toEqual([0, 1, 2, 3]);
   });
 
-  test('a call that fails makes room as well', async () => {
+  test('a failed call frees its slot', async () => {
     const limiter = createLimiter(1, 10);
     const failing = limiter.run(() => Promise.reject(new Error('no')), soon());
     const next = limiter.run(async () => 'yes', soon());
@@ -47,7 +47,7 @@ describe('a limiter', () => {
     expect(await limiter.run(async () => 'again', soon())).toBe('again');
   });
 
-  test('refuses at once when too many wait, and says beforehand that it would', async () => {
+  test('refuses at once when the queue is full, and reports isFull before', async () => {
     const { call, end } = calls();
     const limiter = createLimiter(1, 1);
     const first = limiter.run(call(0), soon());
@@ -57,13 +57,13 @@ describe('a limiter', () => {
     await expect(limiter.run(call(2), soon())).rejects.toThrow(NotBegun);
     end(0);
     await first;
-    await turn();
+    await immediate();
     expect(limiter.isFull).toBe(false);
     end(1);
     await second;
   });
 
-  test('one whose deadline comes while it waits is never begun, and gives up its place', async () => {
+  test('a queued call whose deadline passes is never started, and leaves the queue', async () => {
     const { begun, call, end } = calls();
     const limiter = createLimiter(1, 1);
     const first = limiter.run(call(0), soon());
@@ -72,13 +72,13 @@ describe('a limiter', () => {
     const third = limiter.run(call(2), soon());
     end(0);
     await first;
-    await turn();
+    await immediate();
     expect(begun).toEqual([0, 2]);
     end(2);
     await third;
   });
 
-  test('one that would have too little time left when its turn comes is not begun', async () => {
+  test('a queued call with too little time left is not started', async () => {
     const { begun, call, end } = calls();
     const limiter = createLimiter(1, 1);
     const first = limiter.run(call(0), soon());

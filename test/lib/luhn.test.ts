@@ -1,4 +1,4 @@
-/** Checks the Luhn test on known numbers and on every single-digit mistake. */
+/** The Luhn check: known numbers, and every single-digit error. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

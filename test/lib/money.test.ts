@@ -1,4 +1,4 @@
-/** Checks the amount grammar per exponent and that writing and reading an amount are inverse. */
+/** The amount format per exponent; formatting and parsing are inverse. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -82,16 +82,16 @@ test.each<[bigint, number, string]>([
   [1n, 4, '0.0001'],
   [0n, 2, '0.00'],
   [-5n, 2, '-0.05'],
-])('%s minor units with exponent %i are written %s', (minor, exponent, text) => {
+])('%s minor units with exponent %i are formatted as %s', (minor, exponent, text) => {
   expect(amountText(minor, exponent)).toBe(text);
 });
 
-test.each([0, 2, 3, 4])('with exponent %i every amount reads back as it was written', (exponent) => {
+test.each([0, 2, 3, 4])('with exponent %i every formatted amount parses to the same amount', (exponent) => {
   const minor = fc.bigInt({ min: 1n, max: 10n ** BigInt(12 + exponent) - 1n });
   fc.assert(fc.property(minor, (amount) => minorUnits(amountText(amount, exponent), exponent) === amount));
 });
 
-test('arbitrary text never throws and never yields an amount that is not positive', () => {
+test('property: arbitrary text never throws and never yields a non-positive amount', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom(0, 2, 3, 4), (text, exponent) => {
       const minor = minorUnits(text, exponent);

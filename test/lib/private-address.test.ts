@@ -1,8 +1,8 @@
-/** Every special range of the address registries: its edges are private, and what lies beside it is not. */
+/** Every special-purpose range: its first and last address are private, its neighbours are public. */
 import { describe, expect, test } from 'vitest';
 import { isPrivateAddress } from '../../src/lib/private-address.ts';
 
-/** First and last address of each range, and the public neighbours before and after, where there are any. */
+/** The first and last address of each range, and the public addresses before and after it, if any. */
 const RANGES: [name: string, first: string, last: string, before?: string | undefined, after?: string][] = [
   ['this network', '0.0.0.0', '0.255.255.255', undefined, '1.0.0.0'],
   ['10/8', '10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
@@ -50,7 +50,7 @@ describe.each(RANGES)('%s', (_, first, last, before, after) => {
     expect(isPrivateAddress(last)).toBe(true);
   });
   const neighbours = [before, after].filter((one) => one !== undefined);
-  test.each(neighbours)('%s beside it is public', (neighbour) => {
+  test.each(neighbours)('its neighbour %s is public', (neighbour) => {
     expect(isPrivateAddress(neighbour)).toBe(false);
   });
 
@@ -115,6 +115,6 @@ test.each([
   '2606:4700::1%lo',
   '8.8.8',
   ' 8.8.8.8',
-])('what is no address is private: %j', (text) => {
+])('text that is not an address counts as private: %j', (text) => {
   expect(isPrivateAddress(text)).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Token buckets by name: the rate and the burst hold, memory is bounded, and no name changes the count of another. */
+/** Token buckets by name: rate and burst are enforced, memory is bounded, and names are independent. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRateLimit } from '../../src/lib/rate-limit.ts';
@@ -7,7 +7,7 @@ const BURST_MS = 3000;
 const allowed = (limit: ReturnType<typeof createRateLimit>, name: string, times: number, rate: number, now: number) =>
   Array.from({ length: times }, () => limit(name, rate, now)).filter((wait) => wait === undefined).length;
 
-test('a burst passes at once, and then the rate', () => {
+test('allows a burst at once, and then the rate', () => {
   const limit = createRateLimit(BURST_MS, 10);
   expect(allowed(limit, 'a', 100, 10, 0)).toBe(30);
   expect(allowed(limit, 'a', 100, 10, 1000)).toBe(10);
@@ -23,19 +23,19 @@ test('a limit below one per second lets the first request through', () => {
   expect(limit('a', 1, 0)).toBeCloseTo(1000);
 });
 
-test('a lower rate counts at once', () => {
+test('a lower rate applies at once', () => {
   const limit = createRateLimit(BURST_MS, 10);
   limit('a', 1000, 0);
   expect(allowed(limit, 'a', 100, 1, 0)).toBe(3);
 });
 
-test('names are counted apart', () => {
+test('counts names separately', () => {
   const limit = createRateLimit(BURST_MS, 10);
   expect(allowed(limit, 'a', 100, 1, 0)).toBe(3);
   expect(allowed(limit, 'b', 100, 1, 0)).toBe(3);
 });
 
-test('no number of other names resets the count of one', () => {
+test('no number of other names resets the count of a name', () => {
   const limit = createRateLimit(BURST_MS, 100);
   expect(allowed(limit, 'heavy', 100, 1, 0)).toBe(3);
   for (let other = 0; other < 10_000; other++) limit(`other ${other}`, 1, 0);
@@ -44,27 +44,27 @@ test('no number of other names resets the count of one', () => {
   expect(limit('heavy', 1, 900)).toBeGreaterThan(0);
 });
 
-test('a name that finds no room is limited all the same', () => {
+test('a name that shares a bucket is limited, too', () => {
   const limit = createRateLimit(BURST_MS, 100);
   for (let other = 0; other < 100; other++) limit(`other ${other}`, 1, 0);
   expect(allowed(limit, 'heavy', 1000, 1, 0)).toBe(3);
-  // Few of many names share its bucket.
+  // Only a few of many names share its bucket.
   const others = Array.from({ length: 200 }, (_, at) => limit(`light ${at}`, 1, 0));
   expect(others.filter((wait) => wait === undefined).length).toBeGreaterThan(150);
 });
 
-test('an idle name makes room, and nothing is lost by that: its bucket was full', () => {
+test('an idle name is dropped without effect, because its bucket is full again', () => {
   const limit = createRateLimit(BURST_MS, 2);
   expect(allowed(limit, 'a', 10, 1, 0)).toBe(3);
   expect(allowed(limit, 'b', 10, 1, 0)).toBe(3);
   expect(allowed(limit, 'c', 10, 1, BURST_MS)).toBe(3);
   expect(allowed(limit, 'd', 10, 1, BURST_MS)).toBe(3);
-  // Both stay counted, because they are active.
+  // Both keep their counts, because they are active.
   expect(allowed(limit, 'c', 10, 1, BURST_MS + 1000)).toBe(1);
   expect(allowed(limit, 'd', 10, 1, BURST_MS + 1000)).toBe(1);
 });
 
-test('in no stretch of time pass more than the burst and the rate', () => {
+test('property: no interval allows more than the burst plus the rate', () => {
   const steps = fc.array(fc.record({ pause: fc.nat(2000), times: fc.nat(50) }), { maxLength: 30 });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 20 }), (sent, rate) => {

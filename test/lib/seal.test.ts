@@ -1,4 +1,4 @@
-/** Sealed secrets open only where they belong, only whole, and only under a key that is configured. */
+/** Sealed secrets open only in their own row, only unchanged, and only with a configured key. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ const OTHER_KEY = newMasterKey();
 const HERE = boundTo('accounts', 'password', 'row-1');
 const seal = createSeal(KEY);
 
-test('every text opens as it was sealed', () => {
+test('property: every text opens as it was sealed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, row) => {
       const bound = boundTo('accounts', 'password', row);
@@ -22,7 +22,7 @@ test('an empty text opens as an empty text', () => {
   expect(seal.open(seal.seal('', HERE), HERE)).toBe('');
 });
 
-test('two seals of one text differ, and neither shows the text', () => {
+test('sealing a text twice gives different values, and neither contains the text', () => {
   const first = seal.seal('a secret of some length', HERE);
   const second = seal.seal('a secret of some length', HERE);
   expect(first.equals(second)).toBe(false);
@@ -40,7 +40,7 @@ describe('a sealed value copied elsewhere does not open', () => {
   });
 });
 
-test('every flipped bit breaks it', () => {
+test('every flipped bit is detected', () => {
   const sealed = seal.seal('secret', HERE);
   for (let at = 0; at < sealed.length; at++) {
     for (let bit = 0; bit < 8; bit++) {
@@ -51,7 +51,7 @@ test('every flipped bit breaks it', () => {
   }
 });
 
-test('every cut and every addition breaks it', () => {
+test('every truncation and every addition is detected', () => {
   const sealed = seal.seal('secret', HERE);
   for (let length = 0; length < sealed.length; length++) {
     expect(() => seal.open(sealed.subarray(0, length), HERE), `${length} bytes`).toThrow(SealBroken);
@@ -59,19 +59,19 @@ test('every cut and every addition breaks it', () => {
   expect(() => seal.open(Buffer.concat([sealed, Buffer.alloc(1)]), HERE)).toThrow(SealBroken);
 });
 
-test('a message about a broken seal tells neither key nor text', () => {
+test('the error message contains neither key nor text', () => {
   const sealed = seal.seal('secret text', HERE);
   const failure = (): unknown => seal.open(sealed, 'elsewhere');
   expect(failure).toThrow('The secret does not belong to this row or was changed.');
 });
 
 describe('keys', () => {
-  test('another key does not open, and says that its key is missing', () => {
+  test('another key does not open the value, and the error says that the key is missing', () => {
     const sealed = createSeal(OTHER_KEY).seal('secret', HERE);
     expect(() => seal.open(sealed, HERE)).toThrow('a master key that is not configured');
   });
 
-  test('with several keys the first one seals and all of them open', () => {
+  test('with several keys the first one seals and each of them opens', () => {
     const both = createSeal(`${OTHER_KEY}, ${KEY}`);
     const old = seal.seal('old', HERE);
     const renewed = both.seal('new', HERE);
@@ -81,7 +81,7 @@ describe('keys', () => {
     expect(() => seal.open(renewed, HERE)).toThrow(SealBroken);
   });
 
-  test('the version of the sealing key stands at the head of every sealed value', () => {
+  test('every sealed value begins with the version of its key', () => {
     expect(seal.version).toMatch(/^[0-9a-f]{8}$/);
     expect(seal.seal('x', HERE).toString('hex').startsWith(seal.version)).toBe(true);
     expect(createSeal(`${OTHER_KEY},${KEY}`).version).toBe(createSeal(OTHER_KEY).version);
@@ -94,20 +94,20 @@ describe('keys', () => {
     expect(() => createSeal(`${KEY},${key}`)).toThrow(TypeError);
   });
 
-  test('new keys are 32 bytes in base64 and never the same', () => {
+  test('new keys are 32 bytes in base64 and never repeat', () => {
     expect(newMasterKey()).toMatch(/^[A-Za-z0-9+/]{43}=$/);
     expect(newMasterKey()).not.toBe(newMasterKey());
   });
 });
 
-describe('keys for a purpose', () => {
-  test('the same each time, 32 bytes, and never the master key itself', () => {
+describe('derived keys', () => {
+  test('are deterministic, have 32 bytes, and differ from the master key', () => {
     expect(seal.derive('payer link')).toEqual(createSeal(KEY).derive('payer link'));
     expect(seal.derive('payer link')).toHaveLength(32);
     expect(seal.derive('payer link').toString('base64')).not.toBe(KEY);
   });
 
-  test('another purpose and another master key make another one', () => {
+  test('depend on the purpose and on the master key', () => {
     const made = [
       seal.derive('payer link'),
       seal.derive('payer link '),
@@ -118,7 +118,7 @@ describe('keys for a purpose', () => {
     expect(new Set(made).size).toBe(made.length);
   });
 
-  test('come from the first of several master keys', () => {
+  test('are derived from the first of several master keys', () => {
     expect(createSeal(`${OTHER_KEY},${KEY}`).derive('a')).toEqual(createSeal(OTHER_KEY).derive('a'));
   });
 

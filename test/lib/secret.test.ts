@@ -1,4 +1,4 @@
-/** A secret prints as stars wherever it turns up. */
+/** A secret prints as `***` everywhere. */
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { format, inspect } from 'node:util';
@@ -9,7 +9,7 @@ import { Secret } from '../../src/lib/secret.ts';
 const TEXT = 'tiger-in-the-kitchen';
 const secret = new Secret(TEXT);
 
-/** What is written to a stream while something is done with it. */
+/** What is written to a stream during a call. */
 function written(use: (stream: Writable) => void): string {
   let output = '';
   use(
@@ -38,7 +38,7 @@ test.each<[string, () => string]>([
   ['a table on the console', () => `${written((stream) => new Console(stream).table([{ secret }]))}***`],
   ['the log', () => written((stream) => pino(stream).info({ password: secret, deep: { list: [secret] } }, 'made'))],
   ['the log as a message', () => written((stream) => pino(stream).info('made %s %j %o', secret, secret, secret))],
-])('%s shows stars', (_, print) => {
+])('%s prints ***', (_, print) => {
   const output = print();
   expect(output).toContain('***');
   expect(output).not.toContain('tiger');
@@ -50,6 +50,6 @@ test('no property, entry or clone leads to the value', () => {
   expect(JSON.stringify(structuredClone(secret))).not.toContain('tiger');
 });
 
-test('reveal is the one way to the value', () => {
+test('only reveal returns the value', () => {
   expect(secret.reveal()).toBe(TEXT);
 });

@@ -1,4 +1,4 @@
-/** Signatures over raw bytes: computed a second time by hand, and refused for every byte and second that is wrong. */
+/** Standard Webhooks signatures: compared with a second implementation, and refused for any change of content or time. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const headers = (signature: string, changes: Record<string, unknown> = {}) => ({
 const read = (given: Record<string, unknown>, body: string | Buffer = BODY, secrets = [SECRET], now = NOW) =>
   signedId(given, body, secrets, now, FIVE_MINUTES);
 
-test('a vector from the outside: the one that the documentation of Standard Webhooks prints', () => {
+test('verifies the example of the Standard Webhooks documentation', () => {
   const given = {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -39,20 +39,20 @@ test('a vector from the outside: the one that the documentation of Standard Webh
 });
 
 describe('signing', () => {
-  test('is what a second hand computes', () => {
+  test('agrees with a second implementation', () => {
     expect(signatureOf(ID, NOW, BODY, [SECRET])).toEqual(headers(byHand(SECRET)));
     expect(signatureOf(ID, NOW, Buffer.from(BODY), [SECRET])).toEqual(headers(byHand(SECRET)));
     expect(signatureOf(ID, NOW, BODY, [`whsec_${SECRET}`])).toEqual(headers(byHand(SECRET)));
   });
 
-  test('with two secrets makes two signatures, and either secret verifies', () => {
+  test('with two secrets creates two signatures, and either secret verifies', () => {
     const given = signatureOf(ID, NOW, BODY, [SECRET, OTHER]);
     expect(given['webhook-signature']).toBe(`${byHand(SECRET)} ${byHand(OTHER)}`);
     expect(read({ ...given }, BODY, [SECRET])).toBe(ID);
     expect(read({ ...given }, BODY, [OTHER])).toBe(ID);
   });
 
-  test('whatever the bytes are, they verify and no others do', () => {
+  test('property: any bytes verify, and changed bytes do not', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(), (bytes, at) => {
         const body = Buffer.from(bytes);
@@ -67,7 +67,7 @@ describe('signing', () => {
   });
 });
 
-describe('who signed', () => {
+describe('verification', () => {
   test.each([
     ['the secret', byHand(SECRET), [SECRET], ID],
     ['another secret', byHand(OTHER), [SECRET], undefined],
@@ -84,25 +84,25 @@ describe('who signed', () => {
     expect(read(headers(signature), BODY, secrets)).toBe(id);
   });
 
-  test('a body that says the same in other bytes is another body', () => {
+  test('refuses an equivalent body with other bytes', () => {
     const again = JSON.stringify(JSON.parse(BODY), null, 1);
     expect(read(headers(byHand(SECRET)), again)).toBeUndefined();
     expect(read(headers(byHand(SECRET)), `${BODY}\n`)).toBeUndefined();
   });
 
-  test('the id and the time are signed too', () => {
+  test('the id and the time are signed, too', () => {
     expect(read(headers(byHand(SECRET), { 'webhook-id': 'evt_2' }))).toBeUndefined();
     expect(read(headers(byHand(SECRET), { 'webhook-timestamp': '1794709442' }))).toBeUndefined();
   });
 
-  test('what stands in the id cannot be moved into the time', () => {
+  test('characters cannot be moved from the id to the time', () => {
     const signature = byHand(SECRET, 'evt_1.1', SECONDS);
     expect(read(headers(signature, { 'webhook-id': 'evt_1', 'webhook-timestamp': `1.${SECONDS}` }))).toBeUndefined();
   });
 });
 
-describe('headers that are missing or odd', () => {
-  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('%s is needed', (name) => {
+describe('missing or malformed headers', () => {
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('%s is required', (name) => {
     for (const odd of [undefined, '', ['a', 'b'], 7, null]) {
       expect(read(headers(byHand(SECRET), { [name]: odd })), String(odd)).toBeUndefined();
     }
@@ -117,7 +117,7 @@ describe('headers that are missing or odd', () => {
   );
 });
 
-describe('when it was signed', () => {
+describe('the time of the signature', () => {
   const signedAt = Number(SECONDS) * 1000;
   test.each([
     ['at once', 0, ID],
@@ -130,7 +130,7 @@ describe('when it was signed', () => {
     expect(read(headers(byHand(SECRET)), BODY, [SECRET], signedAt + afterMs)).toBe(id);
   });
 
-  test('a part of a second is cut off, never rounded up', () => {
+  test('the time is rounded down to seconds', () => {
     expect(signatureOf(ID, signedAt + 999, BODY, [SECRET])['webhook-timestamp']).toBe(SECONDS);
     expect(signatureOf(ID, signedAt + 1000, BODY, [SECRET])['webhook-timestamp']).toBe('1794709442');
   });

@@ -1,4 +1,4 @@
-/** Checks that a wallet token of the right shape passes, and that every missing or wrong member is named. */
+/** Wallet tokens: a complete token is accepted, and every missing or invalid member is named. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ const pathsOf = (value: unknown, path = ''): string[] =>
     ? Object.entries(value).flatMap(([name, member]) => [`${path}${name}`, ...pathsOf(member, `${path}${name}.`)])
     : [];
 
-/** A copy in which the member at the path is another, or is gone. */
+/** A copy in which the member at the path is replaced or removed. */
 function changed(original: object, path: string, value?: unknown): object {
   const copy = structuredClone(original);
   const names = path.split('.');
@@ -68,16 +68,16 @@ test('the tables name these members', () => {
   expect(pathsOf(walletB)).toHaveLength(20);
 });
 
-test.each(WALLETS)('a whole token of %s lacks nothing, whatever else it holds', (_name, missing, whole) => {
+test.each(WALLETS)('accepts a complete token of %s with additional members', (_name, missing, whole) => {
   expect(missing(whole)).toBeUndefined();
   expect(missing({ ...whole, more: 1 })).toBeUndefined();
 });
 
-test.each(members)('%s: %s is missed when it is gone', (_name, path, missing, whole) => {
+test.each(members)('%s: %s is named when it is missing', (_name, path, missing, whole) => {
   expect(missing(changed(whole, path))).toBe(path);
 });
 
-test.each(members)('%s: %s is named when it is of the wrong type', (_name, path, missing, whole) => {
+test.each(members)('%s: %s is named when it has the wrong type', (_name, path, missing, whole) => {
   for (const wrong of [null, true, [], [1], '', '\0', '\ud800']) {
     expect(missing(changed(whole, path, wrong)), JSON.stringify(wrong)).toBe(path);
   }
@@ -101,7 +101,7 @@ test.each([
   ['the first protocol, which has no intermediate key', { ...tokenWithoutKey, protocolVersion: 'ECv1' }],
   ['the first protocol in JSON', JSON.stringify({ ...tokenWithoutKey, protocolVersion: 'ECv1' })],
   ['several signatures', { ...token, intermediateSigningKey: { signedKey: 'key', signatures: ['one', 'two'] } }],
-])('wallet b takes a token that is %s', (_name, it) => {
+])('wallet b accepts a token that is %s', (_name, it) => {
   expect(missingInWalletB(walletBWith(it))).toBeUndefined();
 });
 
@@ -129,11 +129,11 @@ test.each([
   expect(missingInWalletB(walletBWith(it))).toBe(path);
 });
 
-test.each([['1'], [Number.NaN], [true], [Number.POSITIVE_INFINITY]])('%j is no version number', (version) => {
+test.each([['1'], [Number.NaN], [true], [Number.POSITIVE_INFINITY]])('%j is not a version number', (version) => {
   expect(missingInWalletB({ ...walletB, apiVersion: version })).toBe('apiVersion');
 });
 
-test.each(WALLETS)('nothing that JSON can bring makes %s throw', (_name, missing) => {
+test.each(WALLETS)('property: no JSON value makes %s throw', (_name, missing) => {
   fc.assert(fc.property(fc.jsonValue(), (value) => missing(value) !== undefined));
   fc.assert(fc.property(fc.json(), (text) => missingInWalletB(walletBWith(text))?.startsWith(TOKEN) === true));
 });

@@ -1,4 +1,4 @@
-/** Bytes that carried card data are zeros once they were used: those of a form, and those of a call to a provider. */
+/** Buffers with card data are zeroed after use: those of a form, and those of a call to a provider. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,12 @@ import { Secret } from '../../src/lib/secret.ts';
 import { withJsonBytes } from '../../src/lib/wipe.ts';
 import { takeForm } from '../../src/pages/pay/body.ts';
 
-/** Sixteen digits that stand nowhere else, not even in the source of this test. */
+/** Sixteen digits that occur nowhere else, not even in the source of this test. */
 const newNumber = (): string => String(randomInt(10 ** 14)).padStart(16, '4');
 const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
 describe('a form', () => {
-  test('is read from one chunk or several, and their bytes are zeros afterwards', () => {
+  test('is parsed from one chunk or several, and their bytes are zeroed afterwards', () => {
     const one = [Buffer.from('card_number=4111111111111111&card_cvv=123')];
     const several = [Buffer.from('card_number=41111111'), Buffer.from('11111111&card_'), Buffer.from('cvv=123')];
     for (const chunks of [one, several]) {
@@ -34,9 +34,9 @@ describe('a form', () => {
   });
 });
 
-/** Whether a text stands in the memory that small buffers share. */
+/** Whether the shared memory of small buffers contains a text. */
 function poolContains(text: string): boolean {
-  // Compared code by code: a buffer of the text itself would stand there, too.
+  // Compared by character codes, because a buffer of the text would itself be in that memory.
   const pool = Buffer.from(Buffer.from('x').buffer as ArrayBuffer);
   const codes = Array.from(text, (sign) => sign.charCodeAt(0));
   return pool.some((_byte, at) => codes.every((code, offset) => pool[at + offset] === code));
@@ -65,7 +65,7 @@ describe('a call', () => {
   });
   afterAll(() => void server.close().closeAllConnections());
 
-  test('gets the bytes, and they are zeros when it has ended, also by a failure', async () => {
+  test('gets the bytes, and they are zeroed when it has ended or failed', async () => {
     const seen: Buffer[] = [];
     const text = await withJsonBytes({ cvv: '123' }, async (bytes) => {
       seen.push(bytes);
@@ -81,7 +81,7 @@ describe('a call', () => {
     expect(seen.every(isZeroed)).toBe(true);
   });
 
-  test('to the provider leaves no card behind, whether it succeeds or fails', async () => {
+  test('to the provider leaves no card number in memory, whether it succeeds or fails', async () => {
     const upstream = createUpstream(access);
     const number = newNumber();
     const card = { number: new Secret(number), month: '01', year: '2038', holder: 'Ada', cvv: new Secret('7391') };
@@ -116,7 +116,7 @@ describe('a call', () => {
     }
   });
 
-  test('to the 3DS directory leaves no card behind', async () => {
+  test('to the 3DS directory leaves no card number in memory', async () => {
     const threeDs = createThreeDs(access);
     const number = newNumber();
     const request = {

@@ -1,4 +1,4 @@
-/** The rows of every brand against a table that was written apart from them. */
+/** The fields of every brand, compared with an independently written table. */
 import { describe, expect, test } from 'vitest';
 import { BRANDS, type Brand, brandValues, fieldsToAsk, offeredMethods } from '../../src/rules/brands.ts';
 import type { Problem } from '../../src/rules/errors.ts';
@@ -18,7 +18,7 @@ import {
 } from '../support/brand-expectations.ts';
 import type { Fields } from '../support/gateway.ts';
 
-/** The fields that every sale has, whatever its brand. */
+/** The fields of every sale. */
 const USUAL: Fields = {
   action: 'SALE',
   client_key: 'test_key',
@@ -47,11 +47,11 @@ const contextOf = (fields: Fields, settings: Readonly<Record<string, string>> = 
   allowsHttp: true,
 });
 
-/** A request of a brand as a context: the usual fields, and these. */
+/** A field context with the usual fields of a sale and these. */
 const requestOf = (label: string, fields: Fields, settings = BRAND_EXPECTATIONS[label]?.settings): FieldContext =>
   contextOf({ ...USUAL, brand: label, ...fields }, settings);
 
-/** What is wrong with a request, the first thing of each field. */
+/** The first problem of each field of a request. */
 function problemsOf(label: string, context: FieldContext): Fields {
   const problems: Problem[] = [];
   checkFields(S2S_OPERATIONS.SALE.fields, context, problems);
@@ -66,7 +66,7 @@ const plainName = (name: string): string => name.replace(/^parameters\[(\w+)\]$/
 const isOfEverySale = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
 const listName = (name: string): string => name.replace(/\[\d+\]\[\w+\]$/, '');
 
-/** What a request has of the brand itself, as it should be kept: lists as lists of objects. */
+/** The brand's own values of a request as they should be stored: lists as lists of objects. */
 function valuesOf(fields: Fields): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -83,13 +83,13 @@ function valuesOf(fields: Fields): Record<string, unknown> {
   return values;
 }
 
-/** The given values, or all but those, by their names. */
+/** The values with these names, or all others. */
 const only = (values: Record<string, unknown>, names: readonly string[], isIn: boolean): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name) === isIn));
 
 const BRANDS_EXPECTED = Object.entries(BRAND_EXPECTATIONS);
 
-/** One line of a test for every case of every brand; the value is cut, since some are long. */
+/** One test case per case of every brand; long values are shortened in the title. */
 const lines = <Line>(of: (expected: BrandExpectation) => (readonly [string, Line])[]): [string, string, Line][] =>
   BRANDS_EXPECTED.flatMap(([label, expected]) =>
     of(expected).map(([words, line]): [string, string, Line] => [label, words.slice(0, 100), line]),
@@ -126,13 +126,13 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
     expect(askable.map(({ name }) => name)).toEqual(asked);
   });
 
-  test('takes a complete request and asks nobody', () => {
+  test('accepts a complete request and asks the payer for nothing', () => {
     const context = requestOf(label, complete);
     expect(problemsOf(label, context)).toEqual({});
     expect(askedOf(label, context)).toEqual([]);
   });
 
-  test('keeps all that belongs to it, and apart what nobody may read', () => {
+  test('stores its own fields, and the secret ones separately', () => {
     const { parameters, secrets } = brandValues(brandOf(label), requestOf(label, complete));
     const values = valuesOf(complete);
     expect(secrets).toEqual(only(values, secret, true));
@@ -140,7 +140,7 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
     expect(Object.keys(secrets).toSorted()).toEqual([...secret].toSorted());
   });
 
-  test('ignores what it does not know, and keeps nothing of it', () => {
+  test('ignores unknown fields, and does not store them', () => {
     const unknown = {
       'parameters[unknown]': 'x',
       'parameters[a][0][b]': 'x',
@@ -152,8 +152,8 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
     expect(brandValues(brandOf(label), context)).toEqual(brandValues(brandOf(label), requestOf(label, complete)));
   });
 
-  test('lets its optional fields be left out, alone and together', () => {
-    // What is needed in some countries only has cases of its own.
+  test('accepts a request without its optional fields, one by one and all together', () => {
+    // Fields that are required in some countries only have their own cases.
     const free = optional.filter((name) => !(label === 'local-a' && name === 'parameters[personalId]'));
     for (const names of [...free.map((name) => [name]), free]) {
       const context = requestOf(label, without(complete, ...names));
@@ -162,7 +162,7 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
     }
   });
 
-  test('refuses nothing because of a field that can be asked, and asks for exactly those that are missing', () => {
+  test('asks the payer for exactly the missing `ask` fields, and does not refuse the request', () => {
     if (expected.subMethods) return;
     for (const names of [...asked.map((name) => [name]), asked]) {
       const context = requestOf(label, without(complete, ...names));
@@ -171,7 +171,7 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
     }
   });
 
-  test('says all that is missing at once', () => {
+  test('reports all missing fields at once', () => {
     const names = Object.keys(required).filter((name) => name !== 'account_uuid' && name === listName(name));
     const request = Object.fromEntries(names.map((name) => [name, '']));
     const context = requestOf(label, { ...without(complete, ...names), ...request });
@@ -179,7 +179,7 @@ describe.each(BRANDS_EXPECTED)('%s', (label, expected) => {
   });
 });
 
-describe('a field that is required', () => {
+describe('a required field', () => {
   test.each(lines(({ required = {} }) => Object.entries(required)))('%s without %s', (label, field, sentence) => {
     const { complete, settings = {} } = BRAND_EXPECTATIONS[label] as BrandExpectation;
     const context = contextOf(without({ ...USUAL, brand: label, ...complete }, field), without(settings, field));
@@ -194,7 +194,7 @@ describe('a value just inside the bounds', () => {
       values.map((value) => [`${field} ${value}`, { field, value }] as const),
     ),
   );
-  test.each(inside)('%s takes %s', (label, _, { field, value }) => {
+  test.each(inside)('%s accepts %s', (label, _, { field, value }) => {
     const expected = BRAND_EXPECTATIONS[label] as BrandExpectation;
     const fields = exchanged(expected, field, value);
     const context = requestOf(label, fields);
@@ -205,7 +205,7 @@ describe('a value just inside the bounds', () => {
   });
 });
 
-describe('a value just outside the bounds, or of another type', () => {
+describe('a value just outside the bounds or of another type', () => {
   const outside = lines(({ bad = {} }) =>
     Object.entries(bad).flatMap(([field, values]) =>
       values.map(([value, sentence]) => [`${field} ${value}`, { field, value, sentence }] as const),
@@ -217,7 +217,7 @@ describe('a value just outside the bounds, or of another type', () => {
   });
 });
 
-describe('what depends on other fields', () => {
+describe('dependencies on other fields', () => {
   test.each(lines(({ cases = [] }) => cases.map((it) => [it.words, it] as const)))('%s: %s', (label, _, it) => {
     const expected = BRAND_EXPECTATIONS[label] as BrandExpectation;
     const fields = changedBy(expected, it.fields);
@@ -237,7 +237,7 @@ describe('hosted-a', () => {
   const { complete, asked = [], subMethods = {} } = BRAND_EXPECTATIONS['hosted-a'] as BrandExpectation;
   const subsets = Array.from({ length: 2 ** asked.length }, (_, bits) => asked.filter((__, at) => bits & (1 << at)));
 
-  test('offers each way to pay when all its fields came, and only then', () => {
+  test('offers each sub-method when all its fields were sent, and only then', () => {
     for (const sent of subsets) {
       const context = requestOf('hosted-a', without(complete, ...asked.filter((name) => !sent.includes(name))));
       const offered = Object.keys(subMethods).filter((method) => subMethods[method]?.every((it) => sent.includes(it)));
@@ -246,7 +246,7 @@ describe('hosted-a', () => {
     }
   });
 
-  test('asks for nothing once a way to pay is complete, and otherwise for the least that completes one', () => {
+  test('asks for nothing when a sub-method is complete, otherwise for the fewest fields that complete one', () => {
     for (const sent of subsets) {
       const context = requestOf('hosted-a', without(complete, ...asked.filter((name) => !sent.includes(name))));
       const lacking = Object.values(subMethods).map((fields) => fields.filter((it) => !sent.includes(it)));
@@ -260,7 +260,7 @@ describe('hosted-a', () => {
     }
   });
 
-  test('offers no ways to pay of another brand', () => {
+  test('offers no sub-methods of another brand', () => {
     for (const label of Object.keys(BRANDS).filter((it) => it !== 'hosted-a')) {
       expect(offeredMethods(brandOf(label), requestOf(label, complete)), label).toEqual([]);
     }
@@ -270,14 +270,14 @@ describe('hosted-a', () => {
 describe('payout-a', () => {
   const { complete, settings = {} } = BRAND_EXPECTATIONS['payout-a'] as BrandExpectation;
 
-  test('takes the other way to calculate fees from the account', () => {
+  test('accepts the other fee calculation method of the account', () => {
     const context = requestOf('payout-a', complete, { ...settings, fee_calculation_method: 'transaction_level' });
     expect(brandValues(brandOf('payout-a'), context).parameters).toMatchObject({
       fee_calculation_method: 'transaction_level',
     });
   });
 
-  test('an account_uuid in the request does not help an account that has none', () => {
+  test('an account_uuid in the request does not replace the missing setting', () => {
     const context = requestOf('payout-a', { ...complete, ...settings }, {});
     expect(problemsOf('payout-a', context)).toEqual({
       account_uuid: NOT_SET,
@@ -293,7 +293,7 @@ describe('open-banking-a', () => {
     expect(Object.keys(IDENTIFICATIONS)).toHaveLength(21);
   });
 
-  test('keeps the identifications in the order of their positions, and nothing unknown inside', () => {
+  test('stores the identifications in the order of their indexes, without unknown members', () => {
     const context = requestOf('open-banking-a', {
       ...complete,
       [`${LIST}[10][identification]`]: '31926819',
@@ -314,7 +314,7 @@ describe('open-banking-a', () => {
     });
   });
 
-  test('names every empty object of the list, and both of its members', () => {
+  test('reports both members of every empty object of the list', () => {
     const context = requestOf('open-banking-a', { ...complete, [`${LIST}[1][unknown]`]: 'x' });
     expect(Object.keys(problemsOf('open-banking-a', context))).toEqual([
       `${LIST}[1][identification]`,
@@ -322,13 +322,13 @@ describe('open-banking-a', () => {
     ]);
   });
 
-  test.each(['first', '-1', '1.5', '', '__proto__', '1e3'])('%j is no position of a list', (position) => {
+  test.each(['first', '-1', '1.5', '', '__proto__', '1e3'])('%j is not an index of a list', (position) => {
     const context = requestOf('open-banking-a', { ...complete, [`${LIST}[${position}][type]`]: 'BIC' });
     expect(problemsOf('open-banking-a', context)).toEqual({ [LIST]: NOT_A_LIST });
   });
 });
 
-// Some characters are stored in two halves, which nobody who counts them sees.
+// Some characters are two UTF-16 code units, but count as one.
 test.each([
   ['agg-c', 'parameters[accountName]', '𠮷'.repeat(64), undefined],
   ['agg-c', 'parameters[accountName]', '𠮷'.repeat(65), tooLong(64)],
@@ -337,20 +337,20 @@ test.each([
   ['p2p-a', 'parameters[SecurityQuestionAnswer]', '🐶🐶', tooShort(3)],
   ['p2p-b', 'parameters[SecurityQuestionAnswer]', '🐶'.repeat(25), undefined],
   ['hosted-a', 'parameters[product_name]', '🍕'.repeat(255), undefined],
-])('%s counts the characters of %s, not their halves', (label, field, value, sentence) => {
+])('%s counts the characters of %s, not UTF-16 code units', (label, field, value, sentence) => {
   const { complete } = BRAND_EXPECTATIONS[label] as BrandExpectation;
   const problems = problemsOf(label, requestOf(label, { ...complete, [field]: value }));
   expect(problems).toEqual(sentence === undefined ? {} : { [field]: sentence });
 });
 
-test.each(['wallet-a', 'wallet-b'])('%s refuses JSON that is no object', (label) => {
+test.each(['wallet-a', 'wallet-b'])('%s refuses JSON that is not an object', (label) => {
   for (const value of ['[]', '[{}]', '"text"', '1', 'null', 'true']) {
     const problems = problemsOf(label, requestOf(label, { 'parameters[paymentToken]': value }));
     expect(Object.keys(problems), value).toEqual(['parameters[paymentToken]']);
   }
 });
 
-test('what is accepted, the schema of its row accepts too', () => {
+test('the schema of a field accepts every value that its check accepts', () => {
   for (const [label, { complete, good = {} }] of BRANDS_EXPECTED) {
     for (const { name, schema } of brandOf(label).fields) {
       const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY, enum: choices } = schema;

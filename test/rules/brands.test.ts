@@ -1,4 +1,4 @@
-/** Which brand a sale means: its label or an alias, if the account and the environment offer it. */
+/** Resolving the brand of a sale: a label or an alias, if the account and the environment offer it. */
 import { describe, expect, test } from 'vitest';
 import { createConnectors } from '../../src/connectors/index.ts';
 import { BRANDS, type Brand, brandLabel } from '../../src/rules/brands.ts';
@@ -15,7 +15,7 @@ const inProduction = offeredBy(createConnectors(false, PROVIDER).byName);
 const ANY = { brands: [], brand_aliases: {} };
 
 describe('the label of a brand', () => {
-  test('is the brand itself', () => {
+  test('resolves to the brand', () => {
     expect(brandLabel('vcard', ANY, inSandbox)).toBe('vcard');
   });
 
@@ -26,7 +26,7 @@ describe('the label of a brand', () => {
     },
   );
 
-  test('may be called by an alias of the account, and by no other', () => {
+  test('resolves from an alias of the account only', () => {
     const account = { brands: [], brand_aliases: { 'visa-test': 'vcard' } };
     expect(brandLabel('visa-test', account, inSandbox)).toBe('vcard');
     expect(brandLabel('vcard', account, inSandbox)).toBe('vcard');
@@ -34,7 +34,7 @@ describe('the label of a brand', () => {
     expect(brandLabel('toString', account, inSandbox)).toBeUndefined();
   });
 
-  test('an alias that leads nowhere is no brand', () => {
+  test('an alias of an unknown brand is not a brand', () => {
     expect(brandLabel('old', { brands: [], brand_aliases: { old: 'gone' } }, inSandbox)).toBeUndefined();
     expect(brandLabel('odd', { brands: [], brand_aliases: { odd: '__proto__' } }, inSandbox)).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describe('the label of a brand', () => {
     expect(brandLabel('vcard', { brands: [], brand_aliases: { vcard: 'gone' } }, inSandbox)).toBeUndefined();
   });
 
-  test('has to be on the account’s list, when there is one, also behind an alias', () => {
+  test('must be on the account’s list, if there is one, also for an alias', () => {
     const listed = { brands: ['vcard'], brand_aliases: { 'visa-test': 'vcard' } };
     const others = { brands: ['other'], brand_aliases: { 'visa-test': 'vcard' } };
     expect(brandLabel('vcard', listed, inSandbox)).toBe('vcard');
@@ -74,7 +74,7 @@ test('the test brand needs an identifier from one of its two lists', () => {
   expect(field?.check('YES@example.com', context)).toBe('The value you selected is not a valid choice.');
 });
 
-test('the test brand knows these identifiers unless the account says otherwise', () => {
+test('the test brand accepts these identifiers by default', () => {
   expect(SETTINGS['vcard.success'].default).toEqual(['success@example.com', 'success@gmail.com']);
   expect(SETTINGS['vcard.decline'].default).toEqual(['decline@example.com', 'fail@gmail.com']);
 });
@@ -83,7 +83,7 @@ test.each(Object.entries(BRANDS))('brand %s has a connector that exists', (_, br
   expect(inSandbox(brand)).toBe(true);
 });
 
-test('without a provider there is the test brand alone, and in production none at all', () => {
+test('without a provider the sandbox offers only the test brand, and production offers none', () => {
   const left = (isSandbox: boolean) =>
     Object.entries(BRANDS).filter(([, brand]) => offeredBy(createConnectors(isSandbox, undefined).byName)(brand));
   expect(left(true).map(([label]) => label)).toEqual(['vcard']);

@@ -1,4 +1,4 @@
-/** Which addresses are taken for callbacks when they are saved, and the sentence for each that is not. */
+/** Which addresses are accepted for callbacks when they are saved, and the error message for each other one. */
 import { describe, expect, test } from 'vitest';
 import { callbackAddress, callbackReach, mayCall, readCallbackAddress } from '../../src/rules/callback-address.ts';
 import type { FieldContext } from '../../src/rules/fields.ts';
@@ -6,7 +6,7 @@ import type { FieldContext } from '../../src/rules/fields.ts';
 const SANDBOX = callbackReach(true, []);
 const PRODUCTION = callbackReach(false, []);
 
-/** What a merchant is told of an address. */
+/** The error message for an address. */
 const problem = (address: string, reach = PRODUCTION): string | undefined =>
   callbackAddress.check(address, { ...reach, value: () => '', positions: () => [], setting: () => '' } as FieldContext);
 
@@ -14,7 +14,7 @@ const PRIVATE = 'This value should be a public address, callbacks do not go to p
 const bad = (scheme: string): string =>
   `This value should be an ${scheme} address of 2048 characters or less, without a user name, a password or a fragment.`;
 
-describe('everywhere', () => {
+describe('in every environment', () => {
   test.each([
     'https://shop.example',
     'https://shop.example/',
@@ -30,7 +30,7 @@ describe('everywhere', () => {
     'https://localhost.example/',
     'https://127.0.0.1.example/',
     `https://shop.example/${'x'.repeat(2027)}`,
-  ])('%s is taken', (address) => {
+  ])('%s is accepted', (address) => {
     expect(problem(address)).toBeUndefined();
     expect(problem(address, SANDBOX)).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe('everywhere', () => {
     'https://[::1%25lo]/',
     'https://1.2.3.4.5/',
     `https://shop.example/${'x'.repeat(2028)}`,
-  ])('%j is not', (address) => {
+  ])('%j is refused', (address) => {
     expect(problem(address)).toBe(bad('https'));
     expect(problem(address, SANDBOX)).toBe(bad('http or https'));
   });
@@ -77,7 +77,7 @@ describe('everywhere', () => {
   );
 });
 
-describe('this machine', () => {
+describe('loopback', () => {
   test.each([
     'https://localhost/',
     'https://LOCALHOST:3000/',
@@ -89,23 +89,23 @@ describe('this machine', () => {
     'https://127.9.9.9/',
     'https://[::1]/',
     'https://[::ffff:127.0.0.1]/',
-  ])('%s is for the sandbox alone', (address) => {
+  ])('%s is accepted in the sandbox only', (address) => {
     expect(problem(address)).toBe(PRIVATE);
     expect(problem(address, SANDBOX)).toBeUndefined();
   });
 
-  test('is none of the sandbox either when other ranges are named, and localhost is one of two', () => {
+  test('is refused in the sandbox, too, when other ranges are configured; localhost needs one of its two addresses', () => {
     expect(problem('http://localhost/', callbackReach(true, ['10.0.0.0/8']))).toBe(PRIVATE);
     expect(problem('http://localhost/', callbackReach(true, ['::1']))).toBeUndefined();
   });
 });
 
-test('plain http is for the sandbox alone', () => {
+test('plain http is accepted in the sandbox only', () => {
   expect(problem('http://shop.example/')).toBe(bad('https'));
   expect(problem('http://shop.example/', SANDBOX)).toBeUndefined();
 });
 
-test('the operator can allow private ranges in production, and they open nothing else', () => {
+test('the operator can allow private ranges in production, and only these are accepted', () => {
   const reach = callbackReach(false, ['10.0.0.0/8', 'fd00::/8']);
   expect(problem('https://10.1.2.3/', reach)).toBeUndefined();
   expect(problem('https://[fd00::1]/', reach)).toBeUndefined();
@@ -117,10 +117,10 @@ test('the operator can allow private ranges in production, and they open nothing
   expect(mayCall('64:ff9b::10.1.2.3', reach)).toBe(false);
 });
 
-test('where nothing is said no private address is allowed', () => {
+test('without configuration no private address is accepted', () => {
   expect(readCallbackAddress('https://127.0.0.1/', { allowsHttp: true })).toBe('privateAddress');
 });
 
-test('an address is called as it was read', () => {
+test('returns the parsed address', () => {
   expect(String(readCallbackAddress('HTTP://127.1:80/a?b', SANDBOX))).toBe('http://127.0.0.1/a?b');
 });

@@ -1,4 +1,4 @@
-/** The tables of callbacks, written a second time: which event is told as what, and how often it is tried. */
+/** The callback tables, compared with a second copy: the callback of each event, and the retry schedule. */
 import { expect, test } from 'vitest';
 import {
   CALLBACK_EVENTS,
@@ -11,7 +11,7 @@ import {
 } from '../../src/rules/callbacks.ts';
 import { STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 
-test('every event is told under one type and one status', () => {
+test('every event has one callback type and one status', () => {
   const told = Object.fromEntries(
     Object.entries(CALLBACK_EVENTS).map(([event, { type, status }]) => [event, `${type} ${status}`]),
   );
@@ -35,12 +35,12 @@ test('every event is told under one type and one status', () => {
   });
 });
 
-test('every event of the table of states has its words', () => {
+test('every event of the state table has a callback', () => {
   const events = new Set(STATE_NAMES.flatMap((state) => Object.keys(STATES[state].on)));
   expect(Object.keys(CALLBACK_EVENTS).toSorted()).toEqual([...events, 'authenticated'].toSorted());
 });
 
-test('what /post calls each type', () => {
+test('the /post action of each type', () => {
   expect(S2S_ACTIONS).toEqual({
     ...{ sale: 'SALE', recurring: 'RECURRING_SALE', redirect: 'SALE', '3ds': 'SALE' },
     ...{ capture: 'CAPTURE', void: 'VOID', reversal: 'CREDITVOID', refund: 'CREDITVOID' },
@@ -71,7 +71,7 @@ test('the hash covers these fields in this order', () => {
   });
 });
 
-test('it is tried for three days and more, with pauses that grow', () => {
+test('retries for more than three days with growing pauses', () => {
   const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
   expect(RETRY_SCHEDULE_MS).toEqual([
     ...[10, 30].map((seconds) => seconds * SECOND),

@@ -1,10 +1,10 @@
-/** Checks the frozen country codes against what is known of ISO 3166-1 on their date. */
+/** The country codes, compared with ISO 3166-1 on their date. */
 
 import { countrySpecs } from 'ibantools';
 import { expect, test } from 'vitest';
 import { COUNTRIES, ISO_3166_DATE } from '../../src/rules/countries.ts';
 
-test('the codes are dated', () => {
+test('the codes have a date', () => {
   expect(ISO_3166_DATE).toBe('2026-01-01');
 });
 
@@ -15,7 +15,7 @@ test('there are 249 codes of two capitals, in order', () => {
   for (const code of codes) expect(code).toMatch(/^[A-Z]{2}$/);
 });
 
-test('another list of countries has the same ones, and Kosovo, whose code is not of the standard', () => {
+test('a second list has the same codes, and Kosovo, whose code is not in the standard', () => {
   expect([...COUNTRIES, 'XK'].sort()).toEqual(Object.keys(countrySpecs).sort());
 });
 
@@ -30,9 +30,12 @@ test.each('AN BU CS DD FX NT SU TP YD YU ZR'.split(' '))('%s is withdrawn', (cod
   expect(COUNTRIES.has(code)).toBe(false);
 });
 
-test.each('AA AC CP DG EA EU EZ IC QM TA UK UN XA XK XX XZ ZZ'.split(' '))('%s is reserved and no country', (code) => {
-  expect(COUNTRIES.has(code)).toBe(false);
-});
+test.each('AA AC CP DG EA EU EZ IC QM TA UK UN XA XK XX XZ ZZ'.split(' '))(
+  '%s is reserved and not a country',
+  (code) => {
+    expect(COUNTRIES.has(code)).toBe(false);
+  },
+);
 
 test.each(['', 'de', 'D', 'DEU', ' DE', 'DE ', '276', 'constructor', '__proto__'])('%j is not a country', (text) => {
   expect(COUNTRIES.has(text)).toBe(false);

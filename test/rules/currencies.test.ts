@@ -1,4 +1,4 @@
-/** Checks the frozen currency table against what is known of ISO 4217 on its date. */
+/** The currency table, compared with ISO 4217 on its date. */
 
 import { expect, test } from 'vitest';
 import { CURRENCIES, ISO_4217_DATE } from '../../src/rules/currencies.ts';
@@ -6,20 +6,20 @@ import { CURRENCIES, ISO_4217_DATE } from '../../src/rules/currencies.ts';
 const codes = Object.keys(CURRENCIES);
 const codesWith = (exponent: number) => codes.filter((code) => CURRENCIES[code]?.exponent === exponent);
 
-test('the table is dated and frozen', () => {
+test('the table has a date and is frozen', () => {
   expect(ISO_4217_DATE).toBe('2026-01-01');
   expect(Object.isFrozen(CURRENCIES)).toBe(true);
   expect(Object.isFrozen(CURRENCIES.EUR)).toBe(true);
 });
 
-test('the counts per exponent hold', () => {
+test('the number of currencies per exponent', () => {
   expect(codesWith(0)).toHaveLength(16);
   expect(codesWith(2)).toHaveLength(133);
   expect(codesWith(3)).toHaveLength(7);
   expect(codes).toHaveLength(156);
 });
 
-test('every code is three capitals with a numeric code of three digits of its own', () => {
+test('every code has three capitals and a unique numeric code of three digits', () => {
   for (const code of codes) expect(code).toMatch(/^[A-Z]{3}$/);
   const numerics = Object.values(CURRENCIES).map((currency) => currency.numeric);
   for (const numeric of numerics) expect(numeric).toMatch(/^\d{3}$/);

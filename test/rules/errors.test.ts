@@ -1,4 +1,4 @@
-/** The refusals that merchants know: their codes, their words to the letter, their statuses. */
+/** The documented errors: codes, exact messages and HTTP statuses. */
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorName, Refusal } from '../../src/rules/errors.ts';
 import { envelope } from '../../src/wire/envelope.ts';
@@ -31,7 +31,7 @@ test.each(KNOWN)('%s is %i %s with status %i', (name, code, message, http) => {
   expect(ERRORS[name]).toEqual({ code, message, http });
 });
 
-test('a status says whose fault it is: 400, but 401, 404, 413 and 429 where HTTP has a word, and ours are 500 and 503', () => {
+test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status for them; gateway errors are 500 and 503', () => {
   const statuses = Object.entries(ERRORS).map(([name, { http }]) => [name, http]);
   expect(Object.fromEntries(statuses.filter(([, http]) => http !== 400))).toEqual({
     unknownRoute: 404,
@@ -66,7 +66,7 @@ describe('the envelope', () => {
     });
   });
 
-  test('has an empty list when there is nothing to list', () => {
+  test('has an empty list without problems', () => {
     expect(envelope('unknownTransaction')).toEqual({
       result: 'ERROR',
       error_code: 101000,
@@ -76,7 +76,7 @@ describe('the envelope', () => {
   });
 });
 
-test('a refusal carries its name, its words and its problems', () => {
+test('a refusal has its name, message and problems', () => {
   const refusal = new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);
   expect(refusal).toBeInstanceOf(Error);
   expect(refusal.error).toBe('wrongHash');

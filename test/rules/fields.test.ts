@@ -1,4 +1,4 @@
-/** Every kind of value with good and bad examples, and the sentence that a bad one gets. */
+/** Every kind of value with valid and invalid examples, and the error message of each invalid one. */
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/rules/errors.ts';
 import {
@@ -149,7 +149,7 @@ const KINDS: [string, Kind, good: string[], bad: [string, string][]][] = [
 ];
 
 describe.each(KINDS)('%s', (_, kind, good, bad) => {
-  test.each(good.map((value) => [value.slice(0, 40), value]))('%j is one', (_shown, value) => {
+  test.each(good.map((value) => [value.slice(0, 40), value]))('accepts %j', (_shown, value) => {
     expect(kind.check(value, CONTEXT)).toBeUndefined();
   });
   test.each(bad.map(([value, sentence]) => [value.slice(0, 40), value, sentence]))(
@@ -160,7 +160,7 @@ describe.each(KINDS)('%s', (_, kind, good, bad) => {
   );
 });
 
-test('plain http is a web address where it is allowed, and nothing else becomes one', () => {
+test('accepts plain http where it is allowed, and no other scheme', () => {
   const sandbox = contextOf({}, { allowsHttp: true });
   expect(webAddress.check('http://localhost:3000/', sandbox)).toBeUndefined();
   expect(webAddress.check('ftp://localhost/', sandbox)).toBe(NOT_URL);
@@ -196,7 +196,7 @@ describe('the fields of a request', () => {
     return problems;
   };
 
-  test('a required one must not be missing or empty, the others may', () => {
+  test('a required field must not be missing or empty, the others may', () => {
     const fields = [must('a', yesNo), may('b', yesNo), ask('c', yesNo)];
     const blank = [{ field: 'a', sentence: 'This value should not be blank.' }];
     expect(check(fields, {})).toEqual(blank);
@@ -204,7 +204,7 @@ describe('the fields of a request', () => {
     expect(check(fields, { a: 'Y' })).toEqual([]);
   });
 
-  test('all that is wrong is said, in the order of the rows', () => {
+  test('all problems are reported, in the order of the fields', () => {
     const fields = [must('a', yesNo), may('b', uuid), ask('c', currency), must('d', anyText)];
     expect(check(fields, { c: 'x', b: 'x', a: 'x' })).toEqual([
       { field: 'a', sentence: NOT_A_CHOICE },
@@ -218,7 +218,7 @@ describe('the fields of a request', () => {
     expect(check([must('a', anyText)], { a: ' ' })).toEqual([]);
   });
 
-  test('what was wrong before stays on the list', () => {
+  test('earlier problems stay in the list', () => {
     const problems: Problem[] = [{ field: 'z', sentence: 'Before.' }];
     checkFields([must('a', anyText)], CONTEXT, problems);
     expect(problems.map(({ field }) => field)).toEqual(['z', 'a']);

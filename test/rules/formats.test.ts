@@ -1,4 +1,4 @@
-/** The kinds of values that only some brands have, each with good and bad examples. */
+/** Kinds of values for particular brands, with valid and invalid examples. */
 import { describe, expect, test } from 'vitest';
 import type { FieldContext, Kind } from '../../src/rules/fields.ts';
 import { currency as currencyCode } from '../../src/rules/fields.ts';
@@ -44,7 +44,7 @@ const contextOf = (values: Record<string, string> = {}): FieldContext => ({
 const none = (values: readonly string[], sentence: string): [string, string][] =>
   values.map((value) => [value, sentence]);
 
-/** One letter or two that become the code of a country only when they are made capitals. */
+/** Non-ASCII letters that become a country code when they are upper-cased. */
 const FOREIGN = ['ß', 'ﬁ', 'ın', 'ſe'];
 
 const KINDS: [string, Kind, good: string[], bad: [string, string][]][] = [
@@ -140,15 +140,15 @@ const KINDS: [string, Kind, good: string[], bad: [string, string][]][] = [
 ];
 
 describe.each(KINDS)('%s', (_, kind, good, bad) => {
-  test.each(good)('%j is one', (value) => {
+  test.each(good)('accepts %j', (value) => {
     expect(kind.check(value, contextOf())).toBeUndefined();
   });
-  test.each(bad)('%j is none', (value, sentence) => {
+  test.each(bad)('refuses %j', (value, sentence) => {
     expect(kind.check(value, contextOf())).toBe(sentence);
   });
 });
 
-test.each(KINDS)('%s: its schema does not refuse what the check accepts', (_, { schema, expects }, good) => {
+test.each(KINDS)('%s: its schema accepts what the check accepts', (_, { schema, expects }, good) => {
   expect(expects).not.toBe('');
   expect(schema.type).toBe('string');
   for (const value of good) {
@@ -166,7 +166,7 @@ describe('a network', () => {
     ['ETH', ['ETH']],
     ['USDC', ['ETH', 'BSC']],
     ['USDT', ['ETH', 'BSC', 'TRX']],
-  ])('carries %s where it exists, and nowhere else', (coin, carriers) => {
+  ])('only the right networks carry %s', (coin, carriers) => {
     const accepted = ['BTC', 'ETH', 'BSC', 'TRX'].filter((it) => network.check(it, contextOf({ coin })) === undefined);
     expect(accepted).toEqual(['BTC', 'ETH', 'BSC', 'TRX'].filter((it) => carriers.includes(it)));
   });
@@ -178,7 +178,7 @@ describe('a network', () => {
     },
   );
 
-  test.each(['', 'btc', 'SOL', 'BTC ', '__proto__', 'toString'])('%j is none', (it) => {
+  test.each(['', 'btc', 'SOL', 'BTC ', '__proto__', 'toString'])('%j is not a network', (it) => {
     expect(network.check(it, contextOf({ coin: 'BTC' }))).toBe(NOT_A_CHOICE);
     expect(network.check(it, contextOf())).toBe(NOT_A_CHOICE);
   });
@@ -187,7 +187,7 @@ describe('a network', () => {
 describe('an address', () => {
   const address = addressOn('network');
 
-  test('is judged by the network beside it', () => {
+  test('is checked for the network in the other field', () => {
     const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
     expect(address.check(tron, contextOf({ network: 'TRX' }))).toBeUndefined();
     for (const network of ['BTC', 'ETH', 'BSC']) expect(address.check(tron, contextOf({ network }))).toBe(INVALID);

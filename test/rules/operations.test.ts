@@ -1,4 +1,4 @@
-/** What each operation of `/post` signs and requires, written out by hand. */
+/** The fields and the hash of each `/post` operation, compared with a second copy. */
 import { expect, test } from 'vitest';
 import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../src/rules/operations.ts';
 
@@ -77,7 +77,7 @@ test.each(ACTIONS)('%s requires these fields', (action) => {
   expect(fieldsOf(action, 'must').toSorted()).toEqual(REQUIRED[action].toSorted());
 });
 
-test.each(ACTIONS)('%s also takes these fields', (action) => {
+test.each(ACTIONS)('%s accepts these optional fields', (action) => {
   expect(fieldsOf(action, 'may').toSorted()).toEqual((OPTIONAL[action] ?? []).toSorted());
 });
 

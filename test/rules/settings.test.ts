@@ -1,4 +1,4 @@
-/** Every setting of an account with good and bad values, and how settings are read, completed and shown. */
+/** Every account setting with valid and invalid values, and how settings are read, completed and returned. */
 import { describe, expect, test } from 'vitest';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import {
@@ -150,16 +150,16 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   'vcard.decline': TEXTS,
 };
 
-test('every setting has its examples here', () => {
+test('every setting has examples', () => {
   expect(Object.keys(VALUES).toSorted()).toEqual([...SETTING_NAMES].toSorted());
 });
 
 describe.each(Object.entries(VALUES))('%s', (name, [good, bad]) => {
   const shown = (values: unknown[]) => values.map((value) => [JSON.stringify(value)?.slice(0, 60), value] as const);
-  test.each(shown(good))('%s is fine', (_, value) => {
+  test.each(shown(good))('accepts %s', (_, value) => {
     expect(readSettings({ [name]: value })).toEqual({ set: { [name]: value }, problems: [] });
   });
-  test.each(shown(bad))('%s is not', (_, value) => {
+  test.each(shown(bad))('refuses %s', (_, value) => {
     expect(readSettings({ [name]: value })).toEqual({
       set: {},
       problems: [{ field: name, sentence: expect.stringMatching(/^This value should be .+\.$/) }],
@@ -168,7 +168,7 @@ describe.each(Object.entries(VALUES))('%s', (name, [good, bad]) => {
 });
 
 describe('reading settings', () => {
-  test('nested and dotted forms are the same', () => {
+  test('nested and dotted names are equivalent', () => {
     const expected = { 'branding.name': 'Shop', 'branding.colour': '#1a7f5a', 'vcard.success': ['a@b.example'] };
     const nested = { branding: { name: 'Shop', colour: '#1a7f5a' }, vcard: { success: ['a@b.example'] } };
     expect(readSettings(expected)).toEqual({ set: expected, problems: [] });
@@ -196,13 +196,13 @@ describe('reading settings', () => {
     expect(problems.map((problem) => problem.field)).toEqual([field]);
   });
 
-  test('an unknown one is said to be unknown', () => {
+  test('an unknown setting is reported as unknown', () => {
     expect(readSettings({ nobody: 1 }).problems).toEqual([
       { field: 'nobody', sentence: 'This setting does not exist.' },
     ]);
   });
 
-  test('everything that is wrong is named at once, and the good ones are read', () => {
+  test('all invalid settings are reported at once, and the valid ones are read', () => {
     const { set, problems } = readSettings({
       descriptor: 'x',
       locale: 7,
@@ -213,13 +213,13 @@ describe('reading settings', () => {
     expect(problems.map(({ field }) => field)).toEqual(['locale', 'nobody', 'branding.colour']);
   });
 
-  test('a bad value is not repeated', () => {
+  test('an invalid value is not repeated in the message', () => {
     expect(JSON.stringify(readSettings({ callback_url: 'https://user:hunter2@shop.example' }))).not.toContain(
       'hunter2',
     );
   });
 
-  test('where the sandbox allows it, callbacks go to this machine and over http', () => {
+  test('the sandbox accepts loopback and http for callbacks', () => {
     const set = { callback_url: 'http://localhost:3000/' };
     expect(readSettings(set, callbackReach(true, []))).toEqual({ set, problems: [] });
     expect(readSettings({ callback_url: 'http://10.0.0.1/' }, callbackReach(true, [])).problems).toEqual([
@@ -230,24 +230,24 @@ describe('reading settings', () => {
     ]);
   });
 
-  test('nothing is read from nothing', () => {
+  test('an empty object sets nothing', () => {
     expect(readSettings({})).toEqual({ set: {}, problems: [] });
     expect(readSettings({ branding: {} })).toEqual({ set: {}, problems: [] });
   });
 });
 
 describe('the settings of an account', () => {
-  test('are these when nobody set anything, dotted ones shown as objects', () => {
+  test('have these defaults, with dotted names as objects', () => {
     expect(nestSettings(completeSettings({}))).toEqual(DEFAULT_SETTINGS);
   });
 
-  test('do not limit card tries in the sandbox unless somebody set it', () => {
+  test('do not limit card attempts in the sandbox by default', () => {
     expect(nestSettings(completeSettings({}, 'production'))).toEqual(DEFAULT_SETTINGS);
     expect(nestSettings(completeSettings({}, 'sandbox'))).toEqual(SANDBOX_SETTINGS);
     expect(completeSettings({ card_tries_per_session: 3 }, 'sandbox').card_tries_per_session).toBe(3);
   });
 
-  test('are what somebody set, with defaults for the rest', () => {
+  test('are the settings that were set, with defaults for the rest', () => {
     const set = { locale: 'sr', 'branding.name': 'Shop', refunds_allowed: false };
     expect(nestSettings(completeSettings(set))).toEqual({
       ...DEFAULT_SETTINGS,
@@ -257,7 +257,7 @@ describe('the settings of an account', () => {
     });
   });
 
-  test('can be read back as they are shown', () => {
+  test('can be read back as they are returned', () => {
     const shown = nestSettings(completeSettings({ descriptor: 'x' }));
     const { set, problems } = readSettings(shown);
     expect(problems).toEqual([]);

@@ -1,4 +1,4 @@
-/** Every environment variable with good and bad values; a bad value is named, a secret is never repeated. */
+/** Every environment variable with valid and invalid values; errors name the variable and never repeat a value. */
 import { isAbsolute, resolve } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 const OTHER_KEY = Buffer.alloc(32, 8).toString('base64');
 const TOKEN = 'a-token-of-thirty-two-characters';
 
-/** The sentence with which a start is refused. */
+/** The error message of a refused start. */
 function complaint(environment: Record<string, string>): string {
   try {
     readConfig(environment);
@@ -20,7 +20,7 @@ function complaint(environment: Record<string, string>): string {
   throw new Error('The configuration was accepted.');
 }
 
-test('with nothing set these are the values', () => {
+test('the defaults', () => {
   expect(readConfig({})).toEqual({
     port: 8080,
     host: '127.0.0.1',
@@ -45,7 +45,7 @@ test('with nothing set these are the values', () => {
   });
 });
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as not set', () => {
   const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));
 });
@@ -224,18 +224,18 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
   },
 };
 
-test('every variable has its examples here', () => {
+test('every variable has examples', () => {
   expect(Object.values(VARIABLES).map(({ name }) => name)).toEqual(Object.keys(VALUES));
 });
 
 describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
   if (good.length > 0) {
-    test.each(good)('%j is fine', (text, value) => {
+    test.each(good)('accepts %j', (text, value) => {
       expect(readConfig({ [name]: text })).toMatchObject({ [key]: value });
     });
   }
   if (bad.length > 0) {
-    test.each(bad)('%j is refused by name, and not repeated', (text) => {
+    test.each(bad)('refuses %j, and names the variable but not the value', (text) => {
       const sentence = complaint({ [name]: text });
       expect(sentence).toMatch(new RegExp(`^${name} should be .+\\.$`));
       if (text.length > 5) expect(sentence).not.toContain(text);
@@ -243,7 +243,7 @@ describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
   }
 });
 
-test('all that is wrong is said at once, without any of the values', () => {
+test('reports all errors at once, without the values', () => {
   const sentence = complaint({
     PORT: 'tiger',
     DATABASE_URL: 'mysql://user:hunter2@db.example/x',
@@ -256,18 +256,18 @@ test('all that is wrong is said at once, without any of the values', () => {
   for (const value of ['tiger', 'hunter2', 'my-own-key', 'too-short']) expect(sentence).not.toContain(value);
 });
 
-test('a relative folder becomes an absolute one', () => {
+test('a relative folder becomes absolute', () => {
   expect(isAbsolute(readConfig({ DATA_DIR: 'x/../y' }).dataDir)).toBe(true);
 });
 
-test('variables of other programs do not matter', () => {
+test('ignores variables of other programs', () => {
   expect(readConfig({ NODE_ENV: 'production', port: '1' })).toEqual(readConfig({}));
 });
 
 describe('production', () => {
   const SAFE = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
 
-  test('starts with a key of its own and an https address', () => {
+  test('starts with a master key and an https address', () => {
     expect(readConfig(SAFE)).toMatchObject({
       environment: 'production',
       masterKey: KEY,
@@ -279,7 +279,7 @@ describe('production', () => {
     expect(complaint({ ...SAFE, TURNPIKE_MASTER_KEY: '' })).toContain('Production needs TURNPIKE_MASTER_KEY');
   });
 
-  test.each(['', 'http://pay.example'])('does not start with PUBLIC_URL %j, and does not tell the key', (url) => {
+  test.each(['', 'http://pay.example'])('does not start with PUBLIC_URL %j, and does not print the key', (url) => {
     const sentence = complaint({ ...SAFE, PUBLIC_URL: url });
     expect(sentence).toContain('Production needs PUBLIC_URL');
     expect(sentence).not.toContain(KEY);
@@ -308,7 +308,7 @@ describe('production and a PostgreSQL', () => {
     'localhost.example/turnpike',
     'localhost/turnpike?host=db.example',
     '127.0.0.1/turnpike?host=10.0.0.5',
-  ])('on another machine, without TLS: %s is refused in one sentence that tells the way', (address) => {
+  ])('on another machine, without TLS: %s is refused with a message that says what to do', (address) => {
     const sentence = complaint(at(address));
     expect(sentence).toContain('sslmode=verify-full');
     expect(sentence).toContain('TURNPIKE_DATABASE_TLS=off');
@@ -318,10 +318,10 @@ describe('production and a PostgreSQL', () => {
     expect(readConfig({ ...at(address), TURNPIKE_ENV: 'sandbox' })).toMatchObject({ environment: 'sandbox' });
   });
 
-  test.each(['require', 'verify-ca', 'verify-full'])('on another machine, with sslmode=%s: fine', (mode) => {
+  test.each(['require', 'verify-ca', 'verify-full'])('on another machine, with sslmode=%s: accepted', (mode) => {
     const { databaseUrl } = readConfig(at(`db.example/turnpike?sslmode=${mode}`));
     expect(databaseUrl).toContain(mode);
-    // What the installed driver makes of it: TLS, and a certificate that is checked.
+    // The installed driver uses TLS and verifies the certificate.
     const { ssl } = new pg.Client({ connectionString: databaseUrl });
     expect(ssl).toEqual({});
   });
@@ -335,22 +335,22 @@ describe('production and a PostgreSQL', () => {
     '%2Fvar%2Frun%2Fpostgresql/turnpike',
     'localhost/turnpike?host=/var/run/postgresql',
     'db.example/turnpike?host=%2Fvar%2Frun%2Fpostgresql',
-  ])('on this machine: %s is fine without TLS', (address) => {
+  ])('on this machine: %s is accepted without TLS', (address) => {
     expect(readConfig(at(address))).toMatchObject({ databaseTls: 'required' });
   });
 
-  test('of its own needs none', () => {
+  test('embedded needs no TLS', () => {
     expect(readConfig(SAFE)).toMatchObject({ databaseUrl: '' });
   });
 
-  test('whose address the driver cannot read is refused without repeating it', () => {
+  test('with an address that the driver cannot parse is refused without repeating it', () => {
     const sentence = complaint(at(`db.example:99999/turnpike`));
     expect(sentence).toContain('DATABASE_URL');
     expect(sentence).not.toContain(PASSWORD);
   });
 });
 
-test('only listed proxies are trusted, and none when none is listed', () => {
+test('trusts only listed proxies, and none by default', () => {
   const isTrusted = trustedProxies({ trustedProxies: ['10.0.0.0/8'] });
   expect(isTrusted('10.1.2.3')).toBe(true);
   expect(isTrusted('11.1.2.3')).toBe(false);
@@ -363,7 +363,7 @@ const PROVIDER = {
   TURNPIKE_PROVIDER_NOTIFICATION_SECRET: KEY,
 };
 
-test('a provider is an address, a key and a secret', () => {
+test('a provider needs an address, a key and a secret', () => {
   expect(readConfig(PROVIDER)).toMatchObject({
     providerUrl: 'https://provider.example',
     providerKey: 'a key',
@@ -382,7 +382,7 @@ describe.each(Object.keys(PROVIDER))('%s', (name) => {
   });
 });
 
-test('production speaks to its provider over https only', () => {
+test('production calls its provider over https only', () => {
   const production = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
   expect(readConfig({ ...production, ...PROVIDER })).toMatchObject({ providerUrl: 'https://provider.example' });
   expect(complaint({ ...production, ...PROVIDER, TURNPIKE_PROVIDER_URL: 'http://provider.example' })).toContain(

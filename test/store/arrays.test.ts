@@ -1,4 +1,4 @@
-/** Array literals mean to PostgreSQL exactly what they were made from. */
+/** PostgreSQL parses the array literals to the original values. */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-/** Reads an array back, each item as a text or null. */
+/** Reads an array back from PostgreSQL, each item as text or null. */
 async function readBack(literal: string, type: string): Promise<(string | null)[]> {
   const { rows } = await client.query<{ item: string | null }>(
     `select item::text from unnest($1::${type}[]) with ordinality as i(item, ordinal) order by ordinal`,
@@ -51,11 +51,11 @@ describe('texts', () => {
     'x'.repeat(70_000),
   ];
 
-  test.each(HOSTILE.map((text) => [text.slice(0, 40), text]))('%j stays what it is', async (_, text) => {
+  test.each(HOSTILE.map((text) => [text.slice(0, 40), text]))('%j is unchanged', async (_, text) => {
     expect(await readBack(texts([text], itself), 'text')).toEqual([text]);
   });
 
-  test('all of them together stay apart, and a missing one stays missing', async () => {
+  test('all of them in one array stay separate, and null stays null', async () => {
     const items = [null, ...HOSTILE, null];
     expect(await readBack(texts(items, itself), 'text')).toEqual(items);
   });
@@ -64,7 +64,7 @@ describe('texts', () => {
     expect(await readBack(texts([], itself), 'text')).toEqual([]);
   });
 
-  test('any list of texts reads back equal', async () => {
+  test('property: any list of texts is unchanged', async () => {
     const anything = fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed() && !text.includes('\0'));
     const syntax = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ',', ' ', 'N', 'ULL', "'", '\n') });
     const item = fc.option(fc.oneof(anything, syntax, fc.constantFrom('null', 'NULL', '')), { nil: null });
@@ -76,7 +76,7 @@ describe('texts', () => {
     );
   });
 
-  test('JSON travels as a text', async () => {
+  test('JSON is passed as text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json({ noUnicodeString: false }), { maxLength: 5 }), async (items) => {
         const storable = items.filter((item) => !item.includes('\\u0000') && !/\\ud[89a-f]/i.test(item));
@@ -87,7 +87,7 @@ describe('texts', () => {
     );
   });
 
-  test('each item is made by the function that is given', async () => {
+  test('each item is converted with the function', async () => {
     const items = [{ name: 'a"b' }, { name: 'c\\d' }];
     expect(
       await readBack(
@@ -99,7 +99,7 @@ describe('texts', () => {
 });
 
 describe('plain values', () => {
-  test('whole numbers, large ones and missing ones', async () => {
+  test('integers, large integers and null', async () => {
     const number = fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: null });
     await fc.assert(
       fc.asyncProperty(fc.array(number), async (items) => {
@@ -111,7 +111,7 @@ describe('plain values', () => {
     expect(await readBack(plain([0, -1, 2147483647], itself), 'int')).toEqual(['0', '-1', '2147483647']);
   });
 
-  test('truth', async () => {
+  test('booleans', async () => {
     expect(await readBack(plain([true, false, null], itself), 'bool')).toEqual(['true', 'false', null]);
   });
 
@@ -124,7 +124,7 @@ describe('plain values', () => {
     );
   });
 
-  test('words of our own', async () => {
+  test('enum values', async () => {
     const words = ['PREPARE', '3DS', 's2s', 'partlyRefunded', 'find_by_order'];
     expect(await readBack(plain(words, itself), 'text')).toEqual(words);
   });
@@ -135,7 +135,7 @@ describe('plain values', () => {
 });
 
 describe('moments', () => {
-  test('any moment reads back to the millisecond', async () => {
+  test('property: any timestamp is unchanged to the millisecond', async () => {
     const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
     const moment = fc.option(fc.integer({ min: 0, max: latest }), { nil: null });
     await client.query('set timezone to UTC');
@@ -152,7 +152,7 @@ describe('moments', () => {
     );
   });
 
-  test('a known one means the same to PostgreSQL', async () => {
+  test('a known timestamp is the same in PostgreSQL', async () => {
     await client.query('set timezone to UTC');
     expect(await readBack(moments([Date.UTC(2026, 0, 31, 23, 59, 59, 7), null], itself), 'timestamptz')).toEqual([
       '2026-01-31 23:59:59.007+00',

@@ -1,4 +1,4 @@
-/** Stored cards: what the database itself refuses, what the sweep reads, and what an upgrade does with older cards. */
+/** Stored cards: database constraints, the index of the sweep, and the upgrade of older cards. */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
@@ -32,13 +32,13 @@ describe('a card in the database', () => {
     await expect(change(set)).rejects.toThrow(constraint);
   });
 
-  test('an erased number holds no data key back', async () => {
+  test('an erased card does not keep its data key in use', async () => {
     await expect(shop.rows(`delete from data_keys where mid = '${mid}'`)).rejects.toThrow('foreign key');
     expect(await shop.gateway.cards.eraseLeftovers(100)).toBe(1);
     await shop.rows(`delete from data_keys where mid = '${mid}'`);
   });
 
-  test('kept and erased cards cost the sweep nothing: it reads the index of those that are undecided', async () => {
+  test('the sweep reads only the index of undecided cards, not kept or erased ones', async () => {
     await shop.rows(`
       insert into data_keys (mid, version, sealed, created_at) values ('${mid}', 1, '\\x00', now());
       insert into cards (mid, card_id, token, key_version, sealed, is_kept, fingerprint, masked, network, payment_id, created_at)
@@ -89,7 +89,7 @@ describe('an upgrade', () => {
   const SETTLED = { state: 'SETTLED', authorised: 1000, captured: 1000 };
   const DECLINED = { state: 'DECLINED', decline_reason: 'No money.' };
 
-  /** A payment with its opening, as the older version left it. */
+  /** A payment with its first history row, as the older version stored it. */
   async function payment(changes: Record<string, unknown>): Promise<string> {
     const payment_id = randomUUID();
     const at = '2026-01-31T12:00:00Z';
@@ -110,13 +110,13 @@ describe('an upgrade', () => {
     });
     return card_id;
   }
-  /** A card, typed for a payment like this that names it. */
+  /** A card that was entered for such a payment, which references it. */
   async function cardOf(changes: object, named: object = {}): Promise<string> {
     const id = randomUUID();
     return card(await payment({ ...changes, details: { card: { id, ...named } } }), id);
   }
 
-  test('erases the numbers that nothing needs, keeps the others for good, and leaves open payments alone', async () => {
+  test('erases numbers that are not needed, keeps the others, and does not change those of open payments', async () => {
     const [used, told] = [randomUUID(), randomUUID()];
     const expected: Record<string, 'kept' | 'erased' | 'open'> = {
       [await cardOf(SETTLED)]: 'erased',
@@ -124,7 +124,7 @@ describe('an upgrade', () => {
       [await cardOf({ state: 'PENDING', authorised: 1000 })]: 'erased',
       [await cardOf({ state: 'VOID' })]: 'erased',
       [await cardOf({ ...DECLINED, is_recurring_init: true })]: 'erased',
-      // Typed twice: the payment names the other one.
+      // Submitted twice: the payment references the other one.
       [await card(await payment({ ...SETTLED, details: { card: { id: told, token: 'x' } } }))]: 'erased',
       [await card(await payment({ ...SETTLED, details: { card: { id: told, token: 'x' } } }), told)]: 'kept',
       [await card(randomUUID())]: 'erased',

@@ -1,4 +1,4 @@
-/** The last line of defence: what the database itself refuses, and that it knows the same rules as the code. */
+/** The constraints of the database, and that they agree with the tables in the code. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const MID = '01990000-0000-7000-8000-000000000001';
 
-/** A settled payment that the database accepts as it is. */
+/** A settled payment that the database accepts. */
 const payment = (changes: Record<string, unknown> = {}) => ({
   mid: MID,
   payment_id: randomUUID(),
@@ -66,7 +66,7 @@ const historyRow = (changes: Record<string, unknown> = {}) => ({
   ...changes,
 });
 
-/** Inserts a row and returns the constraint, the column or the type that refused it, or nothing. */
+/** Inserts a row and returns the constraint, column or type that refused it, if any. */
 async function refusalOf(table: 'payments' | 'history', row: object): Promise<string | undefined> {
   try {
     await pool.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [row]);
@@ -124,7 +124,7 @@ describe('payments', () => {
     expect(await refusalOf('payments', payment(changes))).toBe(constraint);
   });
 
-  test('a second payment for the same try of an order is refused, for another try or account it is not', async () => {
+  test('refuses a second payment for the same attempt of an order, but not for another attempt or account', async () => {
     const order_id = randomUUID();
     expect(await refusalOf('payments', payment({ order_id }))).toBe(undefined);
     expect(await refusalOf('payments', payment({ order_id }))).toBe('payments_mid_order_id_attempt_key');
@@ -132,7 +132,7 @@ describe('payments', () => {
     expect(await refusalOf('payments', payment({ order_id, mid: randomUUID() }))).toBe(undefined);
   });
 
-  test('a second payment with the same id is refused', async () => {
+  test('refuses a second payment with the same id', async () => {
     const payment_id = randomUUID();
     expect(await refusalOf('payments', payment({ payment_id }))).toBe(undefined);
     expect(await refusalOf('payments', payment({ payment_id }))).toBe('payments_pkey');
@@ -162,14 +162,14 @@ describe('history', () => {
     expect(await refusalOf('history', historyRow(changes))).toBe(constraint);
   });
 
-  test('a second row of the same number is refused', async () => {
+  test('refuses a second row with the same number', async () => {
     const payment_id = randomUUID();
     expect(await refusalOf('history', historyRow({ payment_id }))).toBe(undefined);
     expect(await refusalOf('history', historyRow({ payment_id }))).toBe('history_pkey');
   });
 });
 
-describe('our own statements', () => {
+describe('the statements of the store', () => {
   const stateOf = async (transId: string) => {
     const [row] = await shop.rows(
       `select state, history_length, (select array_agg(seq::int order by seq) from history h
@@ -190,7 +190,7 @@ describe('our own statements', () => {
     return shop.gateway.payments.transition({ before, after, event, actor: 'operator', call: undefined });
   };
 
-  test('a move that was decided on another length of the history writes nothing, so no gap can be made', async () => {
+  test('a transition based on an outdated history length writes nothing, so the history has no gaps', async () => {
     const payment = await authorised();
     for (const historyLength of [1, 3, 100]) {
       expect(await transition({ ...payment, historyLength }, 'voided', { state: 'VOID' })).toBe(false);
@@ -202,7 +202,7 @@ describe('our own statements', () => {
     expect(await stateOf(payment.paymentId)).toEqual({ state: 'VOID', history_length: 3, seqs: [1, 2, 3] });
   });
 
-  test('a move that the database refuses leaves neither a new state nor a history row', async () => {
+  test('a transition that the database refuses changes neither the state nor the history', async () => {
     const payment = await authorised();
     await expect(transition(payment, 'redirected', { state: 'REDIRECT' })).rejects.toThrow('transitions_are_legal');
     await expect(transition(payment, 'captured', { state: 'SETTLED', captured: 1001n })).rejects.toThrow(
@@ -211,7 +211,7 @@ describe('our own statements', () => {
     expect(await stateOf(payment.paymentId)).toEqual(UNTOUCHED);
   });
 
-  test('of two payments opened for the same try of an order one is written, with one history row', async () => {
+  test('of two payments for the same attempt of an order one is written, with one history row', async () => {
     const payments = [1, 2].map(() => preparedPayment(shop, { orderId: 'opened-twice' }));
     expect((await Promise.all(payments.map(shop.gateway.payments.open))).sort()).toEqual([false, true]);
     expect(
@@ -220,7 +220,7 @@ describe('our own statements', () => {
     ).toEqual([{ n: 1 }]);
   });
 
-  test('a bad payment in a batch of good ones fails alone', async () => {
+  test('an invalid payment in a batch of valid ones fails alone', async () => {
     const good = Array.from({ length: 5 }, () => preparedPayment(shop));
     const bad = preparedPayment(shop, { amount: 0n });
     const [first, ...rest] = await Promise.allSettled([bad, ...good].map(shop.gateway.payments.open));
@@ -229,13 +229,13 @@ describe('our own statements', () => {
   });
 });
 
-describe('the database and the code know the same', () => {
+describe('the database and the code agree on', () => {
   test('states', async () => {
     const { rows } = await pool.query(`select unnest(enum_range(null::payment_state))::text as state`);
     expect(rows.map((row) => row.state).sort()).toEqual([...STATE_NAMES].sort());
   });
 
-  test('legal moves: of all pairs of states the history takes exactly those of the table', async () => {
+  test('transitions: of all pairs of states the history accepts exactly those of the table', async () => {
     const taken: string[] = [];
     for (const from_state of STATE_NAMES) {
       for (const to_state of STATE_NAMES) {
@@ -244,7 +244,7 @@ describe('the database and the code know the same', () => {
         else expect(refusal).toBe('transitions_are_legal');
       }
     }
-    // To stay is always allowed: it is how notes are kept.
+    // A row without a change of state is always allowed: it records a note.
     const stays = STATE_NAMES.map((state) => `${state}>${state}`);
     expect(taken.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
   });
@@ -257,7 +257,7 @@ describe('the database and the code know the same', () => {
     );
   });
 
-  test('every table of merchants’ data is keyed by the account first', async () => {
+  test('the primary keys of tables with merchants’ data begin with mid', async () => {
     const { rows } = await pool.query(
       `select c.relname as table, (
          select a.attname from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
@@ -265,7 +265,7 @@ describe('the database and the code know the same', () => {
        ) as first
        from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`,
     );
-    // Whose payment news are about is known only when they are matched.
+    // The account of a notification is known only after it is matched to a payment.
     const others = ['accounts', 'clock_offsets', 'installation', 'migrations', 'provider_notifications'];
     const data = rows.filter((row) => !others.includes(row.table));
     expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
@@ -274,14 +274,14 @@ describe('the database and the code know the same', () => {
 });
 
 describe('migrations', () => {
-  test('running them again does nothing', async () => {
+  test('a second run does nothing', async () => {
     const before = await shop.rows('select * from migrations order by name');
     expect(await migrate(pool)).toEqual([]);
     expect(await shop.rows('select * from migrations order by name')).toEqual(before);
     expect(before[0]).toEqual({ name: '0001_foundation.sql', digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
-  test('two processes that start at once on an empty database run each of them once', async () => {
+  test('two processes that start at the same time run each file once', async () => {
     const server = inject('database');
     const name = `test_${randomBytes(6).toString('hex')}`;
     await query(server, `create database ${name}`);
@@ -291,7 +291,7 @@ describe('migrations', () => {
     await query(server, `drop database ${name}`);
   });
 
-  test('a file that was changed after it ran is refused', async () => {
+  test('refuses a file that was changed after it ran', async () => {
     await shop.rows(`update migrations set digest = 'x' || digest where name = '0001_foundation.sql'`);
     await expect(migrate(pool)).rejects.toThrow(
       'The migration 0001_foundation.sql was changed after this database ran it: add a new file instead.',
@@ -300,7 +300,7 @@ describe('migrations', () => {
     expect(await migrate(pool)).toEqual([]);
   });
 
-  test('a database that a newer version has migrated is refused', async () => {
+  test('refuses a database that a newer version has migrated', async () => {
     await shop.rows(`insert into migrations values ('9999_future.sql', 'x')`);
     await expect(migrate(pool)).rejects.toThrow(
       'The database was migrated by a newer Turnpike (it has 9999_future.sql): start that version or a later one.',

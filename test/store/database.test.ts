@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: what becomes of one whose answer does not come in time. */
+/** Connections to PostgreSQL after a response timeout. */
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { isOutage } from '../../src/lib/faults.ts';
@@ -14,10 +14,10 @@ afterAll(() => database.close());
 const BACKEND = { name: 'backend', text: 'select pg_backend_pid() as pid', values: [] };
 const sleep = (seconds: number) => ({ name: `sleep_${seconds}`, text: `select pg_sleep(${seconds})`, values: [] });
 
-/** The driver knows this option of a statement, its types do not. */
+/** The driver supports this option of a statement, but its types lack it. */
 const impatient = (text: string): pg.QueryConfig => ({ text, query_timeout: 100 }) as pg.QueryConfig;
 
-test('a connection of the pool whose answer did not come in time is not used again', async () => {
+test('a pooled connection is not reused after a response timeout', async () => {
   const client = await database.pool.connect();
   const { pid } = (await client.query(BACKEND.text)).rows[0];
   const error = await client.query(impatient('select pg_sleep(20)')).catch((fault) => fault);
@@ -26,7 +26,7 @@ test('a connection of the pool whose answer did not come in time is not used aga
   expect((await database.pool.query(BACKEND.text)).rows[0].pid).not.toBe(pid);
 });
 
-test('a pipelined connection whose answer did not come in time fails all that is in flight, and connects anew', async () => {
+test('a pipelined connection fails everything in flight after a response timeout, and reconnects', async () => {
   const faults: Error[] = [];
   const connection = openPipelinedConnection({ ...inject('database'), query_timeout: 300 }, (fault) =>
     faults.push(fault),

@@ -1,4 +1,4 @@
-/** A database with credits from before operations had content and orders of their own is brought up to date. */
+/** The migration of credits from before operations had a content and an order. */
 import { expect, test } from 'vitest';
 import { migrateAt } from '../../src/store/migrate.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -8,7 +8,7 @@ import { openShop } from '../support/gateway.ts';
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
 
-test('credits get their own order, their callbacks the type of a refund, and what was sent stays', async () => {
+test('credits get their order, their callbacks the type of a refund, and bodies do not change', async () => {
   const { merchant } = shop;
   const { orderId, token } = await checkout.paidByCard({}, merchant);
   const own = creditFields({ order_amount: '1.00', card_token: token });

@@ -1,4 +1,4 @@
-/** The check of the whole database: silent when all is well, and every kind of damage is found and named. */
+/** `verify`: no messages for an intact database, and a message for every kind of damage. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const shop = openShop({ masterKey: MASTER_KEY });
 
 const violations = async (): Promise<string[]> => (await verifyAt(shop.connection)).violations;
 
-test('after 100 mixed sales everything holds', async () => {
+test('reports nothing after 100 mixed sales', async () => {
   const kinds = [{}, { identifier: 'decline@example.com' }, { auth: 'Y' }, { recurring_init: 'Y' }];
   const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => shop.sale(kinds[i % kinds.length])));
   expect(answers.map(({ body }) => body.status).sort()).toEqual([
@@ -27,7 +27,7 @@ test('after 100 mixed sales everything holds', async () => {
   expect(await verifyAt(shop.connection)).toEqual({ violations: [], payments: 100n, historyRows: 200n });
 });
 
-// The database refuses most of this by itself, so its own guards are taken away first.
+// Constraints refuse most of this damage, so they are dropped first.
 const DROP_GUARDS = `
   alter table payments drop constraint if exists money_is_conserved, drop constraint if exists captured_fits_state,
     drop constraint if exists declined_has_a_reason;
@@ -126,7 +126,7 @@ test.each([
   await shop.rows(damage.replaceAll('$id', `'${ids[0]}'`).replaceAll('$other', `'${ids[1]}'`));
   const found = await violations();
   expect(found).toContain(`${sentence}: payment ${ids[0]}.`);
-  // Whoever damages the history also parts it from what was told of it.
+  // Damage to the history also separates it from its callbacks.
   expect(found.filter((one) => !one.startsWith(UNTOLD) && !one.startsWith(INVENTED))).toHaveLength(
     sentence === UNTOLD || sentence === INVENTED ? 0 : 1,
   );
@@ -142,7 +142,7 @@ describe('card numbers', () => {
   const MINUTES_6 = 6 * 60_000;
   const typed = { number: new Secret('4111111111111111'), month: '05', year: '2038', holder: 'Ada Byron' };
 
-  /** A settled payment of a merchant of its own, which names this card, and when the test is over nothing of it. */
+  /** A settled payment of a new merchant that references this card; removed when the test ends. */
   async function withCard(merchant: Merchant, card: Record<string, unknown> = {}) {
     const { trans_id: paymentId } = (await shop.sale({}, merchant)).body;
     const { id } = await keepCard(shop.gateway, { mid: merchant.mid, paymentId }, typed, false);
@@ -157,12 +157,12 @@ describe('card numbers', () => {
     expect(await violations()).toEqual([]);
   };
 
-  test('one that nothing needs is found when its payment has had its outcome for some minutes', async () => {
+  test('finds a number that is not needed some minutes after the outcome of its payment', async () => {
     const [ahead, other] = [await shop.newMerchant(), await shop.newMerchant()];
     const { paymentId } = await withCard(ahead);
     await withCard(other);
     expect(await violations()).toEqual([]);
-    // By the clock of the account, and without anybody who sweeps.
+    // By the account's clock, and without a sweep.
     await shop.gateway.installation.moveClock(ahead.mid, MINUTES_6);
     expect(await violations()).toEqual([`${STORED}: payment ${paymentId}.`]);
     await shop.gateway.installation.moveClock(undefined, MINUTES_6);
@@ -172,7 +172,7 @@ describe('card numbers', () => {
     await forget(other);
   });
 
-  test('one that is kept for good without a reason is found at once', async () => {
+  test('finds a number that is kept without a reason at once', async () => {
     const merchant = await shop.newMerchant();
     const { paymentId, cardId } = await withCard(merchant);
     await shop.rows(`update cards set is_kept = true where card_id = '${cardId}'`);
@@ -180,7 +180,7 @@ describe('card numbers', () => {
     await forget(merchant);
   });
 
-  test('one of a payment that does not exist is found', async () => {
+  test('finds a number whose payment does not exist', async () => {
     const merchant = await shop.newMerchant();
     const paymentId = newId();
     await keepCard(shop.gateway, { mid: merchant.mid, paymentId }, typed, false);
@@ -197,7 +197,7 @@ describe('card numbers', () => {
     ['a token', { token: 'x' }, ''],
     ['repetitions', {}, `recurring_token = 'x'`],
     ['an open payment', {}, `state = 'PENDING', captured = 0, authorised = 0`],
-  ])('one that is needed for %s stays, and is found when it was erased', async (_, card, change) => {
+  ])('accepts a number that is needed for %s, and finds it when it was erased', async (_, card, change) => {
     const merchant = await shop.newMerchant();
     const { paymentId, cardId } = await withCard(merchant, card);
     if (change) await shop.rows(`update payments set ${change} where payment_id = '${paymentId}'`);
@@ -212,7 +212,7 @@ describe('card numbers', () => {
   });
 });
 
-test('the command says what holds, or what does not and ends with code 1', async () => {
+test('the command reports success, or the failed checks with exit code 1', async () => {
   const { host, port, user, database } = shop.connection;
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-verify-'));
   const command = () =>

@@ -1,4 +1,4 @@
-/** Callbacks against vectors that Python computed, and callbacks that we sign against a verifier written in Python. */
+/** Callbacks: vectors computed by Python, and the gateway's callbacks checked by a verifier in Python. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ import vectors from '../../vectors/callbacks.json' with { type: 'json' };
 interface Vector {
   note: string;
   password: string;
-  /** The one that the receiver has, and all that the sender signed with. */
+  /** The receiver's secret, and all secrets that the sender signed with. */
   secret: string;
   signed_with: string[];
   now: number;
@@ -30,7 +30,7 @@ const right = all.filter(({ hash_is_valid, signature_is_valid }) => hash_is_vali
 const wrong = all.filter((vector) => !right.includes(vector));
 const rawOf = ({ headers, body }: Vector) => ({ headers, body: Buffer.from(body) });
 
-test('there are enough of both kinds, in both formats and both shapes, and each says what it shows', () => {
+test('there are enough vectors of both kinds, formats and body types, each with a note', () => {
   expect(right.length).toBeGreaterThanOrEqual(20);
   expect(wrong.length).toBeGreaterThanOrEqual(12);
   for (const part of ['x-www-form-urlencoded', 'application/json']) {
@@ -69,7 +69,7 @@ const python = (args: string[], input = '') =>
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 describe.skipIf(!hasPython)('a verifier in Python (skipped where there is no python3)', () => {
-  test('says the same of every vector', () => {
+  test('agrees on every vector', () => {
     const { stdout, status } = python([join(import.meta.dirname, '../../vectors/callbacks.json')]);
     expect([stdout.trim(), status]).toEqual([`${all.length} callbacks checked, 0 problems`, 0]);
   });
@@ -98,7 +98,7 @@ describe.skipIf(!hasPython)('a verifier in Python (skipped where there is no pyt
 
   type Wish = typeof callback extends fc.Arbitrary<infer Value> ? Value : never;
 
-  /** A callback as the gateway makes it, with everything that it could say. */
+  /** A callback of the gateway with every possible field. */
   function sent({ shape, isJson, fields, signed, custom, password, keys, isLast }: Wish, n: number) {
     const hashed = CALLBACK_HASH_FIELDS[shape];
     const values = hashed.map((_, index) => (index === 0 ? `id ${n} ${signed[0]}` : (signed[index] as string)));
@@ -129,13 +129,13 @@ describe.skipIf(!hasPython)('a verifier in Python (skipped where there is no pyt
     };
   }
 
-  test('finds two thousand random callbacks right that we hashed and signed', () => {
+  test('accepts two thousand random callbacks that the gateway hashed and signed', () => {
     const made = fc.sample(callback, 2000).map(sent);
     const { stdout, stderr, status } = python([], made.map((one) => JSON.stringify(one)).join('\n'));
     expect([stdout.trim(), stderr, status]).toEqual(['2000 callbacks checked, 0 problems', '', 0]);
   });
 
-  test('and finds the one that was changed', () => {
+  test('finds a callback that was changed', () => {
     const made = fc.sample(callback, 50).map(sent);
     const changed = made.map((one, index) => (index === 17 ? { ...one, body: `${one.body} ` } : one));
     const { stdout, status } = python([], changed.map((one) => JSON.stringify(one)).join('\n'));

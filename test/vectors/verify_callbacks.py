@@ -1,7 +1,7 @@
-"""Checks callbacks with nothing of the gateway: Python's standard library, as a merchant would write it.
+"""Verifies callbacks independently of the gateway, with Python's standard library, as a merchant would.
 
-Without an argument it reads one callback per line from standard input; with one, a file of vectors. It tells what is
-not as it should be, and ends with code 1 if anything is.
+Without an argument it reads one callback per line from standard input; with one, a file of vectors. It prints every
+deviation, and exits with code 1 if there is one.
 """
 import base64
 import hashlib
@@ -38,8 +38,8 @@ def signature_is_valid(headers, body, secret, now):
         return False
     key = base64.b64decode(secret.removeprefix('whsec_'))
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}".encode()
-    right = 'v1,' + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    return any(hmac.compare_digest(right, given) for given in headers['webhook-signature'].split(' '))
+    expected = 'v1,' + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return any(hmac.compare_digest(expected, each) for each in headers['webhook-signature'].split(' '))
 
 
 def problems_of(vector):
