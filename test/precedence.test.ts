@@ -36,11 +36,11 @@ const FLAWS: Flaw[] = [
   { name: 'repeated field', error: 'invalidData', make: (draft) => ({ ...draft, tail: '&x=1&x=2' }) },
   { name: 'key of the other environment', error: 'wrongEnvironment', make: withField('client_key', 'live_x') },
   {
-    name: 'address off the list',
+    name: 'address that is not allowed',
     error: 'addressNotAllowed',
     make: (draft) => ({ ...draft, address: '198.51.100.1' }),
   },
-  { name: 'schedule_id that is no UUID', error: 'notUuid', make: withField('schedule_id', 'x') },
+  { name: 'schedule_id that is not a UUID', error: 'notUuid', make: withField('schedule_id', 'x') },
   { name: 'blank field', error: 'invalidData', make: withField('brand', '') },
   { name: 'wrong hash', error: 'wrongHash', make: (draft) => ({ ...draft, isWronglySigned: true }) },
 ];
@@ -116,7 +116,7 @@ describe.each(['GET_TRANS_STATUS', 'CAPTURE', 'VOID'] as const)('%s', (action) =
 });
 
 test('an unknown key is reported before the address, the fields and the hash', async () => {
-  const draft = draftOf({ ...saleFields(merchant), client_key: 'test_nobody', brand: '' });
+  const draft = draftOf({ ...saleFields(merchant), client_key: 'test_unknown', brand: '' });
   draft.address = '198.51.100.1';
   draft.isWronglySigned = true;
   expect(await send(draft, SALE_SIGNS)).toEqual(refusal('invalidData'));

@@ -4,7 +4,7 @@ export type Currency = Readonly<{ numeric: string; exponent: 0 | 2 | 3 }>;
 
 export const ISO_4217_DATE = '2026-01-01';
 
-// Left out because nobody is charged in them: codes without a minor unit (metals, SDR, bond units, XTS, XXX)
+// Not included, because payments do not use them: codes without a minor unit (metals, SDR, bond units, XTS, XXX)
 // and the fund codes BOV, CHE, CHW, CLF, COU, MXV, USN, UYI and UYW.
 const CODES_BY_EXPONENT = {
   0: `

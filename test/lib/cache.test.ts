@@ -115,10 +115,10 @@ test('cached misses displace no values', async () => {
 
 test('property: the most recently used values stay cached', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }), async (asked) => {
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }), async (keys) => {
       cache = createCache({ maxEntries: 3, maxAgeMs: 5000, maxMissAgeMs: 1000, now: () => time });
       let recent: number[] = [];
-      for (const key of asked) {
+      for (const key of keys) {
         reads = [];
         await read(String(key));
         expect(reads).toEqual(recent.includes(key) ? [] : [String(key)]);

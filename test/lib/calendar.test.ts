@@ -33,11 +33,11 @@ const two = (n: number): string => String(n).padStart(2, '0');
 const textOf = ({ year, month, day }: Day): string => `${year}-${two(month)}-${two(day)}`;
 
 /** Steps through the calendar day by day, or month by month and then to the requested day. */
-function walk(first: Day, wanted: number, { unit, length }: Rhythm, intervals: number): Day {
+function walk(first: Day, dayOfMonth: number, { unit, length }: Rhythm, intervals: number): Day {
   let day = first;
   if (unit === 'month') {
     for (let n = 0; n < intervals * length; n++) day = monthAfter(day);
-    return { ...day, day: Math.min(wanted, lengthOf(day.year, day.month)) };
+    return { ...day, day: Math.min(dayOfMonth, lengthOf(day.year, day.month)) };
   }
   for (let n = 0; n < intervals * length * (unit === 'week' ? 7 : 1); n++) day = dayAfter(day);
   return day;
@@ -194,11 +194,11 @@ describe('for any start, day, unit and length', () => {
   test('a monthly date is never in another month, and only a short month changes the day', () => {
     const many = fc.integer({ min: 0, max: 1200 });
     fc.assert(
-      fc.property(anchors, days, fc.integer({ min: 1, max: 12 }), many, (anchor, wanted, length, n) => {
+      fc.property(anchors, days, fc.integer({ min: 1, max: 12 }), many, (anchor, dayOfMonth, length, n) => {
         const first = partsOf(anchor);
-        const { year, month, day } = partsOf(momentAfter(anchor, wanted, every(length, 'month'), n));
+        const { year, month, day } = partsOf(momentAfter(anchor, dayOfMonth, every(length, 'month'), n));
         expect(year * 12 + month).toBe(first.year * 12 + first.month + n * length);
-        expect(day).toBe(Math.min(wanted, lengthOf(year, month)));
+        expect(day).toBe(Math.min(dayOfMonth, lengthOf(year, month)));
       }),
     );
   });

@@ -18,16 +18,16 @@ test('a tag has 128 bits in URL-safe characters and is deterministic', () => {
 test.each([
   ['another text', tag, 'payment-2', 'payer link'],
   ['another purpose', tag, 'payment-1', 'fingerprint'],
-  ['the text and the purpose run together', tag, 'payment-1payer', ' link'],
-  ['the mark of another installation', others.tag('payment-1', 'payer link'), 'payment-1', 'payer link'],
-  ['nothing', '', 'payment-1', 'payer link'],
-  ['too short', tag.slice(0, 20), 'payment-1', 'payer link'],
-  ['too long', `${tag}AAAA`, 'payment-1', 'payer link'],
-  ['twice the mark', tag + tag, 'payment-1', 'payer link'],
+  ['a moved boundary between text and purpose', tag, 'payment-1payer', ' link'],
+  ['the tag of another installation', others.tag('payment-1', 'payer link'), 'payment-1', 'payer link'],
+  ['an empty tag', '', 'payment-1', 'payer link'],
+  ['a truncated tag', tag.slice(0, 20), 'payment-1', 'payer link'],
+  ['a longer tag', `${tag}AAAA`, 'payment-1', 'payer link'],
+  ['the tag twice', tag + tag, 'payment-1', 'payer link'],
   ['zeros', 'A'.repeat(22), 'payment-1', 'payer link'],
-  ['no base64 at all', '€'.repeat(22), 'payment-1', 'payer link'],
-])('%s is refused', (_, given, text, purpose) => {
-  expect(fingerprints.isTag(given, text, purpose)).toBe(false);
+  ['text that is not base64', '€'.repeat(22), 'payment-1', 'payer link'],
+])('%s is refused', (_, candidate, text, purpose) => {
+  expect(fingerprints.isTag(candidate, text, purpose)).toBe(false);
 });
 
 test('every flipped bit is refused', () => {

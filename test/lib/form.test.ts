@@ -9,7 +9,7 @@ const valuesOf = (form: Form): [string, string][] => [...form.values];
 
 describe('a url-encoded form', () => {
   test.each<[string, string, [string, string][]]>([
-    ['nothing', '', []],
+    ['an empty body', '', []],
     ['one pair', 'a=b', [['a', 'b']]],
     [
       'two pairs',
@@ -26,11 +26,11 @@ describe('a url-encoded form', () => {
     ['escapes in names and values', 'a%5Bb%5D=%26%3D%25', [['a[b]', '&=%']]],
     ['escapes beyond ASCII', 'a=%C4%8Digra+%F0%9F%9B%92', [['a', 'čigra 🛒']]],
     ['raw UTF-8', 'č=čigra 🛒', [['č', 'čigra 🛒']]],
-    ['an escape of an escape stays one', 'a=%2541', [['a', '%41']]],
+    ['an escaped escape is decoded once', 'a=%2541', [['a', '%41']]],
     ['an empty value', 'a=', [['a', '']]],
     ['no value', 'a', [['a', '']]],
     ['no name', '=b', [['', 'b']]],
-    ['neither', '=', [['', '']]],
+    ['no name and no value', '=', [['', '']]],
     ['equals signs in a value', 'a=b=c==', [['a', 'b=c==']]],
     ['empty pairs', '&&a=b&&', [['a', 'b']]],
     [
@@ -78,35 +78,40 @@ describe('a url-encoded form', () => {
 
   test.each([
     ['a broken escape', 'a=%zz', 'a', 'This value is not valid percent-encoded UTF-8.'],
-    ['a cut escape', 'a=%4', 'a', 'This value is not valid percent-encoded UTF-8.'],
+    ['a truncated escape', 'a=%4', 'a', 'This value is not valid percent-encoded UTF-8.'],
     ['escaped bytes that are not UTF-8', 'a=%FF', 'a', 'This value is not valid percent-encoded UTF-8.'],
-    ['an escaped half of a character', 'a=%ED%A0%80', 'a', 'This value is not valid percent-encoded UTF-8.'],
+    ['an escaped lone surrogate', 'a=%ED%A0%80', 'a', 'This value is not valid percent-encoded UTF-8.'],
     ['a broken escape in a name', '%zz=1', 'body', 'This value is not valid percent-encoded UTF-8.'],
     ['a NUL in a value', 'a=b%00', 'a', 'This value is not valid.'],
     ['a NUL in a name', 'a%00=b', 'body', 'This value is not valid.'],
     ['a value sent twice', 'a=1&a=1', 'a', 'This value should be sent once.'],
     ['a value sent twice, once escaped', 'a=1&%61=2', 'a', 'This value should be sent once.'],
     ['an entry sent twice', 'p[a]=1&p[a]=2', 'p[a]', 'This value should be sent once.'],
-    ['a list entry sent by number and by place', 'p[0]=1&p[]=2', 'p[]', 'This value should be sent once.'],
+    ['a list entry with and without its index', 'p[0]=1&p[]=2', 'p[]', 'This value should be sent once.'],
     [
       'four levels',
       'p[a][b][c][d]=1',
       'p[a][b][c][d]',
       'This value is nested too deep. It should have 3 levels or less.',
     ],
-    ['a bracket that never closes', 'p[a=1', 'p[a', 'This name is not valid.'],
+    ['an unclosed bracket', 'p[a=1', 'p[a', 'This name is not valid.'],
     ['brackets inside brackets', 'p[a[b]]=1', 'p[a[b]]', 'This name is not valid.'],
     ['text after the brackets', 'p[a]b=1', 'p[a]b', 'This name is not valid.'],
     ['brackets without a name', '[a]=1', '[a]', 'This name is not valid.'],
-    ['a name of odd shape, not repeated', 'a<b>[=1', 'body', 'This name is not valid.'],
-    ['a long name, not repeated', `${'x'.repeat(65)}=1&${'x'.repeat(65)}=1`, 'body', 'This value should be sent once.'],
+    ['an unusual name, which is not repeated', 'a<b>[=1', 'body', 'This name is not valid.'],
     [
-      'a name that could be a secret, not repeated',
+      'a long name, which is not repeated',
+      `${'x'.repeat(65)}=1&${'x'.repeat(65)}=1`,
+      'body',
+      'This value should be sent once.',
+    ],
+    [
+      'a name that could be a secret, which is not repeated',
       '9d2a6f0c4b7e81355af0c6d2e8b41790=1&9d2a6f0c4b7e81355af0c6d2e8b41790=1',
       'body',
       'This value should be sent once.',
     ],
-  ])('%s is named', (_, body, field, sentence) => {
+  ])('%s is reported', (_, body, field, sentence) => {
     expect(read(body).problems).toEqual([{ field, sentence }]);
   });
 
@@ -216,17 +221,17 @@ describe('a multipart form', () => {
     ['an end in the middle of a header', '--B\r\nContent-Dispo', TYPE],
     ['no body', '', TYPE],
     ['bare line feeds', '--B\nContent-Disposition: form-data; name="a"\n\n1\n--B--\n', TYPE],
-  ])('%s is named', async (_, body, type) => {
+  ])('%s is reported', async (_, body, type) => {
     expect((await readParts(body, type)).problems).toContainEqual(BROKEN);
   });
 
   test.each([
     ['a part without a name', '--B\r\nContent-Disposition: form-data\r\n\r\n1\r\n--B--\r\n'],
     ['a name without a value', '--B\r\nContent-Disposition: form-data; name\r\n\r\n1\r\n--B--\r\n'],
-    ['a name that never closes', '--B\r\nContent-Disposition: form-data; name="a\r\n\r\n1\r\n--B--\r\n'],
+    ['an unclosed quote', '--B\r\nContent-Disposition: form-data; name="a\r\n\r\n1\r\n--B--\r\n'],
     ['a part without headers', '--B\r\n\r\n1\r\n--B--\r\n'],
-    ['a part that is no field', '--B\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--B--\r\n'],
-    ['a part that says nothing of itself', '--B\r\nContent-Type: text/plain\r\n\r\n1\r\n--B--\r\n'],
+    ['a part that is not form-data', '--B\r\nContent-Disposition: attachment; name="a"\r\n\r\n1\r\n--B--\r\n'],
+    ['a part without a disposition', '--B\r\nContent-Type: text/plain\r\n\r\n1\r\n--B--\r\n'],
     ['a file without a name', '--B\r\nContent-Disposition: form-data; filename="x"\r\n\r\n1\r\n--B--\r\n'],
     [
       'more text on the line of the boundary',

@@ -49,21 +49,21 @@ test.each([
   ['nothing', ''],
   ['one digit too few', HASH.slice(1)],
   ['one digit too many', `${HASH}0`],
-  ['a letter that is no hex digit', `g${HASH.slice(1)}`],
+  ['a letter that is not a hex digit', `g${HASH.slice(1)}`],
   ['a space before it', ` ${HASH}`],
   ['a line break after it', `${HASH}\n`],
-  ['the digest of nothing', 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
+  ['the digest of an empty text', 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
   ['full-width digits', HASH.replace('8', '８')],
-])('%s is not a hash', (_, given) => {
-  expect(isWireHash(given, FIELDS, ['Secret123'])).toBe(false);
+])('%s is not a hash', (_, candidate) => {
+  expect(isWireHash(candidate, FIELDS, ['Secret123'])).toBe(false);
 });
 
 test.each([
   ['without upper-casing', 'ed717b6b5860ef8424b0464b62343eb3c3e759b9'],
   ['with the password first', '4d224a4a0b22533a8ad6a6dd34952b44c431a384'],
   ['over the bytes of the MD5 instead of its hex text', '373bde76996ce2bb9c0f7d43335c2ca41bddef28'],
-])('refuses a hash computed %s', (_, given) => {
-  expect(isWireHash(given, FIELDS, ['Secret123'])).toBe(false);
+])('refuses a hash computed %s', (_, candidate) => {
+  expect(isWireHash(candidate, FIELDS, ['Secret123'])).toBe(false);
 });
 
 test('as specified, the hash covers neither the boundaries of fields nor the case of letters', () => {

@@ -61,7 +61,7 @@ describe.each(RANGES)('%s', (_, first, last, before, after) => {
     ['behind NAT64', (address) => `64:ff9b::${address}`],
     ['behind NAT64, in hex', (address) => `64:ff9b::${hex(address)}`],
   ];
-  test.each(DISGUISES)('is the same %s', (_name, write) => {
+  test.each(DISGUISES)('is classified the same %s', (_name, write) => {
     expect(isPrivateAddress(write(first))).toBe(true);
     expect(isPrivateAddress(write(last))).toBe(true);
     for (const neighbour of neighbours) expect(isPrivateAddress(write(neighbour))).toBe(false);
@@ -88,7 +88,7 @@ test.each([
   ['compatible, of a public address', '::8.8.8.8'],
   ['translated', '::ffff:0:127.0.0.1'],
   ['NAT64 of the local network', '64:ff9b:1::8.8.8.8'],
-  ['NAT64 with something between', '64:ff9b:0:0:1::8.8.8.8'],
+  ['NAT64 with other bits set', '64:ff9b:0:0:1::8.8.8.8'],
   ['discard', '100::1'],
   ['segment routing', '5f00::1'],
   ['Teredo', '2001:0:808:808::1'],

@@ -34,7 +34,7 @@ describe('a sealed value copied elsewhere does not open', () => {
     ['another row', boundTo('accounts', 'password', 'row-2')],
     ['another column', boundTo('accounts', 'callback_secret', 'row-1')],
     ['another table', boundTo('installation', 'password', 'row-1')],
-    ['no place at all', ''],
+    ['no associated data', ''],
   ])('%s', (_, there) => {
     expect(() => seal.open(seal.seal('secret', HERE), there)).toThrow(SealBroken);
   });

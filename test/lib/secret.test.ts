@@ -25,15 +25,15 @@ function written(use: (stream: Writable) => void): string {
 
 test.each<[string, () => string]>([
   ['a template string', () => `${secret}`],
-  ['a sum of texts', () => `a ${String(secret)}`],
+  ['a concatenated text', () => `a ${String(secret)}`],
   ['a joined list', () => [secret, secret].join()],
   ['JSON', () => JSON.stringify(secret)],
   ['JSON of an object around it', () => JSON.stringify({ account: { password: secret } })],
   ['inspect', () => inspect(secret)],
-  ['inspect with everything shown', () => inspect({ a: [secret] }, { showHidden: true, depth: null, getters: true })],
+  ['inspect with hidden properties', () => inspect({ a: [secret] }, { showHidden: true, depth: null, getters: true })],
   ['format', () => format('%s %o %O %j', secret, secret, secret, secret)],
   ['the message of an error', () => new Error(`bad ${secret}`).message],
-  ['an error that carries it', () => inspect(Object.assign(new Error('bad'), { secret }))],
+  ['an error with the secret as a property', () => inspect(Object.assign(new Error('bad'), { secret }))],
   ['the console', () => written((stream) => new Console(stream).log('it is', secret, { secret }))],
   ['a table on the console', () => `${written((stream) => new Console(stream).table([{ secret }]))}***`],
   ['the log', () => written((stream) => pino(stream).info({ password: secret, deep: { list: [secret] } }, 'made'))],

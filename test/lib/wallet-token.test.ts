@@ -112,14 +112,14 @@ const withSignatures = (signatures: unknown) => ({
 
 test.each([
   ['broken JSON', '{"signature":', TOKEN],
-  ['JSON that is no object', '[1]', TOKEN],
+  ['JSON that is not an object', '[1]', TOKEN],
   ['JSON of JSON', JSON.stringify(JSON.stringify(token)), TOKEN],
   ['JSON without a signature', JSON.stringify({ ...token, signature: '' }), `${TOKEN}.signature`],
   ['another protocol without its key', tokenWithoutKey, `${TOKEN}.intermediateSigningKey`],
   ['no signatures', withSignatures([]), `${TOKEN}.intermediateSigningKey.signatures`],
   ['an empty signature', withSignatures(['one', '']), `${TOKEN}.intermediateSigningKey.signatures`],
-  ['a signature that is no list', withSignatures('one'), `${TOKEN}.intermediateSigningKey.signatures`],
-  ['a message that is no JSON', { ...token, signedMessage: 'message' }, `${TOKEN}.signedMessage`],
+  ['signatures that are not a list', withSignatures('one'), `${TOKEN}.intermediateSigningKey.signatures`],
+  ['a message that is not JSON', { ...token, signedMessage: 'message' }, `${TOKEN}.signedMessage`],
   [
     'a message without a tag',
     { ...token, signedMessage: '{"encryptedMessage":"a","ephemeralPublicKey":"b"}' },

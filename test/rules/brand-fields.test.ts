@@ -189,12 +189,12 @@ describe('a required field', () => {
 });
 
 describe('a value just inside the bounds', () => {
-  const inside = lines(({ good = {} }) =>
+  const valid = lines(({ good = {} }) =>
     Object.entries(good).flatMap(([field, values]) =>
       values.map((value) => [`${field} ${value}`, { field, value }] as const),
     ),
   );
-  test.each(inside)('%s accepts %s', (label, _, { field, value }) => {
+  test.each(valid)('%s accepts %s', (label, _, { field, value }) => {
     const expected = BRAND_EXPECTATIONS[label] as BrandExpectation;
     const fields = exchanged(expected, field, value);
     const context = requestOf(label, fields);
@@ -206,12 +206,12 @@ describe('a value just inside the bounds', () => {
 });
 
 describe('a value just outside the bounds or of another type', () => {
-  const outside = lines(({ bad = {} }) =>
+  const invalid = lines(({ bad = {} }) =>
     Object.entries(bad).flatMap(([field, values]) =>
       values.map(([value, sentence]) => [`${field} ${value}`, { field, value, sentence }] as const),
     ),
   );
-  test.each(outside)('%s refuses %s', (label, _, { field, value, sentence }) => {
+  test.each(invalid)('%s refuses %s', (label, _, { field, value, sentence }) => {
     const fields = exchanged(BRAND_EXPECTATIONS[label] as BrandExpectation, field, value);
     expect(problemsOf(label, requestOf(label, fields))).toEqual({ [field]: sentence });
   });
@@ -289,7 +289,7 @@ describe('open-banking-a', () => {
   const { complete } = BRAND_EXPECTATIONS['open-banking-a'] as BrandExpectation;
   const LIST = 'parameters[payee_identifications]';
 
-  test('knows 21 types of identification', () => {
+  test('accepts 21 types of identification', () => {
     expect(Object.keys(IDENTIFICATIONS)).toHaveLength(21);
   });
 

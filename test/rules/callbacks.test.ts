@@ -12,10 +12,10 @@ import {
 import { STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
 
 test('every event has one callback type and one status', () => {
-  const told = Object.fromEntries(
+  const callbacks = Object.fromEntries(
     Object.entries(CALLBACK_EVENTS).map(([event, { type, status }]) => [event, `${type} ${status}`]),
   );
-  expect(told).toEqual({
+  expect(callbacks).toEqual({
     redirected: 'redirect waiting',
     challenged: '3ds waiting',
     authenticated: '3ds success',

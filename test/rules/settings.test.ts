@@ -155,11 +155,11 @@ test('every setting has examples', () => {
 });
 
 describe.each(Object.entries(VALUES))('%s', (name, [good, bad]) => {
-  const shown = (values: unknown[]) => values.map((value) => [JSON.stringify(value)?.slice(0, 60), value] as const);
-  test.each(shown(good))('accepts %s', (_, value) => {
+  const titled = (values: unknown[]) => values.map((value) => [JSON.stringify(value)?.slice(0, 60), value] as const);
+  test.each(titled(good))('accepts %s', (_, value) => {
     expect(readSettings({ [name]: value })).toEqual({ set: { [name]: value }, problems: [] });
   });
-  test.each(shown(bad))('refuses %s', (_, value) => {
+  test.each(titled(bad))('refuses %s', (_, value) => {
     expect(readSettings({ [name]: value })).toEqual({
       set: {},
       problems: [{ field: name, sentence: expect.stringMatching(/^This value should be .+\.$/) }],
@@ -258,9 +258,9 @@ describe('the settings of an account', () => {
   });
 
   test('can be read back as they are returned', () => {
-    const shown = nestSettings(completeSettings({ descriptor: 'x' }));
-    const { set, problems } = readSettings(shown);
+    const nested = nestSettings(completeSettings({ descriptor: 'x' }));
+    const { set, problems } = readSettings(nested);
     expect(problems).toEqual([]);
-    expect(nestSettings(completeSettings(set))).toEqual(shown);
+    expect(nestSettings(completeSettings(set))).toEqual(nested);
   });
 });

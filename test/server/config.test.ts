@@ -10,7 +10,7 @@ const OTHER_KEY = Buffer.alloc(32, 8).toString('base64');
 const TOKEN = 'a-token-of-thirty-two-characters';
 
 /** The error message of a refused start. */
-function complaint(environment: Record<string, string>): string {
+function errorOf(environment: Record<string, string>): string {
   try {
     readConfig(environment);
   } catch (error) {
@@ -188,8 +188,8 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
   },
   TURNPIKE_SANDBOX_URL: {
     key: 'sandboxUrl',
-    good: [['https://outside.example/', 'https://outside.example']],
-    bad: ['outside.example', 'ftp://outside.example', 'https://user:secret@outside.example'],
+    good: [['https://simulator.example/', 'https://simulator.example']],
+    bad: ['simulator.example', 'ftp://simulator.example', 'https://user:secret@simulator.example'],
   },
   TURNPIKE_ROLE: {
     key: 'role',
@@ -236,7 +236,7 @@ describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
   }
   if (bad.length > 0) {
     test.each(bad)('refuses %j, and names the variable but not the value', (text) => {
-      const sentence = complaint({ [name]: text });
+      const sentence = errorOf({ [name]: text });
       expect(sentence).toMatch(new RegExp(`^${name} should be .+\\.$`));
       if (text.length > 5) expect(sentence).not.toContain(text);
     });
@@ -244,7 +244,7 @@ describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
 });
 
 test('reports all errors at once, without the values', () => {
-  const sentence = complaint({
+  const sentence = errorOf({
     PORT: 'tiger',
     DATABASE_URL: 'mysql://user:hunter2@db.example/x',
     TURNPIKE_MASTER_KEY: 'my-own-key-of-no-size',
@@ -276,11 +276,11 @@ describe('production', () => {
   });
 
   test('does not start without a master key', () => {
-    expect(complaint({ ...SAFE, TURNPIKE_MASTER_KEY: '' })).toContain('Production needs TURNPIKE_MASTER_KEY');
+    expect(errorOf({ ...SAFE, TURNPIKE_MASTER_KEY: '' })).toContain('Production needs TURNPIKE_MASTER_KEY');
   });
 
   test.each(['', 'http://pay.example'])('does not start with PUBLIC_URL %j, and does not print the key', (url) => {
-    const sentence = complaint({ ...SAFE, PUBLIC_URL: url });
+    const sentence = errorOf({ ...SAFE, PUBLIC_URL: url });
     expect(sentence).toContain('Production needs PUBLIC_URL');
     expect(sentence).not.toContain(KEY);
   });
@@ -309,7 +309,7 @@ describe('production and a PostgreSQL', () => {
     'localhost/turnpike?host=db.example',
     '127.0.0.1/turnpike?host=10.0.0.5',
   ])('on another machine, without TLS: %s is refused with a message that says what to do', (address) => {
-    const sentence = complaint(at(address));
+    const sentence = errorOf(at(address));
     expect(sentence).toContain('sslmode=verify-full');
     expect(sentence).toContain('TURNPIKE_DATABASE_TLS=off');
     expect(sentence).not.toContain(PASSWORD);
@@ -344,7 +344,7 @@ describe('production and a PostgreSQL', () => {
   });
 
   test('with an address that the driver cannot parse is refused without repeating it', () => {
-    const sentence = complaint(at(`db.example:99999/turnpike`));
+    const sentence = errorOf(at(`db.example:99999/turnpike`));
     expect(sentence).toContain('DATABASE_URL');
     expect(sentence).not.toContain(PASSWORD);
   });
@@ -374,9 +374,9 @@ test('a provider needs an address, a key and a secret', () => {
 describe.each(Object.keys(PROVIDER))('%s', (name) => {
   test.each([
     ['without the other two', { [name]: PROVIDER[name as keyof typeof PROVIDER] }],
-    ['missing beside the other two', { ...PROVIDER, [name]: '' }],
+    ['missing while the other two are set', { ...PROVIDER, [name]: '' }],
   ])('%s is refused', (_, variables) => {
-    expect(complaint(variables)).toBe(
+    expect(errorOf(variables)).toBe(
       'A provider needs TURNPIKE_PROVIDER_URL, TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NOTIFICATION_SECRET: set all three, or none.',
     );
   });
@@ -385,7 +385,7 @@ describe.each(Object.keys(PROVIDER))('%s', (name) => {
 test('production calls its provider over https only', () => {
   const production = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
   expect(readConfig({ ...production, ...PROVIDER })).toMatchObject({ providerUrl: 'https://provider.example' });
-  expect(complaint({ ...production, ...PROVIDER, TURNPIKE_PROVIDER_URL: 'http://provider.example' })).toContain(
+  expect(errorOf({ ...production, ...PROVIDER, TURNPIKE_PROVIDER_URL: 'http://provider.example' })).toContain(
     'TURNPIKE_PROVIDER_URL to be an https address',
   );
 });

@@ -117,7 +117,7 @@ describe('an upgrade', () => {
   }
 
   test('erases numbers that are not needed, keeps the others, and does not change those of open payments', async () => {
-    const [used, told] = [randomUUID(), randomUUID()];
+    const [used, tokenised] = [randomUUID(), randomUUID()];
     const expected: Record<string, 'kept' | 'erased' | 'open'> = {
       [await cardOf(SETTLED)]: 'erased',
       [await cardOf(DECLINED)]: 'erased',
@@ -125,8 +125,8 @@ describe('an upgrade', () => {
       [await cardOf({ state: 'VOID' })]: 'erased',
       [await cardOf({ ...DECLINED, is_recurring_init: true })]: 'erased',
       // Submitted twice: the payment references the other one.
-      [await card(await payment({ ...SETTLED, details: { card: { id: told, token: 'x' } } }))]: 'erased',
-      [await card(await payment({ ...SETTLED, details: { card: { id: told, token: 'x' } } }), told)]: 'kept',
+      [await card(await payment({ ...SETTLED, details: { card: { id: tokenised, token: 'x' } } }))]: 'erased',
+      [await card(await payment({ ...SETTLED, details: { card: { id: tokenised, token: 'x' } } }), tokenised)]: 'kept',
       [await card(randomUUID())]: 'erased',
       [await cardOf(SETTLED, { token: 'x' })]: 'kept',
       [await cardOf(DECLINED, { token: 'x' })]: 'kept',
@@ -152,6 +152,6 @@ describe('an upgrade', () => {
     });
     expect(Object.fromEntries(found)).toEqual(expected);
     const { violations } = await verifyAt({ ...inject('database'), database });
-    expect(violations.filter((one) => one.startsWith('The number of a card'))).toEqual([]);
+    expect(violations.filter((message) => message.startsWith('The number of a card'))).toEqual([]);
   });
 });

@@ -115,7 +115,7 @@ describe('payments', () => {
     ['DECLINED with a capture', { state: 'DECLINED', decline_reason: 'x' }, 'captured_fits_state'],
     ['DECLINED without a reason', { state: 'DECLINED', ...UNPAID }, 'declined_has_a_reason'],
     ['a history of no rows', { history_length: 0 }, 'ordinal_check'],
-    ['a try before the first', { attempt: 0 }, 'ordinal_check'],
+    ['an attempt before the first', { attempt: 0 }, 'ordinal_check'],
     ['no order', { order_id: '' }, 'some_text_check'],
     ['a currency in lower case', { currency: 'usd' }, 'currency_code_check'],
     ['another protocol', { protocol: 'soap' }, 'invalid input value for enum protocol: "soap"'],
@@ -141,21 +141,21 @@ describe('payments', () => {
 
 describe('history', () => {
   test.each([
-    ['the opening', { seq: 1, event: 'opened', from_state: null, to_state: 'PREPARE' }],
-    ['a legal move', {}],
+    ['the first row', { seq: 1, event: 'opened', from_state: null, to_state: 'PREPARE' }],
+    ['a legal transition', {}],
     ['a note that changes nothing', { event: 'noted declined', from_state: 'SETTLED', to_state: 'SETTLED' }],
   ])('%s is accepted', async (_, changes) => {
     expect(await refusalOf('history', historyRow(changes))).toBe(undefined);
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['a move back', { from_state: 'SETTLED', to_state: 'PENDING' }, 'transitions_are_legal'],
-    ['a move out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'transitions_are_legal'],
-    ['a move over a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'transitions_are_legal'],
-    ['a move to nowhere', { to_state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
-    ['an opening elsewhere', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'transitions_are_legal'],
-    ['row 1 that comes from somewhere', { seq: 1 }, 'first_row_opens'],
-    ['row 2 that comes from nowhere', { from_state: null, to_state: 'PREPARE' }, 'first_row_opens'],
+    ['a transition backwards', { from_state: 'SETTLED', to_state: 'PENDING' }, 'transitions_are_legal'],
+    ['a transition out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'transitions_are_legal'],
+    ['a transition that skips a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'transitions_are_legal'],
+    ['a transition to an unknown state', { to_state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
+    ['a first row in another state', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'transitions_are_legal'],
+    ['row 1 with a previous state', { seq: 1 }, 'first_row_opens'],
+    ['row 2 without a previous state', { from_state: null, to_state: 'PREPARE' }, 'first_row_opens'],
     ['row 0', { seq: 0 }, 'ordinal_check'],
     ['an unknown actor', { actor: 'nobody' }, 'invalid input value for enum actor: "nobody"'],
   ])('%s is refused', async (_, changes, constraint) => {
@@ -236,17 +236,17 @@ describe('the database and the code agree on', () => {
   });
 
   test('transitions: of all pairs of states the history accepts exactly those of the table', async () => {
-    const taken: string[] = [];
+    const accepted: string[] = [];
     for (const from_state of STATE_NAMES) {
       for (const to_state of STATE_NAMES) {
         const refusal = await refusalOf('history', historyRow({ from_state, to_state }));
-        if (refusal === undefined) taken.push(`${from_state}>${to_state}`);
+        if (refusal === undefined) accepted.push(`${from_state}>${to_state}`);
         else expect(refusal).toBe('transitions_are_legal');
       }
     }
     // A row without a change of state is always allowed: it records a note.
     const stays = STATE_NAMES.map((state) => `${state}>${state}`);
-    expect(taken.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
+    expect(accepted.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
   });
 
   test('tables', async () => {

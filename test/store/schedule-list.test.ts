@@ -88,10 +88,10 @@ test('all subscriptions of the schedule can be read in pages', async () => {
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 test.each<[string, 'all' | 'ofAccount', unknown[]]>([
   ['the first page', 'all', ['infinity', LAST, LAST]],
-  ['a page far down', 'all', ['2026-01-01T10:00:00Z', id(0), id(0)]],
+  ['a later page', 'all', ['2026-01-01T10:00:00Z', id(0), id(0)]],
   ['one account', 'ofAccount', ['infinity', LAST, OTHER_MID]],
-  ['one account, far down', 'ofAccount', ['2026-01-01T10:00:00Z', id(0), OTHER_MID]],
-  ['an account with none', 'ofAccount', ['infinity', LAST, id(9)]],
+  ['a later page of one account', 'ofAccount', ['2026-01-01T10:00:00Z', id(0), OTHER_MID]],
+  ['an account without schedules', 'ofAccount', ['infinity', LAST, id(9)]],
 ])('the list of schedules reads only its page: %s', async (name, kind, place) => {
   const reading = await readingOf(pool, listStatement(kind), [51, 100, ...place]);
   expect(reading.reads, JSON.stringify(reading)).not.toContain('Seq Scan');

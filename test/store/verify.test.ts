@@ -34,9 +34,9 @@ const DROP_GUARDS = `
   alter table history drop constraint if exists transitions_are_legal, drop constraint if exists first_row_opens`;
 
 const MONEY = 'Money is not conserved: 0 ≤ refunded ≤ captured ≤ authorised ≤ amount does not hold';
-const PAID = 'A settled payment has no captured amount, or a payment that is not settled has one';
-const UNTOLD = 'A change of a payment has no callback';
-const INVENTED = 'A callback belongs to no event that is reported';
+const CAPTURED = 'A settled payment has no captured amount, or a payment that is not settled has one';
+const NO_CALLBACK = 'A change of a payment has no callback';
+const NO_EVENT = 'A callback belongs to no event that is reported';
 
 test.each([
   [
@@ -50,17 +50,17 @@ test.each([
     'The history is not numbered 1, 2, 3 without gaps',
   ],
   [
-    'a row that starts elsewhere than the one before it ended',
+    'a row that does not start where the previous one ended',
     `update history set from_state = 'REDIRECT' where seq = 2 and payment_id = $id`,
     'A history row does not start in the state in which the previous row ended',
   ],
   [
-    'a first row that comes from somewhere',
+    'a first row with a previous state',
     `update history set from_state = 'PREPARE' where seq = 1 and payment_id = $id`,
     'A history row does not start in the state in which the previous row ended',
   ],
   [
-    'a state that the history does not know',
+    'a state that is not in the history',
     `update payments set state = 'PENDING', captured = 0 where payment_id = $id`,
     'The state of a payment is not that of its latest history row',
   ],
@@ -83,12 +83,12 @@ test.each([
     MONEY,
   ],
   ['an authorisation of more than the amount', 'update payments set amount = amount - 1 where payment_id = $id', MONEY],
-  ['a settled payment without a capture', 'update payments set captured = 0 where payment_id = $id', PAID],
+  ['a settled payment without a capture', 'update payments set captured = 0 where payment_id = $id', CAPTURED],
   [
     'a capture of a payment that was not paid',
     `update payments set state = 'DECLINED' where payment_id = $id;
      update history set to_state = 'DECLINED' where seq = 2 and payment_id = $id`,
-    PAID,
+    CAPTURED,
   ],
   [
     'a second payment of a paid order',
@@ -97,25 +97,25 @@ test.each([
     'An order has several payments that have not failed or been reversed',
   ],
   [
-    'a second try without a first',
+    'a second attempt without a first one',
     'update payments set attempt = 2 where payment_id = $id',
-    'The tries of an order are not numbered 1, 2, 3 without gaps',
+    'The attempts of an order are not numbered 1, 2, 3 without gaps',
   ],
-  ['a change that was not told', 'delete from callbacks where payment_id = $id', UNTOLD],
-  ['a callback about nothing', 'update callbacks set seq = 1 where payment_id = $id', INVENTED],
+  ['a change without a callback', 'delete from callbacks where payment_id = $id', NO_CALLBACK],
+  ['a callback without a reported event', 'update callbacks set seq = 1 where payment_id = $id', NO_EVENT],
   [
-    'a callback that waits for ever',
+    'a waiting callback that is never due',
     `update callbacks set state = 'waiting', due_at = null where payment_id = $id`,
     'A waiting callback is never due, or a callback that does not wait is due',
   ],
   [
-    'an outcome of an operation that was not told',
+    'an outcome of an operation without a callback',
     `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'refund', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'The outcome of an operation has no callback',
   ],
   [
-    'an outcome of a credit that was not told',
+    'an outcome of a credit without a callback',
     `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
      select mid, gen_random_uuid(), payment_id, connector, 'credit', 1, 'declined', 0, now() from payments where payment_id = $id`,
     'The outcome of an operation has no callback',
@@ -127,8 +127,8 @@ test.each([
   const found = await violations();
   expect(found).toContain(`${sentence}: payment ${ids[0]}.`);
   // Damage to the history also separates it from its callbacks.
-  expect(found.filter((one) => !one.startsWith(UNTOLD) && !one.startsWith(INVENTED))).toHaveLength(
-    sentence === UNTOLD || sentence === INVENTED ? 0 : 1,
+  expect(found.filter((message) => !message.startsWith(NO_CALLBACK) && !message.startsWith(NO_EVENT))).toHaveLength(
+    sentence === NO_CALLBACK || sentence === NO_EVENT ? 0 : 1,
   );
   const these = `where payment_id in ('${ids.join("', '")}')`;
   for (const table of ['payments', 'history', 'callbacks', 'operations'])
@@ -234,7 +234,7 @@ test('the command reports success, or the failed checks with exit code 1', async
     code: 1,
     output: [
       `The history_length of a payment is not the number of its history rows: payment ${first?.id} and 99 more.\n`,
-      `The tries of an order are not numbered 1, 2, 3 without gaps: payment ${first?.id} and 99 more.\n`,
+      `The attempts of an order are not numbered 1, 2, 3 without gaps: payment ${first?.id} and 99 more.\n`,
     ].join(''),
   });
   await rm(folder, { recursive: true });

@@ -108,10 +108,10 @@ describe.skipIf(!hasPython)('a verifier in Python (skipped where there is no pyt
       ...Object.fromEntries(hashed.map((name, i) => [name, values[i]])),
       hash,
     });
-    const told = named.filter((entry): entry is [string, string] => entry[1] !== '');
+    const filled = named.filter((entry): entry is [string, string] => entry[1] !== '');
     const body = isJson
-      ? JSON.stringify({ ...Object.fromEntries(told), custom_data: custom })
-      : String(new URLSearchParams([...told, ...Object.entries(custom)]));
+      ? JSON.stringify({ ...Object.fromEntries(filled), custom_data: custom })
+      : String(new URLSearchParams([...filled, ...Object.entries(custom)]));
     const secrets = keys.map((key) => `whsec_${Buffer.from(key).toString('base64')}`);
     const now = 1_794_182_400 + n;
     const type = isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded';
