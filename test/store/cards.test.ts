@@ -89,24 +89,25 @@ describe('an upgrade', () => {
   const SETTLED = { state: 'SETTLED', authorised: 1000, captured: 1000 };
   const DECLINED = { state: 'DECLINED', decline_reason: 'No money.' };
 
-  /** A payment with its first history row, as the older version stored it. */
+  /** A payment as the older version stored it. */
   async function payment(changes: Record<string, unknown>): Promise<string> {
     const payment_id = randomUUID();
     const at = '2026-01-31T12:00:00Z';
     await insert('payments', {
       ...{ mid: MID, payment_id, order_id: payment_id, attempt: 1, protocol: 'checkout', brand: 'card' },
       ...{ connector: 'upstream', state: 'PREPARE', history_length: 1, amount_text: '10.00', currency: 'USD' },
-      ...{ amount: 1000, authorised: 0, captured: 0, refunded: 0, reserved: 0, in_doubt: false, queryCount: 0 },
+      // `asked` is the former name of `query_count`.
+      ...{ amount: 1000, authorised: 0, captured: 0, refunded: 0, reserved: 0, in_doubt: false, asked: 0 },
       ...{ is_authorisation: false, is_recurring_init: false, fingerprint: 'f', descriptor: 'Shop', details: {} },
       ...{ created_at: at, updated_at: at, ...changes },
     });
     return payment_id;
   }
   async function card(payment_id: string, card_id: string = randomUUID()): Promise<string> {
-    const known = { token: randomUUID(), fingerprint: 'f', masked: 'm', network: 'visa' };
+    const columns = { token: randomUUID(), fingerprint: 'f', masked: 'm', network: 'visa' };
     await insert('cards', {
       ...{ mid: MID, card_id, key_version: 1, sealed: '\\x4111', payment_id, created_at: '2026-01-31T12:00:00Z' },
-      ...known,
+      ...columns,
     });
     return card_id;
   }
