@@ -1,4 +1,4 @@
-/** The operator's list of payments over 100,000 of them: every filter finds what it should, and reads little for it. */
+/** The list of payments with 100,000 payments: every filter finds the right ones and reads few rows. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstIdAt, newId } from '../../src/lib/id.ts';
@@ -19,8 +19,8 @@ const [LARGE, UNDECLINED, STOPPED, SMALL] = [account(1), account(2), account(3),
 const SCHEDULE = account(77);
 
 /**
- * One payment a minute. Half of them are of one account; another account had its payments long ago, a third has no
- * declined ones, a fourth has hardly any. Some brands and states are rare, and the ones of `ips` are all old.
+ * One payment per minute. Half of them belong to one account; another account has only old payments, a third has no
+ * declined ones, a fourth has very few. Some brands and states are rare, and those of `ips` are all old.
  */
 const GENERATE = `
   insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
@@ -74,7 +74,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => pool?.end());
 
-/** What the filter should find, told by the definition alone. */
+/** What the filter should find, computed without SQL. */
 const expected = (filter: PaymentFilter): string[] =>
   all
     .filter(
@@ -132,28 +132,28 @@ const FILTERS: Omit<PaymentFilter, 'limit'>[] = [
 ];
 
 describe.each(FILTERS)('%j', (filter) => {
-  test('finds the payments that it should, in every range of dates and from every page on', async () => {
+  test('finds the right payments for every date range and page', async () => {
     for (const range of RANGES) {
       const whole = { ...filter, ...range, limit: 51 };
       expect(await found(whole), JSON.stringify(range)).toEqual(expected(whole));
     }
   });
 
-  test('reads along an index, and little more than the page', async () => {
+  test('uses an index, and reads little more than the page', async () => {
     for (const range of RANGES) {
       const { text, values } = paymentList({ ...filter, ...range, limit: 51 }, ['paymentId', 'amount'], 0);
       const reading = await readingOf(pool, text, values);
-      const told = JSON.stringify({ range, reading });
-      expect(reading.reads, told).not.toContain('Seq Scan');
-      expect(reading.rows, told).toBeLessThan(1200);
-      // A brand of an account passes over entries of other accounts: in the index, without reading their rows.
-      expect(reading.pages, told).toBeLessThan(1500);
+      const details = JSON.stringify({ range, reading });
+      expect(reading.reads, details).not.toContain('Seq Scan');
+      expect(reading.rows, details).toBeLessThan(1200);
+      // A brand of an account skips the entries of other accounts in the index, without reading their rows.
+      expect(reading.pages, details).toBeLessThan(1500);
     }
   });
 });
 
-describe('in a sandbox whose clocks run ahead', () => {
-  test('dates are those of the account, whatever time the ids carry', async () => {
+describe('in a sandbox with a moved clock', () => {
+  test('dates are those of the account’s clock, not of the ids', async () => {
     const ahead = await shop.newMerchant();
     const DAY = 86_400;
     await shop.advanceClock(400 * DAY, ahead.mid);
@@ -172,7 +172,7 @@ describe('in a sandbox whose clocks run ahead', () => {
   });
 });
 
-test('the first id of a moment is after all earlier ids and before all later ones', () => {
+test('the first id of a moment is after all earlier ids and not after any later one', () => {
   const id = newId();
   const ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
   expect(firstIdAt(ms) <= id && id < firstIdAt(ms + 1)).toBe(true);

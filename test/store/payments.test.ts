@@ -1,4 +1,4 @@
-/** How payment writes travel: how much goes into one statement, and until when a payment may be opened. */
+/** Batched payment writes: the size of a statement, and the deadline for new payments. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Outage } from '../../src/lib/faults.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -16,7 +16,7 @@ afterAll(() => database.close());
 
 const MEGABYTE = 1024 * 1024;
 
-test('payments with large attachments are written, and no statement with several is larger than the bound', async () => {
+test('writes payments with large attachments, and no statement with several payments exceeds the limit', async () => {
   const statements: { bytes: number; payments: number }[] = [];
   const writes: Database['writes'] = {
     query(statement) {
@@ -37,7 +37,7 @@ test('payments with large attachments are written, and no statement with several
   expect(await Promise.all(payments.map((payment) => store.open(payment)))).toEqual(sizes.map(() => true));
   expect(statements.reduce((sum, { payments }) => sum + payments, 0)).toBe(sizes.length);
   for (const { bytes, payments } of statements) {
-    // What is not weighed, such as ids, is small.
+    // Values that are not counted, such as ids, are small.
     if (payments > 1) expect(bytes).toBeLessThan(LIMITS.batchBytes + 0.1 * MEGABYTE);
   }
   for (const index of [0, 24, 49]) {
@@ -46,7 +46,7 @@ test('payments with large attachments are written, and no statement with several
   }
 });
 
-test('an opening that comes too late is an outage and leaves nothing behind; a move beside it happens', async () => {
+test('a new payment after the deadline is an outage and is not written; a transition in the same batch is', async () => {
   const inTime = createPaymentStore(database, () => undefined);
   const payment = preparedPayment(shop);
   expect(await inTime.open(payment)).toBe(true);
@@ -72,7 +72,7 @@ test('an opening that comes too late is an outage and leaves nothing behind; a m
   expect(await inTime.open(refused)).toBe(true);
 });
 
-test('an opening that begins in time and ends too late is an outage, and leaves nothing behind', async () => {
+test('a new payment whose statement ends after the deadline is an outage and is not written', async () => {
   const payment = preparedPayment(shop);
   await shop.rows(`
     create function hold_insert() returns trigger language plpgsql as $$ begin
@@ -80,7 +80,7 @@ test('an opening that begins in time and ends too late is an outage, and leaves 
       return new;
     end $$;
     create trigger hold_insert before insert on payments for each row execute function hold_insert()`);
-  // The limit is 300 ms ahead when the statement is sent.
+  // The deadline is 300 ms away when the statement is sent.
   const store = createPaymentStore(database, () => undefined, {
     now: () => Date.now() - LIMITS.hotStatementTimeoutMs + 300,
   });
