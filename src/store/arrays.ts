@@ -1,5 +1,7 @@
 /** Array literals for batched statements, built by hand because the driver's generic conversion is too slow. */
 
+// Each encoding has its own loop: on the hot path, a shared one with a callback was measurably slower.
+
 /** Numbers, booleans, UUIDs and enum values, which need no quotes. */
 export function plain<Item>(
   items: readonly Item[],

@@ -34,7 +34,7 @@ export interface CardStore {
   /** Does the same for cards that `eraseOf` missed, for example after a crash; returns how many there were. */
   eraseLeftovers(most: number): Promise<number>;
   /** The fingerprint of a card, also of an erased one. */
-  fingerprint(mid: string, cardId: string): Promise<string | undefined>;
+  findFingerprint(mid: string, cardId: string): Promise<string | undefined>;
   /** A card that can be opened. Erased cards are not found, neither here nor by token. */
   find(mid: string, cardId: string): Promise<KeyedCard | undefined>;
   /** The account's cards with these tokens, newest first. */

@@ -1,5 +1,5 @@
-/** Claims of credits: a credit claims its order before its operation begins, so that it is paid once. */
-import { setTimeout as pause } from 'node:timers/promises';
+/** Reservations of credits: a credit reserves its order before its operation begins, so that it is paid once. */
+import { pollUntil } from '../lib/poll.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 
@@ -17,9 +17,9 @@ export type CreditKey = Pick<CreditRow, 'mid' | 'orderId' | 'part'>;
 
 export interface CreditStore {
   find(key: CreditKey): Promise<CreditRow | undefined>;
-  /** Claims the order, or returns the existing claim. */
-  claim(credit: CreditRow): Promise<CreditRow>;
-  /** Replaces a claim; false when another request has changed it. */
+  /** Reserves the order, or returns the existing reservation. */
+  reserve(credit: CreditRow): Promise<CreditRow>;
+  /** Replaces a reservation; false when another request has changed it. */
   replace(before: CreditRow, after: CreditRow): Promise<boolean>;
   /** Releases the order, unless the operation has begun. */
   withdraw(credit: CreditRow): Promise<void>;
@@ -28,8 +28,8 @@ export interface CreditStore {
 }
 
 /**
- * The transactions that write payments. A statement takes this lock before its snapshot and holds it until its
- * transaction ends, so every statement that does not see a committed claim is listed here. Transaction ids do not
+ * The transactions that write payments. A statement takes this lock before its snapshot and keeps it until its
+ * transaction ends, so every statement that does not see a committed reservation is listed here. Transaction ids do not
  * work: a statement gets one with its first write, after its snapshot.
  */
 const WRITERS = `
@@ -93,18 +93,15 @@ export function createCreditStore({ pool, query }: Database): CreditStore {
         .execute();
     },
     async awaitPaymentWrites(mostMs) {
-      const until = Date.now() + mostMs;
-      const { rows } = await pool.query<{ writer: string }>(WRITERS);
-      let writers = rows.map(({ writer }) => writer);
-      for (let ms = 2; writers.length > 0; ms = Math.min(ms * 2, 100)) {
-        if (Date.now() >= until) return false;
-        await pause(ms);
-        const remaining = await pool.query<{ writer: string }>(`${WRITERS} and virtualtransaction = any($1)`, [
-          writers,
-        ]);
-        writers = remaining.rows.map(({ writer }) => writer);
-      }
-      return true;
+      const writing = async (condition = '', values: unknown[] = []): Promise<string[]> =>
+        (await pool.query<{ writer: string }>(WRITERS + condition, values)).rows.map(({ writer }) => writer);
+      const left = await pollUntil(
+        await writing(),
+        (writers) => writing(' and virtualtransaction = any($1)', [writers]),
+        (writers) => writers.length === 0,
+        { mostMs, firstPauseMs: 2 },
+      );
+      return left.length === 0;
     },
   };
 }

@@ -221,7 +221,7 @@ export interface ScheduleStore {
   /** The schedules of these subscriptions, without deleted ones. */
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
   /** Updates subscriptions after a charge; one that has changed since it was read is not updated. */
-  proceed(steps: readonly { before: Subscription; after: Subscription }[]): Promise<void>;
+  proceed(steps: readonly SubscriptionStep[]): Promise<void>;
   /** Claims subscriptions that are due, with a lease. */
   claimDue(most: number): Promise<Subscription[]>;
 }

@@ -11,12 +11,12 @@ import {
 import { EVENTS, TRANSITIONS } from '../support/expected.ts';
 
 test('the table has exactly these transitions', () => {
-  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(MOVES);
+  expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].on]))).toEqual(TRANSITIONS);
 });
 
 describe.each(STATE_NAMES)('from %s', (from) => {
   test.each(EVENTS)('%s leads to the state in the table, or is refused', (event) => {
-    expect(nextState(from, event)).toBe((MOVES[from] as Partial<Record<PaymentEvent, string>>)[event]);
+    expect(nextState(from, event)).toBe((TRANSITIONS[from] as Partial<Record<PaymentEvent, string>>)[event]);
   });
 });
 
