@@ -1,15 +1,68 @@
-/** How the tests run: one PostgreSQL for all files, a fresh database for each. */
+/** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third. */
 import { defineConfig } from 'vitest/config';
+
+/** Tests that need neither a database nor the gateway nor a browser. */
+const UNIT = [
+  'test/{lib,pages,rules,support}/**/*.test.ts',
+  'test/{docs,layers}.test.ts',
+  'test/server/config.test.ts',
+  'test/core/{security-code-cache,return}.test.ts',
+  'test/core/callbacks/*.test.ts',
+  'test/wire/body-reader.test.ts',
+];
+const LONG = ['test/**/*.long.test.ts'];
+
+/** One PostgreSQL for all files of a project, a fresh database for each; one Chromium for all of them. */
+const globalSetup = ['test/support/database.ts', 'test/support/browser-setup.ts'];
+
+/** More workers than cores, because many tests wait for a process, a database or a browser. */
+const WAITING_WORKERS = 3;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/database.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // A worker loads each module once, for all of its files.
+    isolate: false,
+    restoreMocks: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // How long a poll is patient; a machine that is busy with other tests is slow.
-    expect: { poll: { timeout: 10_000 } },
+    // A poll has this much patience because a machine that is busy with other tests is slow.
+    expect: { poll: { timeout: 10_000, interval: 20 } },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: UNIT,
+          exclude: LONG,
+          provide: { isLong: false },
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'gateway',
+          include: ['test/**/*.test.ts'],
+          exclude: [...UNIT, ...LONG],
+          globalSetup,
+          provide: { isLong: false },
+          maxWorkers: WAITING_WORKERS,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: LONG,
+          globalSetup,
+          provide: { isLong: true },
+          maxWorkers: WAITING_WORKERS,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });

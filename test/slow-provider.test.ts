@@ -14,11 +14,15 @@ import {
   type Socket,
   startGateway,
 } from './support/process.ts';
+import { sized } from './support/size.ts';
 import { type SlowProvider, startSlowProvider } from './support/slow-provider.ts';
 
-const SECOND = 1000;
-const AT_ONCE = 160;
-const LATER = 60;
+/** A second of the provider and of those who pause: a sample runs in a twentieth of the time. */
+const SECOND = sized(50, 1000);
+const AT_ONCE = sized(40, 160);
+const LATER = sized(15, 60);
+/** By how much the clocks of the processes differ, whatever the size. */
+const SKEW_MS = 30_000;
 
 /** Numbers from 0 to 1 that look like chance and are the same in every run. */
 function seeded(seed: number): () => number {
@@ -56,8 +60,8 @@ beforeAll(async () => {
   };
   const start = (role: string, skewMs: number): Promise<RunningGateway> =>
     startGateway({ ...variables, TURNPIKE_ROLE: role, CLOCK_SKEW_MS: String(skewMs) });
-  http = await start('http', -30 * SECOND);
-  [all, work] = await Promise.all([start('all', 0), start('work', 30 * SECOND)]);
+  http = await start('http', -SKEW_MS);
+  [all, work] = await Promise.all([start('all', 0), start('work', SKEW_MS)]);
 });
 afterAll(async () => {
   await clearAway();
@@ -98,11 +102,11 @@ test('at the end both ledgers are equal, and no order was charged twice', { time
   const begun = performance.now();
   const answers = sales.map(sell);
   const freezes = [
-    pause(1500).then(() => freeze(http, 40 * SECOND)),
-    pause(8000).then(() => freeze(work, 40 * SECOND)),
+    pause(1.5 * SECOND).then(() => freeze(http, 40 * SECOND)),
+    pause(8 * SECOND).then(() => freeze(work, 40 * SECOND)),
   ];
   for (let count = 0; count < LATER; count++) {
-    await pause(400);
+    await pause(0.4 * SECOND);
     const sale = { orderId: newOrderId(), gateway: chance() < 0.5 ? http : all };
     sales.push(sale);
     answers.push(sell(sale));
@@ -119,7 +123,7 @@ test('at the end both ledgers are equal, and no order was charged twice', { time
     // An order that was given up in vain, because it was paid after all, would be a duplicate.
     expect([200, 503], JSON.stringify(body)).toContain(status);
   }
-  await vi.waitFor(() => expect(provider.underWay()).toBe(0), { timeout: 60 * SECOND, interval: 250 });
+  await vi.waitFor(() => expect(provider.underWay()).toBe(0), { timeout: 60_000, interval: 250 });
 
   // Everything that is still to be asked about falls due.
   for (const seconds of [60, 120, 900, 7200]) {

@@ -4,6 +4,7 @@ import { en } from '../../src/pages/locales/en.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import type { Page } from '../support/browser.ts';
 import type { Body } from '../support/checkout.ts';
+import { sized } from '../support/size.ts';
 import { field, focused, isAtShop, marked, reads, setStage } from './stage.ts';
 
 const stage = setStage();
@@ -47,7 +48,7 @@ const KINDS: Readonly<
 
 test.each(Object.entries(KINDS))('a payer who fills in the missing fields %s', async (_, { brands, arrives }) => {
   const page = await stage.payer();
-  for (const [brand, fields] of brands) {
+  for (const [brand, fields] of brands.slice(0, sized(2, brands.length))) {
     const right = { identifier: 'success@example.com', ...BRAND_EXPECTATIONS[brand]?.complete };
     await stage.visit(page, { ...fields, methods: [brand] });
     const inputs = await page.locator('main input:not([type=hidden]), main select').all();

@@ -9,8 +9,18 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../support/gateway.ts';
-import { clearAway, newDatabase, newDataDir, type Program, run, runCommand, startGateway } from '../support/process.ts';
+import {
+  clearAway,
+  NO_WORLD,
+  newDatabase,
+  newDataDir,
+  type Program,
+  run,
+  runCommand,
+  startGateway,
+} from '../support/process.ts';
 import { answers, inTurn, startReceiver, type TestReceiver } from '../support/receivers.ts';
+import { isLong } from '../support/size.ts';
 
 type Json = Answer['body'];
 
@@ -113,15 +123,16 @@ describe('in CI', () => {
     }
   });
 
-  test('a server that stays down is given up', async () => {
-    await local.close();
-    const program = listen(['--once']);
-    await isReady(program);
-    await sale();
-    expect((await ending(program))[0]).toBe(1);
-    expect(program.output().match(/cannot be reached/g)).toHaveLength(5);
-    expect(program.output()).toContain('given up');
-  });
+  if (isLong)
+    test('a server that stays down is given up', async () => {
+      await local.close();
+      const program = listen(['--once']);
+      await isReady(program);
+      await sale();
+      expect((await ending(program))[0]).toBe(1);
+      expect(program.output().match(/cannot be reached/g)).toHaveLength(5);
+      expect(program.output()).toContain('given up');
+    });
 });
 
 describe('callback_url', () => {
@@ -196,15 +207,6 @@ describe('what goes wrong is said plainly, with code 1', () => {
     return complaints;
   };
 
-  test.each([
-    ['--forward', [], /--forward should be an http address, such as http:\/\/localhost:3000\/callback/],
-    ['a server that is none', ['--forward', 'localhost'], /--forward should be an http address/],
-    ['a count that is none', ['--forward', 'http://localhost:1', '--count', 'all'], /--count should be a whole number/],
-    ['an option that is none', ['--forwards', 'http://localhost:1'], /Unknown option '--forwards'.*listen --help/],
-  ])('%s', async (_, args, message) => {
-    expect(await refused(runCommand({ TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN }, 'listen', ...args))).toMatch(message);
-  });
-
   test('a gateway that is not there', async () => {
     const { port } = local;
     await local.close();
@@ -226,26 +228,41 @@ describe('what goes wrong is said plainly, with code 1', () => {
     expect(complaints).not.toContain('not-the-token');
   });
 
-  test('a token that cannot be one, which is not shown either', async () => {
-    const complaints = await refused(listen(['--token', 'half-a-token\nhalf-a-token']));
-    expect(complaints).toMatch(/The admin token should have no spaces or line breaks/);
-    expect(complaints).not.toContain('half-a');
-  });
-
   test('an account that does not exist', async () => {
     merchant = { ...merchant, mid: 'nobody' };
     expect(await refused(listen())).toMatch(/Account does not exist/);
   });
 
-  test('several accounts, which are listed', async () => {
-    const program = runCommand(
-      { PUBLIC_URL: shop.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
-      ...['listen', '--forward', local.url],
-    );
-    const complaints = await refused(program);
-    expect(complaints).toMatch(/several accounts: name one with --mid/);
-    expect(complaints).toContain(`  ${merchant.mid}  Test Shop`);
-  });
+  if (isLong) {
+    test.each([
+      ['--forward', [], /--forward should be an http address, such as http:\/\/localhost:3000\/callback/],
+      ['a server that is none', ['--forward', 'localhost'], /--forward should be an http address/],
+      [
+        'a count that is none',
+        ['--forward', 'http://localhost:1', '--count', 'all'],
+        /--count should be a whole number/,
+      ],
+      ['an option that is none', ['--forwards', 'http://localhost:1'], /Unknown option '--forwards'.*listen --help/],
+    ])('%s', async (_, args, message) => {
+      expect(await refused(runCommand({ TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN }, 'listen', ...args))).toMatch(message);
+    });
+
+    test('a token that cannot be one, which is not shown either', async () => {
+      const complaints = await refused(listen(['--token', 'half-a-token\nhalf-a-token']));
+      expect(complaints).toMatch(/The admin token should have no spaces or line breaks/);
+      expect(complaints).not.toContain('half-a');
+    });
+
+    test('several accounts, which are listed', async () => {
+      const program = runCommand(
+        { PUBLIC_URL: shop.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
+        ...['listen', '--forward', local.url],
+      );
+      const complaints = await refused(program);
+      expect(complaints).toMatch(/several accounts: name one with --mid/);
+      expect(complaints).toContain(`  ${merchant.mid}  Test Shop`);
+    });
+  }
 
   test('a gateway that is no sandbox', async () => {
     const production = await startTestGateway({ environment: 'production' });
@@ -266,27 +283,33 @@ test('needs nothing of an installation: settings that no gateway would start wit
   expect(await ending(program)).toEqual([0, '']);
 });
 
-test('goes on after the gateway was started again, as npx runs it, with the only account there is', async () => {
-  const database = await newDatabase();
-  const variables = { DATABASE_URL: database.url, DATA_DIR: await newDataDir(), TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN };
-  const gateway = await startGateway(variables);
-  const { port } = new URL(gateway.url);
-  const program = run(
-    { PUBLIC_URL: gateway.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, npm_config_update_notifier: 'false' },
-    { command: 'npx', args: ['turnpike', 'listen', '--forward', local.url, '--count', '2', '--timeout', '100'] },
-  );
-  await vi.waitFor(() => expect(program.output() + program.complaints()).toContain('Ready: '), 60_000);
-  expect(program.output()).toContain(`callbacks of Demo Shop (${gateway.merchant.mid})`);
-  await gateway.sale();
-  await vi.waitFor(() => expect(local.received).toHaveLength(1), 20_000);
-  await gateway.stop();
-  await vi.waitFor(() => expect(program.output()).toContain('The gateway does not answer'), 20_000);
-  const again = await startGateway({ ...variables, PORT: port });
-  await again.sale();
-  expect((await program.ended).code).toBe(0);
-  expect(program.output()).toContain('The gateway is back.');
-  expect(local.received).toHaveLength(2);
-  const { settings } = (await again.admin('GET', `/accounts/${again.merchant.mid}`)).body;
-  expect(settings.callback_url).toBe('');
-  await again.stop();
-}, 180_000);
+if (isLong)
+  test('goes on after the gateway was started again, as npx runs it, with the only account there is', async () => {
+    const database = await newDatabase();
+    const variables = {
+      DATABASE_URL: database.url,
+      DATA_DIR: await newDataDir(),
+      TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
+      ...NO_WORLD,
+    };
+    const gateway = await startGateway(variables);
+    const { port } = new URL(gateway.url);
+    const program = run(
+      { PUBLIC_URL: gateway.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, npm_config_update_notifier: 'false' },
+      { command: 'npx', args: ['turnpike', 'listen', '--forward', local.url, '--count', '2', '--timeout', '100'] },
+    );
+    await vi.waitFor(() => expect(program.output() + program.complaints()).toContain('Ready: '), 60_000);
+    expect(program.output()).toContain(`callbacks of Demo Shop (${gateway.merchant.mid})`);
+    await gateway.sale();
+    await vi.waitFor(() => expect(local.received).toHaveLength(1), 20_000);
+    await gateway.stop();
+    await vi.waitFor(() => expect(program.output()).toContain('The gateway does not answer'), 20_000);
+    const again = await startGateway({ ...variables, PORT: port });
+    await again.sale();
+    expect((await program.ended).code).toBe(0);
+    expect(program.output()).toContain('The gateway is back.');
+    expect(local.received).toHaveLength(2);
+    const { settings } = (await again.admin('GET', `/accounts/${again.merchant.mid}`)).body;
+    expect(settings.callback_url).toBe('');
+    await again.stop();
+  }, 180_000);

@@ -6,35 +6,39 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newMasterKey } from '../../src/lib/seal.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
 import { query } from '../support/database.ts';
-import { ADMIN_TOKEN, type Fields, newOrderId, saleFields } from '../support/gateway.ts';
+import { ADMIN_TOKEN, saleFields } from '../support/gateway.ts';
 import {
   childrenOf,
   clearAway,
   databaseUrl,
+  eventually,
+  exists,
+  holdOutcomes,
   isRunning,
+  NO_WORLD,
   newDatabase,
   newDataDir,
   pidFile,
-  ROOT,
   type RunningGateway,
+  refusal,
   run,
   runCommand,
   type Socket,
   serverFolder,
   serverPid,
-  serverSocket,
   startGateway,
   workersOf,
 } from '../support/process.ts';
 
+// Each test starts processes, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
 const execute = promisify(execFile);
-const isRoot = process.getuid?.() === 0;
 const WITH_TOKEN = { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN };
 const UNAVAILABLE = {
   result: 'ERROR',
@@ -42,49 +46,6 @@ const UNAVAILABLE = {
   error_message: 'The gateway cannot accept requests safely at the moment.',
   errors: [],
 };
-
-/** Waits for something that comes by itself. */
-const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 15_000): Promise<Result> =>
-  vi.waitFor(look, { timeout, interval: 25 });
-
-const exists = (path: string): Promise<boolean> =>
-  fs.stat(path).then(
-    () => true,
-    () => false,
-  );
-
-/** Starts the program in vain and returns the one sentence it says. */
-async function refusal(variables: Fields, ...args: string[]): Promise<string> {
-  const program = args.length > 0 ? runCommand(variables, ...args) : run({ PORT: '0', ...variables });
-  expect(await program.ended).toEqual({ code: 1, signal: null });
-  expect(program.complaints()).toMatch(/^turnpike: [^\n]+\.\n$/);
-  return program.complaints().slice('turnpike: '.length).trim();
-}
-
-/** Lets no payment come to its outcome: whoever moves one waits for a lock that is held here. */
-async function holdOutcomes(connection: Socket) {
-  const client = new pg.Client(connection);
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.query(`
-    create function wait_for_test() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
-    create trigger wait_for_test before update on payments for each row execute function wait_for_test();
-    select pg_advisory_lock(1)`);
-  const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-  const waiting = async () => (await client.query(WAITING)).rowCount as number;
-  return {
-    waiting,
-    unfinished: async () =>
-      Number((await client.query(`select count(*) from payments where state = 'PREPARE'`)).rows[0].count),
-    /** Undoes the statements that wait. */
-    async abandon() {
-      await client.query(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`);
-      await eventually(async () => expect(await waiting()).toBe(0));
-    },
-    release: () => client.end().catch(() => undefined),
-  };
-}
 
 async function expectNoServer(dataDir: string, pid: number): Promise<void> {
   expect(await exists(pidFile(dataDir))).toBe(false);
@@ -203,84 +164,6 @@ describe('a first start', () => {
   });
 });
 
-describe('kill -9 while 20 sales are under way', () => {
-  afterEach(clearAway);
-
-  /** Sends sales without a pause until the gateway is gone; keeps what was acknowledged. */
-  function load(gateway: RunningGateway) {
-    const acknowledged = new Map<string, string>();
-    const sent: string[] = [];
-    const kinds: Fields[] = [{}, { auth: 'Y' }, { identifier: 'decline@example.com' }];
-    const merchants = Array.from({ length: 20 }, async () => {
-      for (;;) {
-        const fields = saleFields(gateway.merchant, { order_id: newOrderId(), ...kinds[sent.length % kinds.length] });
-        sent.push(fields.order_id as string);
-        const answer = await gateway.post(fields).catch(() => undefined);
-        if (!answer) return;
-        expect(answer.status).toBe(200);
-        acknowledged.set(answer.body.trans_id, answer.body.status);
-      }
-    });
-    return { acknowledged, sent, over: Promise.all(merchants) };
-  }
-
-  test.each([
-    { victim: 'the gateway', killsServer: false },
-    { victim: 'the gateway and its database', killsServer: true },
-  ])('$victim: the next start recovers, and no acknowledged payment is lost', async ({ killsServer }) => {
-    const dataDir = await newDataDir();
-    const variables = { ...WITH_TOKEN, DATA_DIR: dataDir };
-    const gateway = await startGateway(variables);
-    const server = serverPid(dataDir);
-    const { acknowledged, sent, over } = load(gateway);
-    await eventually(() => expect(acknowledged.size).toBeGreaterThan(200));
-
-    const connection = serverSocket(dataDir);
-    const hold = await holdOutcomes(connection);
-    await eventually(async () => {
-      expect(await hold.unfinished()).toBeGreaterThan(0);
-      expect(await hold.waiting()).toBeGreaterThan(0);
-    });
-
-    gateway.signal('SIGKILL');
-    if (killsServer) process.kill(server, 'SIGKILL');
-    expect(await gateway.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    await over;
-    if (!killsServer) {
-      // What the gateway had sent before it died would otherwise still be done.
-      await hold.abandon();
-      expect(await hold.unfinished()).toBeGreaterThan(0);
-    }
-    await hold.release();
-
-    const again = await startGateway(variables);
-    if (killsServer) expect(serverPid(dataDir)).not.toBe(server);
-    else expect(serverPid(dataDir)).toBe(server);
-    const count = async (path: string) => (await again.admin('GET', `/payments?limit=500&${path}`)).body.items.length;
-    expect(await count('status=PREPARE')).toBeGreaterThan(0);
-    expect((await again.admin('POST', '/clock', { advance_seconds: 60 })).status).toBe(200);
-    expect(await count('status=PREPARE')).toBe(0);
-
-    const answers = await Promise.all([...acknowledged.keys()].map((transId) => again.status(transId)));
-    expect(new Map(answers.map(({ body }) => [body.trans_id, body.status]))).toEqual(acknowledged);
-    expect(new Set(acknowledged.values())).toEqual(new Set(['SETTLED', 'PENDING', 'DECLINED']));
-    // The rest was either never written, or came to its outcome now: nothing was made up, nothing stands open.
-    const all = Number((await query(connection, 'select count(*) from payments')).rows[0].count);
-    expect(all).toBeGreaterThan(acknowledged.size);
-    expect(all).toBeLessThanOrEqual(sent.length);
-    expect(await runCommand(variables, 'verify').ended).toEqual({ code: 0, signal: null });
-    expect((await again.sale()).body).toMatchObject({ status: 'SETTLED' });
-    expect(await again.stop()).toEqual({ code: 0, signal: null });
-    expect(await exists(pidFile(dataDir))).toBe(false);
-  });
-});
-
-test.each(['help', '--help', '-h'])('%s lists the commands and the variables, whatever is set', async (word) => {
-  const program = runCommand({ PORT: 'abc' }, word);
-  expect(await program.ended).toEqual({ code: 0, signal: null });
-  for (const name of ['migrate', 'account', 'TURNPIKE_ENV']) expect(program.output()).toContain(`\n  ${name} `);
-});
-
 describe('a start that cannot go on says why in one sentence:', () => {
   let dataDir: string;
   beforeAll(async () => {
@@ -289,56 +172,9 @@ describe('a start that cannot go on says why in one sentence:', () => {
   afterAll(clearAway);
 
   const MASTER_KEY = newMasterKey();
-  const PRODUCTION = { TURNPIKE_ENV: 'production' };
-  const SECRET = 's3cret';
-  test.each<[string, Fields, string[]]>([
-    ['a port that is no number', { PORT: 'abc' }, ['PORT']],
-    ['an unknown environment', { TURNPIKE_ENV: 'prod' }, ['TURNPIKE_ENV', 'sandbox, production']],
-    ['a proxy that is no address', { TURNPIKE_TRUSTED_PROXIES: 'true' }, ['TURNPIKE_TRUSTED_PROXIES']],
-    ['a short master key', { TURNPIKE_MASTER_KEY: 'short' }, ['TURNPIKE_MASTER_KEY', '32 bytes']],
-    ['a short admin token', { TURNPIKE_ADMIN_TOKEN: 'short' }, ['TURNPIKE_ADMIN_TOKEN', '32 characters']],
-    ['another kind of database', { DATABASE_URL: 'mysql://x' }, ['DATABASE_URL', 'postgres://']],
-    [
-      'several wrong variables, all of which are named',
-      { PORT: 'abc', TURNPIKE_ROLE: 'short', TURNPIKE_MASTER_KEY: SECRET, DATABASE_URL: `mysql://u:${SECRET}@h/d` },
-      ['PORT', 'TURNPIKE_ROLE', 'TURNPIKE_MASTER_KEY', 'DATABASE_URL'],
-    ],
-    ['production without a master key', PRODUCTION, ['TURNPIKE_MASTER_KEY']],
-    [
-      'production without https',
-      { ...PRODUCTION, TURNPIKE_MASTER_KEY: MASTER_KEY, PUBLIC_URL: 'http://pay.example.com' },
-      ['PUBLIC_URL', 'https'],
-    ],
-    [
-      'a database that does not answer',
-      { DATABASE_URL: `postgres://u:${SECRET}@127.0.0.1:1/turnpike` },
-      ['DATABASE_URL', 'ECONNREFUSED'],
-    ],
-    ['a database address that cannot be read', { DATABASE_URL: `postgres://u:${SECRET}@h:99999/d` }, ['DATABASE_URL']],
-    ['an address of another machine', { HOST: '192.0.2.1' }, ['HOST', '192.0.2.1']],
-  ])('%s', async (_, variables, named) => {
-    const sentence = await refusal({ DATA_DIR: dataDir, ...variables });
-    for (const name of named) expect(sentence).toContain(name);
-    for (const value of ['abc', 'short', 'mysql', SECRET, MASTER_KEY]) {
-      expect(sentence).not.toContain(value);
-    }
-    expect(await exists(dataDir)).toBe(false);
-  });
 
   test('an unknown command', async () => {
     expect(await refusal({}, 'dance')).toMatch(/no command dance/);
-  });
-
-  test.each([
-    [['migrate', '--dry-run'], /^After migrate nothing more is expected/],
-    [['serve', '8080'], /^After serve nothing more is expected/],
-    [['account'], /^Say the name of the account in quotes/],
-    [['account', 'Tea', 'House'], /^Say the name of the account in quotes/],
-    [['account', '  '], /^Say the name of the account in quotes/],
-    [['account', 'x'.repeat(101)], /100 characters or less/],
-  ])('a command that was not meant so: %j', async (words, sentence) => {
-    expect(await refusal({ DATA_DIR: dataDir }, ...words)).toMatch(sentence);
-    expect(await exists(dataDir)).toBe(false);
   });
 
   test('a port in use', async () => {
@@ -417,7 +253,12 @@ describe('a database that goes away under a running gateway', () => {
     const dataDir = await newDataDir();
     folder = serverFolder(dataDir);
     server = await startEmbedded({ folder });
-    gateway = await startGateway({ ...WITH_TOKEN, DATA_DIR: dataDir, DATABASE_URL: databaseUrl(server.connection) });
+    gateway = await startGateway({
+      ...WITH_TOKEN,
+      DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl(server.connection),
+      ...NO_WORLD,
+    });
   });
   afterAll(async () => {
     await server?.stop();
@@ -493,6 +334,7 @@ describe('two workers', () => {
       DATA_DIR: await newDataDir(),
       DATABASE_URL: database.url,
       TURNPIKE_WORKERS: '2',
+      ...NO_WORLD,
     };
     gateway = await startGateway(variables);
   });
@@ -573,46 +415,6 @@ describe('two workers', () => {
     expect(workersOf(gateway.pid)).toContain(survivor);
   });
 
-  test('a worker that is killed under load leaves no request without an answer', { timeout: 120_000 }, async () => {
-    const outcomes = { answered: 0, broken: 0, hanging: 0 };
-    let isOver = false;
-    const seen = new Set<string>();
-    /** Opens one connection after the other; each is answered or breaks long before the time limit. */
-    const knock = async (): Promise<void> => {
-      while (!isOver) {
-        const outcome = await new Promise<keyof typeof outcomes>((resolve) => {
-          const sent = request(`${gateway.url}/health/live`, { agent: false, timeout: 10_000 }, (response) => {
-            seen.add(String(response.headers['x-request-id']).split('-')[0] as string);
-            response.resume().once('end', () => resolve('answered'));
-            response.once('error', () => resolve('broken'));
-          });
-          sent.once('error', () => resolve('broken'));
-          sent.once('timeout', () => {
-            resolve('hanging');
-            sent.destroy();
-          });
-          sent.end();
-        });
-        outcomes[outcome]++;
-      }
-    };
-    const load = Promise.all(Array.from({ length: 16 }, knock));
-    for (let kills = 0; kills < 3; kills++) {
-      await eventually(() => expect(workersOf(gateway.pid)).toHaveLength(2));
-      // Both have to answer: with no worker left the port would be closed, and another one picked later.
-      seen.clear();
-      await eventually(() => expect(seen.size).toBe(2));
-      const victim = workersOf(gateway.pid)[kills % 2] as number;
-      process.kill(victim, 'SIGKILL');
-      await eventually(() => expect(workersOf(gateway.pid)).not.toContain(victim));
-    }
-    isOver = true;
-    await load;
-    expect(outcomes).toMatchObject({ hanging: 0 });
-    expect(outcomes.answered).toBeGreaterThan(100);
-    await eventually(async () => expect((await answering()).size).toBe(2));
-  });
-
   test('SIGTERM stops all of them, after the requests that are under way', async () => {
     const pids = workersOf(gateway.pid);
     expect(pids).toHaveLength(2);
@@ -676,7 +478,7 @@ describe('one database, several roles', () => {
 
   test('a process for HTTP leaves what is due alone, and a process for work does it', async () => {
     const { url, connection } = await newDatabase();
-    const shared = { ...WITH_TOKEN, DATA_DIR: await newDataDir(), DATABASE_URL: url };
+    const shared = { ...WITH_TOKEN, DATA_DIR: await newDataDir(), DATABASE_URL: url, ...NO_WORLD };
     const http = await startGateway({ ...shared, TURNPIKE_ROLE: 'http' });
     const { body } = await http.sale({ auth: 'Y' });
     expect(body.status).toBe('PENDING');
@@ -699,28 +501,5 @@ describe('one database, several roles', () => {
     expect((await work.post(saleFields(http.merchant))).status).toBe(404);
     expect((await work.admin('GET', '/accounts')).status).toBe(404);
     expect(await Promise.all([http.stop(), work.stop()])).toEqual(Array(2).fill({ code: 0, signal: null }));
-  });
-});
-
-describe('an ordinary user', () => {
-  afterEach(clearAway);
-
-  test('starts the gateway in a folder of its own', async (context) => {
-    if (!isRoot) return context.skip('All the other tests already run as an ordinary user.');
-    const number = (flag: string) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
-    const user = { uid: number('-u'), gid: number('-g') };
-    if (!user.uid) return context.skip('There is no user nobody.');
-    const look = spawnSync(process.execPath, ['-e', `fs.readdirSync(${JSON.stringify(ROOT)})`], { cwd: '/', ...user });
-    if (look.status !== 0) return context.skip('The user nobody may not enter the folder of the program.');
-
-    const dataDir = await newDataDir();
-    await fs.mkdir(dataDir, { mode: 0o700 });
-    await fs.chown(dataDir, user.uid, user.gid);
-    const gateway = await startGateway({ DATA_DIR: dataDir, HOME: dirname(dataDir) }, user);
-    expect((await gateway.sale()).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
-    expect((await fs.stat(join(dataDir, 'master.key'))).uid).toBe(user.uid);
-    expect((await fs.stat(serverFolder(dataDir))).uid).toBe(user.uid);
-    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
-    expect(await exists(pidFile(dataDir))).toBe(false);
   });
 });

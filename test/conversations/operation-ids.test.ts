@@ -13,6 +13,7 @@ import { INVALID } from '../support/brand-expectations.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { operationsOf, refused, statusAndBody } from '../support/operations.ts';
+import { sized } from '../support/size.ts';
 
 type StatusAndBody = Pick<Answer, 'status' | 'body'>;
 type Kind = 'capture' | 'void' | 'refund';
@@ -355,7 +356,7 @@ describe('concurrent requests over two processes', () => {
   test.each(KINDS.flatMap((kind) => ['vcard', 'pin-a'].map((brand) => [kind, brand] as const)))(
     '%s of %s: twenty identical requests are one operation, and all get its outcome',
     async (kind, brand) => {
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < sized(1, 5); round++) {
         const id = await payFor(kind, brand);
         const operationId = randomUUID();
         const amount = kind === 'void' ? '' : '4.00';
@@ -370,7 +371,7 @@ describe('concurrent requests over two processes', () => {
   );
 
   test('one id for ten payments: one is refunded, and nothing is reserved on the others', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < sized(2, 10); round++) {
       const ids = await Promise.all(times(10, () => at.settled()));
       const operationId = randomUUID();
       const outcomes = await Promise.all(
@@ -384,7 +385,7 @@ describe('concurrent requests over two processes', () => {
   });
 
   test('one id for ten amounts of one payment: one is refunded', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < sized(1, 5); round++) {
       const id = await at.settled();
       const operationId = randomUUID();
       const outcomes = await Promise.all(

@@ -10,6 +10,7 @@ import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type OperationAction, operationsOf, type RefusalName, refused, statusAndBody } from '../support/operations.ts';
+import { sized } from '../support/size.ts';
 
 /** A shop with the provider simulator, and one with a scripted provider. */
 let shop: TestGateway;
@@ -541,7 +542,7 @@ describe('a connection that breaks', () => {
     },
   ] satisfies (Record<string, unknown> & { action: OperationAction })[];
   const rows = ['timeout_before', 'timeout_after', 'error_500'].flatMap((mode) =>
-    CASES.map((one) => ({ isPaid: false, ...one, mode })),
+    CASES.filter((_, place) => place % sized(2, 1) === 0).map((one) => ({ isPaid: false, ...one, mode })),
   );
 
   test.each(rows)('$mode, $words: unknown, then $ends.status, and once on both sides', async (row) => {

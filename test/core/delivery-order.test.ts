@@ -17,6 +17,7 @@ import {
 } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { answers, type Behaviour, hangs, inTurn } from '../support/receivers.ts';
+import { isLong } from '../support/size.ts';
 
 const RECEIVER_TIMEOUT_MS = 1500;
 const DAY = 86_400;
@@ -353,37 +354,41 @@ describe('the window of an endpoint', () => {
     for (const [index, underWay] of held.seen.entries()) expect(underWay).toBeLessThanOrEqual(Math.min(16, index + 1));
   });
 
-  test('keeps one endpoint of three hundred that hangs from delaying the others', async () => {
-    const held = holds();
-    const hanging = await deliveries.siteWith(held.behaviour);
-    const healthy = await deliveries.receiver();
-    const others = await Promise.all(Array.from({ length: 299 }, () => deliveries.siteAt(healthy)));
-    const stuck = await hanging.sales(20);
-    const ids = await Promise.all(others.map(({ sale }) => sale()));
-    const drained = patient.deliverer.drain();
-    await expect.poll(() => healthy.received.length, { timeout: 10_000 }).toBe(299);
-    expect(sorted(healthy.received.map(idOf))).toEqual(sorted(ids.map((id) => `${id}-2`)));
-    expect(held.seen.length).toBeLessThanOrEqual(4);
-    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'waiting', attempts: 0 });
-    held.release();
-    await drained;
-    for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'delivered' });
-  });
+  if (isLong) {
+    test('keeps one endpoint of three hundred that hangs from delaying the others', async () => {
+      const held = holds();
+      const hanging = await deliveries.siteWith(held.behaviour);
+      const healthy = await deliveries.receiver();
+      const others = await Promise.all(Array.from({ length: 299 }, () => deliveries.siteAt(healthy)));
+      const stuck = await hanging.sales(20);
+      const ids = await Promise.all(others.map(({ sale }) => sale()));
+      const drained = patient.deliverer.drain();
+      await expect.poll(() => healthy.received.length, { timeout: 10_000 }).toBe(299);
+      expect(sorted(healthy.received.map(idOf))).toEqual(sorted(ids.map((id) => `${id}-2`)));
+      expect(held.seen.length).toBeLessThanOrEqual(4);
+      for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'waiting', attempts: 0 });
+      held.release();
+      await drained;
+      for (const id of stuck) expect(await hanging.newest(id)).toMatchObject({ state: 'delivered' });
+    });
+  }
 
-  test('keeps a hundred endpoints of three hundred that hang from delaying the others', async () => {
-    const held = holds();
-    const hanging = await deliveries.receiver(held.behaviour);
-    const healthy = await deliveries.receiver();
-    const stuck = await Promise.all(Array.from({ length: 100 }, () => deliveries.siteAt(hanging)));
-    const others = await Promise.all(Array.from({ length: 200 }, () => deliveries.siteAt(healthy)));
-    await Promise.all(stuck.map(({ sales }) => sales(4)));
-    await Promise.all(others.map(({ sale }) => sale()));
-    const drained = patient.deliverer.drain();
-    await expect.poll(() => healthy.received.length, { timeout: 8000 }).toBe(200);
-    held.release();
-    await drained;
-    expect(hanging.received).toHaveLength(400);
-  });
+  if (isLong) {
+    test('keeps a hundred endpoints of three hundred that hang from delaying the others', async () => {
+      const held = holds();
+      const hanging = await deliveries.receiver(held.behaviour);
+      const healthy = await deliveries.receiver();
+      const stuck = await Promise.all(Array.from({ length: 100 }, () => deliveries.siteAt(hanging)));
+      const others = await Promise.all(Array.from({ length: 200 }, () => deliveries.siteAt(healthy)));
+      await Promise.all(stuck.map(({ sales }) => sales(4)));
+      await Promise.all(others.map(({ sale }) => sale()));
+      const drained = patient.deliverer.drain();
+      await expect.poll(() => healthy.received.length, { timeout: 8000 }).toBe(200);
+      held.release();
+      await drained;
+      expect(hanging.received).toHaveLength(400);
+    });
+  }
 });
 
 describe('the order within a payment', () => {

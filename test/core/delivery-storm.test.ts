@@ -15,12 +15,13 @@ import {
 } from '../support/delivery-storm.ts';
 import { clearAway, type RunningGateway } from '../support/process.ts';
 import { answers } from '../support/receivers.ts';
+import { sized } from '../support/size.ts';
 
 /** The number of callbacks; 20,000 are a realistic load and take a minute and a half. */
-const EVENTS = Number(process.env.TURNPIKE_STORM_EVENTS ?? 4000);
-const HEALTHY = 28;
-const REAL_SALES = 6;
-const KILLS = 5;
+const EVENTS = Number(process.env.TURNPIKE_STORM_EVENTS ?? sized(500, 4000));
+const HEALTHY = sized(8, 28);
+const REAL_SALES = sized(2, 6);
+const KILLS = sized(1, 5);
 const HEALTHY_PER_SECOND = 400;
 
 let storm: Awaited<ReturnType<typeof startStorm>>;

@@ -3,9 +3,13 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type FreezingProxy, startFreezingProxy } from '../support/faulty-database.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { shortenLimits } from '../support/limits.ts';
+
+shortenLimits({ hotStatementTimeoutMs: 1000, answerGraceMs: 500, probeTimeoutMs: 500 });
 
 /** The longest that a request may take: it waits for one connection that is dead, and then for a new one. */
-const PATIENCE_MS = LIMITS.hotStatementTimeoutMs + LIMITS.answerGraceMs + LIMITS.databaseConnectTimeoutMs;
+const outcomeTimeoutMs = (): number =>
+  LIMITS.hotStatementTimeoutMs + LIMITS.answerGraceMs + LIMITS.databaseConnectTimeoutMs;
 
 let proxy: FreezingProxy;
 let shop: TestGateway;
@@ -31,10 +35,13 @@ test('sales on frozen connections are refused with 503 in time, and then sales w
     [shop.sale(), shop.sale(), shop.status(trans_id)].map(async (a) => (await a).status),
   );
   expect(statuses).toEqual([503, 503, 503]);
-  await vi.waitFor(async () => expect((await shop.sale()).status).toBe(200), { timeout: PATIENCE_MS, interval: 100 });
+  await vi.waitFor(async () => expect((await shop.sale()).status).toBe(200), {
+    timeout: outcomeTimeoutMs(),
+    interval: 100,
+  });
   expect((await ready()).status).toBe(200);
   await vi.waitFor(async () => expect((await shop.status(trans_id)).status).toBe(200), {
-    timeout: PATIENCE_MS,
+    timeout: outcomeTimeoutMs(),
     interval: 100,
   });
 }, 60_000);

@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type PausableServer, startPausableServer } from '../support/faulty-database.ts';
 import { newOrderId, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { shortenLimits } from '../support/limits.ts';
+
+shortenLimits({ hotStatementTimeoutMs: 2000, answerGraceMs: 500, probeTimeoutMs: 500 });
 
 let server: PausableServer;
 let shop: TestGateway;

@@ -14,8 +14,9 @@ import type { Transition } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { brandSale, ledgerOf, type OperationAction, operationFields, REFUSALS } from '../support/operations.ts';
+import { sized } from '../support/size.ts';
 
-const ROUNDS = 20;
+const ROUNDS = sized(4, 20);
 const DAY = 86_400_000;
 
 let shop: TestGateway;

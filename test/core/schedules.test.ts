@@ -11,6 +11,7 @@ import type { Deadline } from '../../src/lib/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
+import { sized } from '../support/size.ts';
 
 type Verb = 'submit' | 'query';
 type Script = (submission: Submission, deadline: Deadline) => Outcome | Promise<Outcome>;
@@ -510,9 +511,10 @@ describe('at most once', () => {
     while (ten.length < 10) ten.push(await shop.anotherGateway());
   });
 
-  test('ten gateways at the same moment, 150 subscriptions, three dates', async () => {
+  const MANY = sized(40, 150);
+  test(`ten gateways at the same moment, ${MANY} subscriptions, three dates`, async () => {
     const { jump, payments, sell } = await merchantWith({ payments_count: '3' });
-    const firsts = await Promise.all(Array.from({ length: 150 }, async () => (await sell()).trans_id as string));
+    const firsts = await Promise.all(Array.from({ length: MANY }, async () => (await sell()).trans_id as string));
     for (let date = 1; date <= 3; date++) {
       await jump(DAY + 60, ten);
       await Promise.all([...ten, ...ten].map((gateway) => processDueSubscriptions(gateway)));
@@ -529,9 +531,10 @@ describe('at most once', () => {
        from payments where state = 'SETTLED' and details->>'recurringOf' in (${firsts.map((id) => `'${id}'`).join()})
        group by 1`,
     );
-    expect(made).toHaveLength(150);
+    expect(made).toHaveLength(MANY);
     for (const { charges, orders } of made) expect([charges, orders]).toEqual([3, 3]);
-    expect(await payments()).toHaveLength(500);
+    // A list has no more than 500.
+    expect(await payments()).toHaveLength(Math.min(500, 4 * MANY));
   });
 
   test('ten gateways and declined charges: each try once', async () => {

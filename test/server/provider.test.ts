@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startSimulator } from '../../simulator/server.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
@@ -24,8 +24,6 @@ import {
 
 const eventually = <Result>(look: () => Result | Promise<Result>): Promise<Result> =>
   vi.waitFor(look, { timeout: 15_000, interval: 50 });
-
-afterEach(clearAway);
 
 const PIN: Fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '1234567890123456' };
 const IPS: Fields = { brand: 'ips', identifier: '', order_currency: 'RSD' };
@@ -55,57 +53,61 @@ async function installation(): Promise<{ variables: Fields; sql: (text: string) 
   return { variables, sql: (text) => query(connection, text) };
 }
 
-test('a start brings the provider simulator, and the payer of a redirect finds it', async () => {
+/** One gateway with two workers, for the tests that only pay; the last of them kills it. */
+let gateway: RunningGateway;
+/** Another one, which was stopped and started, and its payments. */
+let after: RunningGateway;
+let paid: string;
+let kept: string;
+let over: string;
+beforeAll(async () => {
   const { variables } = await installation();
-  const gateway = await startGateway(variables);
+  gateway = await startGateway({ ...variables, TURNPIKE_WORKERS: '2' });
+});
+beforeAll(async () => {
+  const { variables, sql } = await installation();
+  const before = await startGateway(variables);
+  const sold = async (fields: Fields): Promise<string> => (await before.sale(fields)).body.trans_id;
+  paid = await sold(IPS);
+  kept = await sold(TRANSFER);
+  over = await sold(TRANSFER);
+  expect(await before.stop()).toEqual({ code: 0, signal: null });
+  // Nobody moves the clock through the gateway: it was not there when the time ended.
+  await sql(`update payments set payer_until = payer_until - interval '5 minutes' where payment_id = '${over}'`);
+  after = await startGateway({ ...variables, TURNPIKE_ROLE: 'http' });
+});
+afterAll(clearAway);
+
+test('both remember over a restart', async () => {
+  expect((await after.status(paid)).body.status).toBe('PENDING');
+  expect(await tell(after, paid, { provider_status: 'executed' })).toBe(200);
+  expect((await after.status(paid)).body.status).toBe('SETTLED');
+});
+
+test('the five minutes of a transfer end while the gateway is down', async () => {
+  expect((await after.status(over)).body).toMatchObject({
+    status: 'DECLINED',
+    decline_reason: 'The payer did not finish in time.',
+  });
+  expect((await after.status(kept)).body.status).toBe('PENDING');
+});
+
+test('a start brings the provider simulator, and the payer of a redirect finds it', async () => {
   const { body: sale } = await gateway.sale({ brand: 'hosted-b', identifier: '', 'parameters[toCurrency]': 'EUR' });
   expect(sale.redirect_url).toContain(`${simulatorUrlOf(gateway)}/pay/`);
   expect((await fetch(sale.redirect_url)).status).toBe(200);
   expect((await fetch(simulatorUrlOf(gateway))).status).toBe(200);
 });
 
-test('both remember over a restart', async () => {
-  const { variables } = await installation();
-  const before = await startGateway(variables);
-  const { body: sale } = await before.sale(IPS);
-  expect(await before.stop()).toEqual({ code: 0, signal: null });
-  const after = await startGateway(variables);
-  expect((await after.status(sale.trans_id)).body.status).toBe('PENDING');
-  expect(await tell(after, sale.trans_id, { provider_status: 'executed' })).toBe(200);
-  expect((await after.status(sale.trans_id)).body.status).toBe('SETTLED');
-});
-
-test('the five minutes of a transfer end while the gateway is down', async () => {
-  const { variables, sql } = await installation();
-  const before = await startGateway(variables);
-  const { body: kept } = await before.sale(TRANSFER);
-  const { body: over } = await before.sale(TRANSFER);
-  await before.stop();
-  // Nobody moves the clock through the gateway: it was not there when the time ended.
-  await sql(
-    `update payments set payer_until = payer_until - interval '5 minutes' where payment_id = '${over.trans_id}'`,
-  );
-  const after = await startGateway({ ...variables, TURNPIKE_ROLE: 'http' });
-  expect((await after.status(over.trans_id)).body).toMatchObject({
-    status: 'DECLINED',
-    decline_reason: 'The payer did not finish in time.',
-  });
-  expect((await after.status(kept.trans_id)).body.status).toBe('PENDING');
-});
-
-test('a gateway that is killed leaves no provider simulator behind', async () => {
-  const { variables } = await installation();
-  const gateway = await startGateway(variables);
-  const world = simulatorPidOf(gateway);
-  expect(isRunning(world)).toBe(true);
-  gateway.signal('SIGKILL');
-  await gateway.ended;
-  await eventually(() => expect(isRunning(world)).toBe(false));
+test('two workers speak to one provider simulator', async () => {
+  const sales = await Promise.all(Array.from({ length: 10 }, () => gateway.sale(PIN)));
+  expect(sales.map(({ body }) => body.status)).toEqual(Array(10).fill('SETTLED'));
+  const { body: sale } = await gateway.sale(IPS);
+  expect(await tell(gateway, sale.trans_id, { bank_callback: 'RJCT' })).toBe(200);
+  expect((await gateway.status(sale.trans_id)).body.status).toBe('DECLINED');
 });
 
 test('a provider simulator that dies is started again at the same address, and what was open is found out', async () => {
-  const { variables } = await installation();
-  const gateway = await startGateway(variables);
   const { body: open } = await gateway.sale(IPS);
   const world = simulatorPidOf(gateway);
   process.kill(world, 'SIGKILL');
@@ -123,14 +125,12 @@ test('a provider simulator that dies is started again at the same address, and w
   expect(gateway.output()).toContain('the provider simulator died and is started again');
 });
 
-test('two workers speak to one provider simulator', async () => {
-  const { variables } = await installation();
-  const gateway = await startGateway({ ...variables, TURNPIKE_WORKERS: '2' });
-  const sales = await Promise.all(Array.from({ length: 10 }, () => gateway.sale(PIN)));
-  expect(sales.map(({ body }) => body.status)).toEqual(Array(10).fill('SETTLED'));
-  const { body: sale } = await gateway.sale(IPS);
-  expect(await tell(gateway, sale.trans_id, { bank_callback: 'RJCT' })).toBe(200);
-  expect((await gateway.status(sale.trans_id)).body.status).toBe('DECLINED');
+test('a gateway that is killed leaves no provider simulator behind', async () => {
+  const world = simulatorPidOf(gateway);
+  expect(isRunning(world)).toBe(true);
+  gateway.signal('SIGKILL');
+  await gateway.ended;
+  await eventually(() => expect(isRunning(world)).toBe(false));
 });
 
 describe('the provider of production', () => {

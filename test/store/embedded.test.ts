@@ -1,21 +1,40 @@
 /** The embedded database with real server processes: first start, takeover, crashes, damage and odd places. */
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { StartupError } from '../../src/lib/startup-error.ts';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/store/embedded.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+const execute = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
+
+/** A cluster that was started once and stopped; a copy of it spares the other tests the time to create one. */
+let created: string;
+beforeAll(async () => {
+  const parent = await fs.mkdtemp(join(tmpdir(), 'embedded-test-'));
+  await fs.chmod(parent, 0o755);
+  created = join(parent, 'postgres');
+  await (await startEmbedded({ folder: created, settings: { shared_buffers: '16MB' } })).stop();
+});
+afterAll(() => fs.rm(dirname(created), { recursive: true, force: true }));
+
+/** A place that holds a cluster already, which is not running. */
+async function clusterPlace(mode?: number): Promise<string> {
+  const folder = await place(mode);
+  await execute('cp', ['-a', created, folder]);
+  return folder;
+}
 
 async function place(mode = 0o755): Promise<string> {
   const parent = await fs.mkdtemp(join(tmpdir(), 'embedded-test-'));
@@ -70,7 +89,7 @@ test('a first start creates the database, and a second one finds what was writte
 });
 
 test('the server is durable, silent about values, and reachable through a private socket alone', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   const database = await start(folder, { settings: {} });
   const shown = async (name: string) => (await ask(database, `show ${name}`))[0];
   for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
@@ -89,7 +108,7 @@ test('the server is durable, silent about values, and reachable through a privat
 });
 
 test('a server left running is taken over, and stopped by whoever took it over', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   await keepRow(await start(folder));
   const pid = await serverPid(folder);
   const again = await start(folder);
@@ -101,7 +120,7 @@ test('a server left running is taken over, and stopped by whoever took it over',
 });
 
 test('a server that is shutting down is waited for', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   const first = await start(folder);
   await keepRow(first);
   const stopped = first.stop();
@@ -111,7 +130,7 @@ test('a server that is shutting down is waited for', async () => {
 });
 
 test('after the server was killed the next start recovers', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   await keepRow(await start(folder));
   process.kill(await serverPid(folder), 'SIGKILL');
   const again = await start(folder);
@@ -120,7 +139,7 @@ test('after the server was killed the next start recovers', async () => {
 });
 
 test('a lock whose process number passed to another process does not hinder the start', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   const first = await start(folder);
   await keepRow(first);
   const pid = await serverPid(folder);
@@ -170,7 +189,7 @@ test.skipIf(isRoot)('a parent that cannot be written is refused', async () => {
 });
 
 test('a damaged cluster is refused with its complaint and its log', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   await (await start(folder)).stop();
   await fs.truncate(join(folder, 'global/pg_control'), 0);
   const message = await refusal(folder);
@@ -179,7 +198,7 @@ test('a damaged cluster is refused with its complaint and its log', async () => 
 });
 
 test('a setting the server rejects is refused with its complaint', async () => {
-  const folder = await place();
+  const folder = await clusterPlace();
   const attempt = startEmbedded({ folder, settings: { shared_buffers: 'plenty' } });
   await expect(attempt).rejects.toThrow(/shared_buffers.*\.log/);
 });
@@ -217,7 +236,7 @@ test('what a start that died while creating left behind is cleared away', async 
 });
 
 test.runIf(isRoot)('as root it works below a folder that only root may enter', async () => {
-  const folder = await place(0o700);
+  const folder = await clusterPlace(0o700);
   const first = await start(folder);
   await keepRow(first);
   await first.stop();

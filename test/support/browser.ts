@@ -1,7 +1,7 @@
 /** A real browser for one test file: each test has payers of its own, who reach nothing but this machine. */
 import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { findChromium } from './chromium.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from 'vitest';
+import { fateOfBrowserTests, NO_BROWSER } from './chromium.ts';
 
 export type { Page, Request, Route } from 'playwright-core';
 
@@ -25,8 +25,17 @@ const KEEPING = {
   args: [...FLAGS, '--enable-features=CacheControlNoStoreEnterBackForwardCache'],
 };
 
-async function launch({ keepsPages }: BrowserTraits): Promise<Browser> {
-  const { path, env, hasSandbox } = await findChromium();
+/** Whether there is a browser; in CI there has to be one. */
+function hasBrowser(): boolean {
+  const fate = fateOfBrowserTests(inject('chromium') !== undefined, process.env);
+  if (fate === 'fail') throw new Error(`CI runs the browser tests. ${NO_BROWSER}`);
+  return fate === 'run';
+}
+
+async function launch({ keepsPages }: BrowserTraits): Promise<Browser | undefined> {
+  const found = inject('chromium');
+  if (!found) return undefined;
+  const { path, env, hasSandbox } = found;
   return chromium.launch({
     executablePath: path,
     headless: true,
@@ -56,13 +65,15 @@ export interface PayerOptions extends BrowserContextOptions {
 /** How payers come to a test of this file, each with a browser that has never been here before. */
 export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOptions) => Promise<Page> {
   vi.setConfig({ testTimeout: TEST_MS });
-  let browser: Browser;
+  const isThere = hasBrowser();
+  let browser: Browser | undefined;
   const complaints: string[] = [];
   const closes: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
     browser = await launch(traits);
   });
+  beforeEach(({ skip }) => skip(!isThere, 'There is no browser.'));
   afterEach(async () => {
     await Promise.all(closes.splice(0).map((close) => close()));
     expect(complaints.splice(0), 'what the browser complained about').toEqual([]);
@@ -72,7 +83,7 @@ export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOption
   });
 
   return async ({ complains, ...options } = {}) => {
-    const context = await browser.newContext({ extraHTTPHeaders: ENGLISH, ...options });
+    const context = await (browser as Browser).newContext({ extraHTTPHeaders: ENGLISH, ...options });
     closes.push(() => context.close());
     context.setDefaultTimeout(STEP_MS);
     const complain = (text: string): void => {

@@ -20,27 +20,48 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const APPS = ['Chromium.app/Contents/MacOS/Chromium', 'Google Chrome.app/Contents/MacOS/Google Chrome'];
 const WINDOWS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'];
 
-const NONE_FOUND =
-  'The browser tests need a Chromium: install one (Debian: apt-get install chromium; macOS: brew install --cask ' +
-  'chromium), or say with CHROMIUM_PATH where yours is.';
+/** How to get one, for those who have none. */
+export const NO_BROWSER =
+  'They need a Chromium: install one (Debian: apt-get install chromium; macOS: brew install --cask chromium), or say ' +
+  'with CHROMIUM_PATH where yours is.';
+
+/** What the choice depends on. */
+export interface Machine {
+  env: Record<string, string | undefined>;
+  platform: string;
+  arch: string;
+  exists(path: string): boolean;
+}
 
 /** The usual places, in the order in which they are looked at. */
-const places = (): string[] => [
-  ...[...(process.env.PATH ?? '').split(delimiter), '/usr/bin'].flatMap((folder) =>
-    NAMES.map((name) => join(folder, name)),
-  ),
+const places = (env: Machine['env']): string[] => [
+  ...[...(env.PATH ?? '').split(delimiter), '/usr/bin'].flatMap((folder) => NAMES.map((name) => join(folder, name))),
   ...APPS.map((app) => join('/Applications', app)),
   ...WINDOWS.flatMap((name) => {
-    const folder = process.env[name];
+    const folder = env[name];
     return folder ? [join(folder, 'Google/Chrome/Application/chrome.exe'), join(folder, 'Chromium/chrome.exe')] : [];
   }),
 ];
 
-export async function findChromium(): Promise<Chromium> {
-  const path = process.env.CHROMIUM_PATH || places().find((place) => existsSync(place));
-  if (path) return { path, env: {}, hasSandbox: process.getuid?.() !== 0 };
-  if (process.platform === 'linux' && process.arch === 'x64') return chromiumOfNpm();
-  throw new Error(NONE_FOUND);
+/** The path of a browser, or that it is the one of npm; `undefined` where there is none. */
+export function chooseChromium({ env, platform, arch, exists }: Machine): { path: string } | 'npm' | undefined {
+  // A path that was given is the only one: if nothing is there, there is no browser.
+  const path = (env.CHROMIUM_PATH ? [env.CHROMIUM_PATH] : places(env)).find(exists);
+  if (path) return { path };
+  return !env.CHROMIUM_PATH && platform === 'linux' && arch === 'x64' ? 'npm' : undefined;
+}
+
+/** What becomes of the browser tests: without a browser they are skipped, but not in CI. */
+export function fateOfBrowserTests(hasChromium: boolean, env: Machine['env']): 'run' | 'skip' | 'fail' {
+  if (hasChromium) return 'run';
+  return env.CI && env.CI !== 'false' ? 'fail' : 'skip';
+}
+
+export async function findChromium(): Promise<Chromium | undefined> {
+  const { env, platform, arch } = process;
+  const choice = chooseChromium({ env, platform, arch, exists: existsSync });
+  if (choice === 'npm') return chromiumOfNpm();
+  return choice && { ...choice, env: {}, hasSandbox: process.getuid?.() !== 0 };
 }
 
 /** The one of npm comes packed, with its libraries; it is unpacked once and kept beside the packages. */
@@ -81,9 +102,10 @@ const unpackInto = (folder: string) =>
 
 if (import.meta.main) {
   try {
-    const { path, env } = await findChromium();
-    const { stdout } = await run(path, ['--version'], { env: { ...process.env, ...env } });
-    console.log(`${stdout.trim()}: ${path}`);
+    const found = await findChromium();
+    if (!found) throw new Error(`There is no browser for the browser tests. ${NO_BROWSER}`);
+    const { stdout } = await run(found.path, ['--version'], { env: { ...process.env, ...found.env } });
+    console.log(`${stdout.trim()}: ${found.path}`);
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;

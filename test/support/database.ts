@@ -14,11 +14,21 @@ declare module 'vitest' {
   }
 }
 
+/** The server of the tests need not survive a crash; those that are about crashes start servers of their own. */
+const FORGETFUL = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  autovacuum: 'off',
+};
+
 export const TEMPLATE = 'turnpike_template';
 
 export default async function setup(project: { provide(key: 'database', value: Connection): void }) {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-test-'));
-  const server = await startEmbedded({ folder: join(folder, 'postgres') });
+  const server = await startEmbedded({ folder: join(folder, 'postgres'), settings: FORGETFUL });
   await query(server.connection, `create database ${TEMPLATE}`);
   await migrateAt({ ...server.connection, database: TEMPLATE });
   project.provide('database', server.connection);

@@ -1,6 +1,7 @@
 /** A gateway for one test file: a fresh database, real HTTP on a free port, and a merchant that signs requests. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { startSimulator } from '../../simulator/server.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
@@ -124,6 +125,9 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const log = createLog(options.logLevel ?? 'trace', { write: (line) => void logs.push(line) });
   const connection = { ...server, database: name };
   const masterKey = options.masterKey ?? newMasterKey();
+  // The test's own statements; a test may cut connections that they do not use just then.
+  const statements = new pg.Pool({ ...connection, max: 4, allowExitOnIdle: true });
+  statements.on('error', () => undefined);
   const closes: (() => Promise<void>)[] = [];
   const access = { key: 'the key of the provider', notificationSecret: randomBytes(32).toString('base64') };
   const world = options.simulator
@@ -201,13 +205,25 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     },
     inspect: async (id) => (await self.admin('GET', `/payments/${id}`)).body,
     events: async (id) => (await self.inspect(id)).history.map((row: { event: string }) => row.event),
-    rows: async (sql) => (await query(connection, sql)).rows,
+    async rows(sql) {
+      const client = await statements.connect();
+      try {
+        return (await client.query(sql)).rows;
+      } catch (error) {
+        // A statement that failed holds its locks until the server takes the next one.
+        await client.query('select').catch(() => undefined);
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
     anotherGateway: open,
     connection,
     async close() {
       await app.close();
       for (const close of closes) await close();
       await world?.close();
+      await statements.end();
       await query(server, `drop database ${name} with (force)`);
     },
   };

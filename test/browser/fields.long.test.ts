@@ -1,0 +1,2 @@
+/** Every brand that asks its payer for something. */
+import './fields.test.ts';

@@ -1,0 +1,2 @@
+/** The pages of waiting and of ends, in all languages and sizes, with screenshots. */
+import './looks-ends.test.ts';

@@ -1,0 +1,2 @@
+/** Callbacks of many more payments in two processes. */
+import './callback-bytes.test.ts';

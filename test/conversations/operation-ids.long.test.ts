@@ -1,0 +1,2 @@
+/** Ids of operations, with more rounds of each race. */
+import './operation-ids.test.ts';

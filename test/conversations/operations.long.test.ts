@@ -1,0 +1,2 @@
+/** Operations, with every one of them on every dead line. */
+import './operations.test.ts';

@@ -1,0 +1,2 @@
+/** Every fault of every brand. */
+import './unknown-outcomes.test.ts';

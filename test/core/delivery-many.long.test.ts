@@ -1,0 +1,2 @@
+/** More endpoints that hang, after they have failed twice. */
+import './delivery-many.test.ts';

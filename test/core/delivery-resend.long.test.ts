@@ -1,0 +1,2 @@
+/** Thousands of callbacks are resent. */
+import './delivery-resend.test.ts';

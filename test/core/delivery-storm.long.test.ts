@@ -1,0 +1,2 @@
+/** The storm with thousands of callbacks. */
+import './delivery-storm.test.ts';

@@ -1,0 +1,2 @@
+/** Schedules, with more subscriptions at the same moment. */
+import './schedules.test.ts';

@@ -1,0 +1,12 @@
+/** The two sizes of tests that can be long: a sample in `npm test`, everything in `npm run test:long`. */
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    isLong: boolean;
+  }
+}
+
+export const isLong = inject('isLong');
+
+export const sized = <Size>(sample: Size, everything: Size): Size => (isLong ? everything : sample);

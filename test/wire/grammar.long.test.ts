@@ -1,0 +1,2 @@
+/** The grammar of requests, with all of its generated requests. */
+import './grammar.test.ts';
