@@ -105,11 +105,11 @@ export type Meaning = Outcome | ({ kind: 'chargedBack' } & Answered) | undefined
 /** What can be asked of a provider; the gateway does nothing else. */
 export interface Capabilities {
   /** A submission with the same reference is the same payment and moves no money twice. */
-  repeatsSafely: boolean;
+  isIdempotent: boolean;
   /** It can be asked for a payment by our reference. */
-  answersQueries: boolean;
+  supportsQueries: boolean;
   /** A payment that it does not have, asked twice with a pause between, is one that it never received. */
-  knowsWhatItLacks: boolean;
+  notFoundIsFinal: boolean;
   refunds: 'api' | 'portal' | 'none';
   /** How many submissions and operations it takes at a time; without a number they are not limited. */
   concurrency?: number;
@@ -117,7 +117,7 @@ export interface Capabilities {
 
 /** Every call has a deadline: the connector aborts it then, and sends nothing once `begin()` has said no. */
 export interface Connector {
-  can: Capabilities;
+  capabilities: Capabilities;
   /** Moves the money once; the intent is durable before this is called. */
   submit(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
   /** Asks what became of a submission, without moving anything. */
@@ -130,5 +130,5 @@ export interface Connector {
     body: Buffer,
     now: number,
   ): ProviderNotification | undefined;
-  meaningOf(body: Record<string, unknown>): Meaning;
+  interpretNotification(body: Record<string, unknown>): Meaning;
 }

@@ -110,7 +110,7 @@ const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
   chargeback: () => ({ kind: 'chargedBack' }),
 };
 
-export const meaningOf = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
+export const interpretNotification = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
 
 const EVENT_ID_LENGTH = 255;
 
@@ -206,10 +206,10 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
   const path = ({ reference }: { reference: string }): string => `/v1/payments/${encodeURIComponent(reference)}`;
 
   return {
-    can: {
-      repeatsSafely: true,
-      answersQueries: true,
-      knowsWhatItLacks: true,
+    capabilities: {
+      isIdempotent: true,
+      supportsQueries: true,
+      notFoundIsFinal: true,
       refunds: 'api',
       concurrency: LIMITS.providerConcurrency,
     },
@@ -226,7 +226,7 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
         operationOutcomeOf,
       ),
     readNotification: notificationReader(notificationSecret),
-    meaningOf,
+    interpretNotification,
     // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
     close: () => pool.destroy(),
   };

@@ -2,7 +2,7 @@
 import { REASONS } from '../rules/reasons.ts';
 import type { Connector, Outcome, Submission } from './connector.ts';
 import type { Simulator } from './simulator-control.ts';
-import { meaningOf, notificationReader } from './upstream.ts';
+import { interpretNotification, notificationReader } from './upstream.ts';
 
 function outcome({ identifier, authoriseOnly, setting }: Submission): Outcome {
   if ((setting('vcard.success') as readonly string[]).includes(identifier)) {
@@ -58,13 +58,13 @@ export function createVcard({
 } = {}): Connector {
   const answer = (submission: Submission) => (faults?.areArmed ? misbehave(submission, faults) : outcome(submission));
   return {
-    can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: false, refunds: 'api' },
+    capabilities: { isIdempotent: true, supportsQueries: true, notFoundIsFinal: false, refunds: 'api' },
     submit: answer,
     // The outcome follows from the submission alone, so it can be told at any later time as well.
     query: answer,
     operate: () => ({ kind: 'done' }),
     queryOperation: () => ({ kind: 'done' }),
     readNotification: notificationSecret === undefined ? () => undefined : notificationReader(notificationSecret),
-    meaningOf,
+    interpretNotification,
   };
 }

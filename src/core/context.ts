@@ -54,7 +54,7 @@ export interface Deliverer {
   /** Callbacks are due: whoever delivers them, here or in another process, need not wait for the next look. */
   wake(): void;
   /** Another process says so. */
-  heard(): void;
+  onAnnouncement(): void;
   /** Sends everything that is due and waits for the answers. */
   drain(): Promise<void>;
   /** Takes nothing more, and waits for what is under way. */

@@ -9,7 +9,7 @@ import { readClock } from '../core/clock.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
 import { createMetrics } from '../core/metrics.ts';
-import { takeOverChallenge } from '../core/payments/challenge.ts';
+import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
 import { createClock } from '../lib/clock.ts';

@@ -2,14 +2,14 @@
 import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
-import type { Opening, TransitionItem } from './payment-write.ts';
+import type { OpenItem, TransitionItem } from './payment-write.ts';
 import type { WriteProbe } from './write-probe.ts';
 
-export const weigh = (item: Opening | TransitionItem): number =>
+export const weigh = (item: OpenItem | TransitionItem): number =>
   'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.transition.callback?.body.length ?? 0);
 
 /** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
-export const lockedBy = (item: Opening | TransitionItem): string =>
+export const lockedBy = (item: OpenItem | TransitionItem): string =>
   'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.transition.before.paymentId;
 
 export interface PaymentStoreOptions {

@@ -5,7 +5,7 @@ import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-conne
 import { assigned, type Column, listed, namesOf, unnestTable } from './unnest.ts';
 
 /** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
-export interface Opening {
+export interface OpenItem {
   payment: WholePayment;
   details: string;
 }
@@ -21,7 +21,7 @@ export const TOO_LATE = -1;
 export type Written = boolean | typeof TOO_LATE;
 
 /** The columns of a new payment that its request decides. */
-const OPENING = unnestTable<Opening>([
+const OPENING = unnestTable<OpenItem>([
   ['mid', 'uuid', 'plain', ({ payment }) => payment.mid],
   ['payment_id', 'uuid', 'plain', ({ payment }) => payment.paymentId],
   ['order_id', 'text', 'texts', ({ payment }) => payment.orderId],
@@ -176,7 +176,7 @@ const WRITE = `
   select null, ${TOO_LATE} from clock where too_late and cardinality(${OPENING.parameters[0]}) > 0`;
 
 /** Every process locks rows in the same order, so that two of them hardly ever wait for each other. */
-const byOrder = ({ payment: a }: Opening, { payment: b }: Opening): number =>
+const byOrder = ({ payment: a }: OpenItem, { payment: b }: OpenItem): number =>
   compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
 const byPayment = (
   { transition: { before: a } }: TransitionItem,
@@ -186,7 +186,7 @@ const byPayment = (
 /** Writes all items in one transaction, and tells of each whether it was written; payments are opened `until` then. */
 export async function writePayments(
   connection: PipelinedConnection,
-  items: (Opening | TransitionItem)[],
+  items: (OpenItem | TransitionItem)[],
   until: number,
 ): Promise<Written[]> {
   const openings = items.filter((item) => 'payment' in item).sort(byOrder);

@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import type { HistoryRow, Payment, Transition, WholePayment } from './payment.ts';
 import { createBatching, lockedBy, type PaymentStoreOptions, reported, weigh } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
-import { type Opening, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
+import { type OpenItem, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
 import { type PipelinedConnection, run } from './pipelined-connection.ts';
 import { unnestTable } from './unnest.ts';
 
@@ -163,9 +163,9 @@ export function createPaymentStore(
   const { now = Date.now } = options;
   const batched = createBatching(onBatch, options);
 
-  const writeAll = (connection: PipelinedConnection, items: (Opening | TransitionItem)[]): Promise<Written[]> =>
+  const writeAll = (connection: PipelinedConnection, items: (OpenItem | TransitionItem)[]): Promise<Written[]> =>
     writePayments(connection, items, now() + LIMITS.hotStatementTimeoutMs);
-  const write = batched<Opening | TransitionItem, Written>(
+  const write = batched<OpenItem | TransitionItem, Written>(
     'write',
     (items) => reported(writeAll(writes, items), options),
     {

@@ -212,7 +212,7 @@ describe('the words of a provider', () => {
       kind: 'settled',
       reported: 'nonsense',
     });
-    expect(provider.meaningOf({ type: 'bank_status', code: 'ACSC', amount, currency })).toMatchObject({
+    expect(provider.interpretNotification({ type: 'bank_status', code: 'ACSC', amount, currency })).toMatchObject({
       reported: 'nonsense',
     });
   });
@@ -497,7 +497,9 @@ describe('what news mean', () => {
     ['constructor', 'accepted'],
     [undefined, 'accepted'],
   ])('the bank says %s: %s', (code, kind) => {
-    expect(provider.meaningOf({ type: 'bank_status', code, amount: '1000', currency: 'RSD' })).toMatchObject({
+    expect(
+      provider.interpretNotification({ type: 'bank_status', code, amount: '1000', currency: 'RSD' }),
+    ).toMatchObject({
       kind,
       reported: { amount: 1000n, currency: 'RSD' },
     });
@@ -520,13 +522,13 @@ describe('what news mean', () => {
     ],
     [{ type: 'chargeback', amount: '5', currency: 'EUR' }, { kind: 'chargedBack' }],
   ])('%j', (body, meaning) => {
-    expect(provider.meaningOf(body)).toMatchObject(meaning);
+    expect(provider.interpretNotification(body)).toMatchObject(meaning);
   });
 
   test.each([{ type: 'holiday' }, { type: 'constructor' }, { type: '__proto__' }, { type: 7 }, {}])(
     '%j brings nothing that we act on',
     (body) => {
-      expect(provider.meaningOf(body)).toBeUndefined();
+      expect(provider.interpretNotification(body)).toBeUndefined();
     },
   );
 });

@@ -126,7 +126,7 @@ describe('refusals, in order of precedence', () => {
     const setRefunds = (refunds: 'api' | 'portal' | 'none') => {
       shop.gateway.connectors = {
         ...shop.gateway.connectors,
-        upstream: { ...upstream, can: { ...upstream.can, refunds } },
+        upstream: { ...upstream, capabilities: { ...upstream.capabilities, refunds } },
       };
     };
     const tooMuch = { order_amount: '10.01' };

@@ -314,8 +314,8 @@ describe('refunds', () => {
     const { trans_id, status } = (await shop.post(brandSale(brand, owner))).body;
     expect(status).toBe(isWaiting ? 'PENDING' : 'SETTLED');
     const refunds = isPortal ? 'portal' : has('no refund on this way') ? 'none' : 'api';
-    const can = { ...vcard.can, refunds } as const;
-    shop.gateway.connectors = { vcard: { ...vcard, can }, upstream: { ...upstream, can } };
+    const capabilities = { ...vcard.capabilities, refunds } as const;
+    shop.gateway.connectors = { vcard: { ...vcard, capabilities }, upstream: { ...upstream, capabilities } };
     try {
       const amount = has('too much') ? '10.01' : '10.00';
       const { status, body } = await shop.post({

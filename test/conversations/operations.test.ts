@@ -384,7 +384,10 @@ describe('who may refund', () => {
   /** Temporarily changes how the providers of the scripted shop support refunds. */
   async function withRefunds<Result>(refunds: Connector['can']['refunds'], work: () => Promise<Result>) {
     const { connectors } = scripted.gateway;
-    const changed = Object.entries(connectors).map(([name, one]) => [name, { ...one, can: { ...one.can, refunds } }]);
+    const changed = Object.entries(connectors).map(([name, one]) => [
+      name,
+      { ...one, capabilities: { ...one.capabilities, refunds } },
+    ]);
     scripted.gateway.connectors = Object.fromEntries(changed);
     try {
       return await work();
@@ -410,7 +413,7 @@ describe('who may refund', () => {
   test.each([
     ['portal', 'onlyInPortal'],
     ['none', 'notSupported'],
-  ] as [Connector['can']['refunds'], RefusalName][])('a connector with refunds %s', async (refunds, error) => {
+  ] as [Connector['capabilities']['refunds'], RefusalName][])('a connector with refunds %s', async (refunds, error) => {
     const id = await atScripted.settled();
     const reserved = await atScripted.authorised();
     await withRefunds(refunds, async () => {

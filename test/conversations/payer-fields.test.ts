@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { recordCollected } from '../../src/core/payments/notes.ts';
+import { recordPayerInput } from '../../src/core/payments/record.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import {
   type Answer,
@@ -415,7 +415,7 @@ describe('a process that died right after it stored the payer’s input', () => 
     const payment = await shop.gateway.payments.findAnywhere(id);
     if (!payment) throw new Error('There is no payment.');
     const parameters = { orgCode: '0010', accountName: 'Ayşe Yılmaz', accountNumber: '6299876543' };
-    await recordCollected(shop.gateway, payment, { ...payment.details, parameters });
+    await recordPayerInput(shop.gateway, payment, { ...payment.details, parameters });
     return { id, url, merchant };
   }
 

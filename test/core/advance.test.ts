@@ -1,6 +1,6 @@
 /** The one door for state: every event in every state, and fifty of them at the same moment. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { advance, type PaymentEventRecord } from '../../src/core/payments/advance.ts';
+import { advance, type EventInput } from '../../src/core/payments/advance.ts';
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
 import type { WholePayment } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -31,7 +31,7 @@ const WAYS: Record<StateName, PaymentEvent[]> = {
   EXPIRED: ['authorised', 'expired'],
 };
 
-const happening = (event: PaymentEvent): PaymentEventRecord => ({
+const happening = (event: PaymentEvent): EventInput => ({
   event,
   actor: 'provider',
   ...(event === 'declined' || event === 'abandoned' ? { declineReason: 'A test.' } : {}),

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due.ts';
 import { voidPayment } from '../../src/core/payments/change.ts';
-import { recordDoubt } from '../../src/core/payments/notes.ts';
 import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { recordWrongAmount } from '../../src/core/payments/record.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, openShop } from '../support/gateway.ts';
@@ -217,7 +217,7 @@ describe('another amount than ours', () => {
     const before = await found(id);
     await report(id, SETTLED);
     const call = { verb: 'notification', connector: 'vcard', outcome: 'settled, wrong amount', tookMs: 0 } as const;
-    await recordDoubt(shop.gateway, before, 'provider', call);
+    await recordWrongAmount(shop.gateway, before, 'provider', call);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'wrong_amount' });
   });
 

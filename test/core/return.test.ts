@@ -38,9 +38,9 @@ describe('how it ended for the payer', () => {
     ['declined, in a session that is over', { state: 'DECLINED' }, { session: { ...SESSION, until: NOW } }, 'expired'],
     ['out of time', { state: 'DECLINED', declineReason: 'The payer did not finish in time.' }, {}, 'expired'],
     ['lost', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, {}, 'failed'],
-    ['voided', { state: 'VOID' }, {}, 'givenBack'],
-    ['refunded', { state: 'REFUND' }, {}, 'givenBack'],
-    ['an authorisation that expired', { state: 'EXPIRED' }, {}, 'givenBack'],
+    ['voided', { state: 'VOID' }, {}, 'cancelled'],
+    ['refunded', { state: 'REFUND' }, {}, 'cancelled'],
+    ['an authorisation that expired', { state: 'EXPIRED' }, {}, 'cancelled'],
   ])('%s', (_, fields, details, expected) => {
     expect(resultOf(gateway, payment(fields, details))).toBe(expected);
   });

@@ -6,7 +6,7 @@ import type {
   ProviderOperation,
   Submission,
 } from '../../src/connectors/connector.ts';
-import { meaningOf } from '../../src/connectors/upstream.ts';
+import { interpretNotification } from '../../src/connectors/upstream.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 
 type Reply<Result> = Result | Promise<Result>;
@@ -49,7 +49,13 @@ export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedPro
     },
     calls: (reference) => calls.get(reference) ?? [],
     connector: {
-      can: { repeatsSafely: true, answersQueries: true, knowsWhatItLacks: true, refunds: 'api', ...can },
+      capabilities: {
+        isIdempotent: true,
+        supportsQueries: true,
+        notFoundIsFinal: true,
+        refunds: 'api',
+        ...capabilities,
+      },
       submit(submission, deadline) {
         record(submission.reference, 'submit');
         return script.submit(submission, deadline);
@@ -67,7 +73,7 @@ export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedPro
         return script.queryOperation(operation);
       },
       readNotification: () => undefined,
-      meaningOf,
+      interpretNotification,
     },
   };
 }

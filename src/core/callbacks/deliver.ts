@@ -107,7 +107,7 @@ export function createDeliverer(gateway: Gateway): Deliverer {
       if (isStarted) loop.request();
       else announceSoon();
     },
-    heard() {
+    onAnnouncement() {
       if (isStarted) loop.request();
     },
     async drain() {

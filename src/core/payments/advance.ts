@@ -13,7 +13,7 @@ import { eraseAfterOutcome } from '../vault.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
 /** Something that happened to a payment. */
-export interface PaymentEventRecord {
+export interface EventInput {
   event: PaymentEvent;
   actor: Actor;
   /** The provider call that brought it. */
@@ -55,7 +55,7 @@ function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Atten
 }
 
 /** Everything that an event changes in a payment besides its state. */
-function changes(payment: Payment, record: PaymentEventRecord): Changes {
+function changes(payment: Payment, record: EventInput): Changes {
   return {
     inDoubt: false,
     queryCount: 0,
@@ -124,11 +124,7 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
  * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
  * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
  */
-export async function advance(
-  gateway: Gateway,
-  payment: WholePayment,
-  record: PaymentEventRecord,
-): Promise<WholePayment> {
+export async function advance(gateway: Gateway, payment: WholePayment, record: EventInput): Promise<WholePayment> {
   let current = payment;
   const transition = await write(
     gateway,
@@ -151,7 +147,7 @@ export async function advance(
 function decide(
   gateway: Gateway,
   found: WholePayment,
-  record: PaymentEventRecord,
+  record: EventInput,
   now: number,
 ): Transition | undefined | Promise<Transition> {
   const { event, onlyIf } = record;
@@ -166,7 +162,7 @@ function decide(
 }
 
 /** What an event does to a payment: a transition of the table of states, or a note that it came and changed nothing. */
-function compose(before: WholePayment, record: PaymentEventRecord, now: number): Transition {
+function compose(before: WholePayment, record: EventInput, now: number): Transition {
   const { actor, call, event } = record;
   const to = nextState(before.state, event);
   if (to === undefined) return recorded(before, record, now, attentionFor(before, event));
@@ -178,7 +174,7 @@ function compose(before: WholePayment, record: PaymentEventRecord, now: number):
 /** The event came, and the state stays as it is. */
 const recorded = (
   before: WholePayment,
-  { event, actor, call }: PaymentEventRecord,
+  { event, actor, call }: EventInput,
   now: number,
   changed: Changes = {},
 ): Transition => ({
@@ -203,7 +199,7 @@ function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
 async function settledWhileBusy(
   gateway: Gateway,
   before: WholePayment,
-  record: PaymentEventRecord,
+  record: EventInput,
   now: number,
 ): Promise<Transition> {
   if (before.busy === 'capture') {

@@ -22,7 +22,7 @@ export interface Browser {
 /** With these the card is submitted; with all others it is declined. */
 const PROCEED: readonly string[] = ['Y', 'A', 'I', 'U'];
 
-export const bankCall = (outcome: string, tookMs: number): CallRecord => ({
+export const authenticationCall = (outcome: string, tookMs: number): CallRecord => ({
   verb: 'authenticate',
   connector: '3ds',
   outcome,
@@ -47,7 +47,7 @@ export async function payByCard(
     return advance(gateway, payment, {
       event: 'challenged',
       actor: 'provider',
-      call: bankCall('C', took()),
+      call: authenticationCall('C', took()),
       nextStep: {
         kind: 'challenge',
         acsUrl: answer.acsUrl,
@@ -59,7 +59,7 @@ export async function payByCard(
     });
   }
   if (PROCEED.includes(authentication.transStatus)) return submit(gateway, payment, account, { card, authentication });
-  return decline(gateway, payment, authentication, bankCall(authentication.transStatus, took()));
+  return decline(gateway, payment, authentication, authenticationCall(authentication.transStatus, took()));
 }
 
 /** A directory that does not answer authenticates nobody; the payment goes on without a shift of liability. */

@@ -9,7 +9,7 @@ import type { CallLimits, Gateway } from '../context.ts';
 
 function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLimits | undefined {
   const known = providerLimits.get(name);
-  const concurrency = connectors[name]?.can.concurrency;
+  const concurrency = connectors[name]?.capabilities.concurrency;
   if (known || concurrency === undefined) return known;
   const limits = {
     moves: createLimiter(concurrency, LIMITS.providerWaiting),

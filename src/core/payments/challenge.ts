@@ -7,11 +7,11 @@ import type { NextStep, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { bankCall, decline } from './authenticate.ts';
+import { authenticationCall, decline } from './authenticate.ts';
 import { isOutOfTime } from './deadlines.ts';
-import { awaited } from './find.ts';
-import { recordAuthentication } from './notes.ts';
-import { endByTime, submit } from './provider.ts';
+import { waitForPayment } from './find.ts';
+import { endOutOfTime, submit } from './provider.ts';
+import { recordAuthentication } from './record.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;
 
@@ -19,7 +19,7 @@ const challengeOf = ({ state, nextStep }: WholePayment): Challenge | undefined =
   state === '3DS' && nextStep?.kind === 'challenge' ? nextStep : undefined;
 
 /** Applies the result of a challenge; whichever copy comes first counts, and once. False when it is none of ours. */
-export async function applyResult(gateway: Gateway, result: AuthenticationResult): Promise<boolean> {
+export async function applyChallengeResult(gateway: Gateway, result: AuthenticationResult): Promise<boolean> {
   const { transId } = result;
   const payment = isUuid(transId) ? await gateway.payments.findAnywhere(transId) : undefined;
   const account = payment && (await findAccount(gateway, payment.mid));
@@ -29,8 +29,9 @@ export async function applyResult(gateway: Gateway, result: AuthenticationResult
   if (challenge.acsTransId !== result.acsTransId) return false;
   if (isOutOfTime(gateway, payment)) {
     gateway.securityCodes.take(payment.paymentId);
-    await endByTime(gateway, payment, account);
-  } else if (!(await handOver(gateway, payment, challenge, result))) await progress(gateway, payment, account, result);
+    await endOutOfTime(gateway, payment, account);
+  } else if (!(await forwardToHolder(gateway, payment, challenge, result)))
+    await progress(gateway, payment, account, result);
   return true;
 }
 
@@ -43,7 +44,7 @@ async function progress(
   account: Account,
   { authentication }: AuthenticationResult,
 ): Promise<void> {
-  const record = bankCall(authentication.transStatus, 0);
+  const record = authenticationCall(authentication.transStatus, 0);
   if (!PASSED.includes(authentication.transStatus)) {
     // Another result may have come first, and the card be on its way.
     const isAtBank = (found: WholePayment): boolean => challengeOf(found) !== undefined;
@@ -66,7 +67,7 @@ const sealedFor = (holder: string): string => boundTo('3ds', 'result', holder);
  * whoever notes the result first goes on, so a process that has died, or hears of it too late, costs the code and
  * nothing else.
  */
-async function handOver(
+async function forwardToHolder(
   gateway: Gateway,
   payment: WholePayment,
   { holder }: Challenge,
@@ -83,15 +84,18 @@ async function handOver(
     );
     return false;
   }
-  const found = await awaited(gateway, payment, LIMITS.takeOverTimeoutMs, (current) => !challengeOf(current));
+  const found = await waitForPayment(gateway, payment, LIMITS.takeOverTimeoutMs, (current) => !challengeOf(current));
   return found !== undefined && !challengeOf(found);
 }
 
 /** Another process has heard a result; if the code is here, this one goes on with it. */
-export async function takeOverChallenge(gateway: Gateway, holder = '', sealed = ''): Promise<void> {
+export async function receiveForwardedResult(gateway: Gateway, holder = '', sealed = ''): Promise<void> {
   if (holder !== gateway.securityCodes.holder) return;
   try {
-    await applyResult(gateway, JSON.parse(gateway.seal.open(Buffer.from(sealed, 'base64'), sealedFor(holder))));
+    await applyChallengeResult(
+      gateway,
+      JSON.parse(gateway.seal.open(Buffer.from(sealed, 'base64'), sealedFor(holder))),
+    );
   } catch (error) {
     gateway.log.error({ err: error }, 'the result of a challenge could not be taken over');
   }

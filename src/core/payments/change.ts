@@ -6,8 +6,8 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { type Operated, operate, type Plan } from './operate.ts';
-import { chosenBy } from './operation-ids.ts';
+import { type OperationPlan, type OperationResult, operate } from './operate.ts';
+import { idempotencyKeyOf } from './operation-ids.ts';
 
 /** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
 export function readAmount(text: string, payment: Payment, everything: bigint): bigint {
@@ -25,17 +25,23 @@ export async function capture(
   amountText: string,
   actor: Actor,
   operationId = '',
-): Promise<Operated> {
+): Promise<OperationResult> {
   // A malformed amount is refused before a repeat is looked for.
   readAmount(amountText, payment, 0n);
-  const plan = (current: Payment): Plan => {
+  const plan = (current: Payment): OperationPlan => {
     const amount = readAmount(amountText, current, current.authorised);
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
     if (current.authorised === 0n) throw new Refusal('actionNotSupported');
     if (amount > current.authorised) throw new Refusal('captureTooMuch');
     return { verb: 'capture', amount };
   };
-  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'capture', payment.paymentId, amountText));
+  return operate(
+    gateway,
+    payment,
+    actor,
+    plan,
+    idempotencyKeyOf(operationId, 'capture', payment.paymentId, amountText),
+  );
 }
 
 /** Whether the provider has the payment and no other operation holds it. */
@@ -47,12 +53,12 @@ export function voidPayment(
   payment: WholePayment,
   actor: Actor,
   operationId = '',
-): Promise<Operated> {
-  const plan = (current: Payment): Plan => {
+): Promise<OperationResult> {
+  const plan = (current: Payment): OperationPlan => {
     if (!isFree(current)) throw new Refusal('actionNotSupported');
     return { verb: 'void', amount: current.amount };
   };
-  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'void', payment.paymentId));
+  return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'void', payment.paymentId));
 }
 
 /** Pays back all or a part; of an amount that is only reserved, the whole reservation is given back. */
@@ -65,26 +71,26 @@ export async function refund(
   /** Checkout has a void of its own for amounts that are only reserved. */
   kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
   operationId = '',
-): Promise<Operated> {
+): Promise<OperationResult> {
   // A malformed amount is refused before a repeat is looked for.
   readAmount(amountText, payment, 0n);
   const planRefund = refundPlan(gateway, account, amountText, 'refund');
-  const plan = (current: Payment): Plan => {
+  const plan = (current: Payment): OperationPlan => {
     const isReserved = current.authorised > 0n && isFree(current);
     if (isReserved && kind === 'refundOrReversal') return reversal(current, amountText);
     return planRefund(current);
   };
-  return operate(gateway, payment, actor, plan, chosenBy(operationId, 'refund', payment.paymentId, amountText));
+  return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'refund', payment.paymentId, amountText));
 }
 
 /** What may be paid back of a payment; a credit is a refund that names the card. */
 export const refundPlan =
   (gateway: Gateway, { settings }: Account, amountText: string, verb: 'refund' | 'credit') =>
-  (current: Payment): Plan => {
+  (current: Payment): OperationPlan => {
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
     if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
-    const refunds = gateway.connectors[current.connector]?.can.refunds;
+    const refunds = gateway.connectors[current.connector]?.capabilities.refunds;
     if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
     if (refunds !== 'api' || brandOf(current.brand)?.isPayout) throw new Refusal('actionNotSupported');
     if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');
@@ -92,7 +98,7 @@ export const refundPlan =
     return { verb, amount };
   };
 
-function reversal(current: Payment, amountText: string): Plan {
+function reversal(current: Payment, amountText: string): OperationPlan {
   const amount = readAmount(amountText, current, current.authorised);
   if (amount > current.authorised) throw new Refusal('refundTooMuch');
   // A reservation is given back whole.

@@ -24,15 +24,15 @@ import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
 import { type Browser, payByCard } from './authenticate.ts';
-import { recordCollected } from './notes.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
-import { sealedAnew, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
+import { recordPayerInput } from './record.ts';
+import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /** For each brand the fields of a payment under the names of a sale: what the merchant sent, and what the payer adds. */
-export function contextsOf(
+export function fieldContextsOf(
   gateway: Pick<Gateway, 'environment' | 'seal'>,
   { details, orderId, amountText, currency }: WholePayment,
   { settings }: Account,
@@ -103,7 +103,7 @@ const isElsewhere = ({ country }: Brand, { details: { payer } }: WholePayment): 
 function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
   const wanted = payment.details.session?.methods ?? [];
-  const contextFor = contextsOf(gateway, payment, account);
+  const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
     const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
     const isAllowed = brands.length === 0 || brands.includes(label);
@@ -142,7 +142,7 @@ export async function choose(
   const problems: Problem[] = [...given]
     .filter(([name, value]) => value.includes('\0') || cardNumberAt(name, value))
     .map(([field]) => ({ field, sentence: SENTENCES.invalid }));
-  const context = contextsOf(gateway, payment, account)(method.label, given);
+  const context = fieldContextsOf(gateway, payment, account)(method.label, given);
   checkFields(
     method.fields.map((field) => ({ ...field, need: 'must' })),
     context,
@@ -151,7 +151,7 @@ export async function choose(
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
   const details = detailsWith(gateway, attempt, brand, context);
-  const collected = await recordCollected(gateway, attempt, details, {
+  const collected = await recordPayerInput(gateway, attempt, details, {
     brand: method.label,
     connector: brand.connector,
   });
@@ -161,7 +161,7 @@ export async function choose(
 }
 
 /** A card of an earlier payment that the session offers, and the code on its back, which is asked for every time. */
-export interface SavedChoice {
+export interface SavedCardChoice {
   savedCardId: string;
   cvv: Secret;
 }
@@ -171,7 +171,7 @@ export async function chooseCard(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  given: Card | SavedChoice,
+  given: Card | SavedCardChoice,
   browser: Browser,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: WholePayment }> {
   const meant = 'savedCardId' in given ? await savedCardOf(gateway, payment, given) : { card: given };
@@ -185,7 +185,7 @@ export async function chooseCard(
   const kept = meant.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
-  const collected = await recordCollected(gateway, attempt, details, { brand: CARD, connector });
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector });
   if (!collected) {
     // Another press was faster, and nobody will ever need this copy.
     if (!meant.kept) await gateway.cards.remove(attempt.mid, kept.id);
@@ -198,7 +198,7 @@ export async function chooseCard(
 async function savedCardOf(
   gateway: Gateway,
   { mid, details }: WholePayment,
-  { savedCardId, cvv }: SavedChoice,
+  { savedCardId, cvv }: SavedCardChoice,
 ): Promise<{ card: Card; kept?: KeptCard } | undefined> {
   const saved = await openSavedCard(gateway, mid, details.session?.cardTokens ?? [], savedCardId);
   return saved && { ...saved, card: { ...saved.card, cvv } };
@@ -206,7 +206,7 @@ async function savedCardOf(
 
 /** The payment to go on with: after a decline, a new one under the same order. */
 function attemptOf(gateway: Gateway, found: WholePayment): WholePayment | Promise<WholePayment> {
-  const payment = { ...found, details: sealedAnew(gateway, found.details) };
+  const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 }
 
@@ -232,7 +232,7 @@ function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, cont
 }
 
 /** What was filled in for one attempt is not carried over to the next; what the merchant sent is. */
-export const asSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+export const detailsAsSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
   description,
   payer: session?.payer ?? payer,
   ...(session && { session }),
@@ -260,7 +260,7 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
     providerReference: null,
     createdAt: now,
     updatedAt: now,
-    details: asSent(declined.details),
+    details: detailsAsSent(declined.details),
   };
   const schedule =
     declined.scheduleId === null ? undefined : await gateway.schedules.find(declined.mid, declined.scheduleId);

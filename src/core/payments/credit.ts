@@ -9,8 +9,8 @@ import type { Account, Gateway } from '../context.ts';
 import { cardOfToken } from '../vault.ts';
 import { readAmount, refundPlan } from './change.ts';
 import { duplicate, requestFingerprint } from './open.ts';
-import { type Operated, operate } from './operate.ts';
-import { type ChosenId, chosenBy, duplicateOperation, repeatedOperation } from './operation-ids.ts';
+import { type OperationResult, operate } from './operate.ts';
+import { duplicateOperation, type IdempotencyKey, idempotencyKeyOf, resultOfRepeat } from './operation-ids.ts';
 
 export interface CreditOrder {
   orderId: string;
@@ -24,15 +24,15 @@ export interface CreditOrder {
 }
 
 /** Pays back to a card; a repeat of the same request gets the operation that the first one began. */
-export async function credit(gateway: Gateway, account: Account, order: CreditOrder): Promise<Operated> {
+export async function credit(gateway: Gateway, account: Account, order: CreditOrder): Promise<OperationResult> {
   const { mid } = account;
   const { card, isExpired } = await ownCard(gateway, account, order.cardToken);
   // Two tokens are never of the same card row, so its id stands for the token.
   const requested = [order.orderId, order.amountText, order.currency, card.cardId];
-  const chosen = chosenBy(order.operationId ?? '', 'credit', ...requested);
+  const chosen = idempotencyKeyOf(order.operationId ?? '', 'credit', ...requested);
   const begun = chosen && (await gateway.operations.find({ mid, operationId: chosen.operationId }));
   // A repeat gets its operation, whatever has become of the card since.
-  if (begun && begun.content === chosen.content) return repeatedOperation(gateway, begun, chosen);
+  if (begun && begun.content === chosen.content) return resultOfRepeat(gateway, begun, chosen);
   if (isExpired) throw new Refusal('expiredCardToken');
   const { payment, isOwnOrder } = await creditedPayment(gateway, card, order.orderId);
   if (payment.currency !== order.currency) {
@@ -54,7 +54,7 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   const operationId = await reserveOperation(gateway, account, wanted, chosen !== undefined, () => plan(payment));
   const reservation = { ...wanted, operationId };
   if (isOwnOrder) await expectNoPayment(gateway, reservation);
-  const id: ChosenId = {
+  const id: IdempotencyKey = {
     operationId,
     content: chosen?.content ?? null,
     orderId: isOwnOrder ? order.orderId : undefined,

@@ -5,8 +5,8 @@ import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { applyNotificationsOf } from './notifications.ts';
-import { expireAuthorisation, followRefusedExpiry, queryOperation } from './operate.ts';
-import { authorisationEnd, endByTime, queryProvider } from './provider.ts';
+import { expireAuthorisation, queryOperation, resolveRefusedExpiry } from './operate.ts';
+import { authorisationEnd, endOutOfTime, queryProvider } from './provider.ts';
 
 /** Asks about an operation whose outcome is still to come. */
 export async function processDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
@@ -15,7 +15,7 @@ export async function processDueOperation(gateway: Gateway, operation: Operation
     if (!payment) return;
     const operated = await queryOperation(gateway, payment, operation);
     const account = await findAccount(gateway, payment.mid);
-    if (account) await followRefusedExpiry(gateway, operated, account);
+    if (account) await resolveRefusedExpiry(gateway, operated, account);
   } catch (error) {
     // The lease runs out and the operation is due again.
     gateway.log.error({ err: error, payment_id: operation.paymentId }, 'due operation failed');
@@ -35,7 +35,7 @@ export async function processDuePayment(gateway: Gateway, payment: WholePayment)
 
 async function workPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   if (!isOpen(payment.state)) return queryProvider(gateway, payment, account);
-  if (isOutOfTime(gateway, payment)) return void (await endByTime(gateway, payment, account, 'work loop'));
+  if (isOutOfTime(gateway, payment)) return void (await endOutOfTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;
   const isAuthorised = payment.authorised > 0n;
   const isOver = isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));

@@ -15,8 +15,8 @@ import type {
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
-import { recordAttention } from './notes.ts';
-import { endByTime, queryProviderNow } from './provider.ts';
+import { endOutOfTime, queryProviderNow } from './provider.ts';
+import { clearAttention } from './record.ts';
 
 export async function findPayment(
   gateway: Gateway,
@@ -33,7 +33,7 @@ export async function findStatus(
   paymentId: string,
 ): Promise<PaymentStatus | undefined> {
   const status = isUuid(paymentId) ? await gateway.payments.status({ mid: account.mid, paymentId }) : undefined;
-  return status && broughtUpToDate(gateway, account, status);
+  return status && refreshStatus(gateway, account, status);
 }
 
 /** A payment with everything that its request said, brought up to date. */
@@ -48,7 +48,7 @@ export async function findCurrent(
 
 const current = async (gateway: Gateway, account: Account, payment: WholePayment): Promise<WholePayment> => ({
   ...payment,
-  ...(await broughtUpToDate(gateway, account, payment)),
+  ...(await refreshStatus(gateway, account, payment)),
 });
 
 /** What a status query tells of the newest try of an order. */
@@ -58,11 +58,11 @@ export async function findStatusByOrder(
   orderId: string,
 ): Promise<PaymentStatus | undefined> {
   const newest = await gateway.payments.findByOrder({ mid: account.mid, orderId });
-  return newest && broughtUpToDate(gateway, account, newest);
+  return newest && refreshStatus(gateway, account, newest);
 }
 
 /** A payer's time ends to the second, and some providers are asked whenever the merchant asks. */
-async function broughtUpToDate(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
+async function refreshStatus(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
   // A payment whose payer nobody waits for has nothing to be asked about.
   if (status.payerUntil === null || !isOpen(status.state)) return status;
   const isOver = isOutOfTime(gateway, { ...status, mid: account.mid });
@@ -70,14 +70,14 @@ async function broughtUpToDate(gateway: Gateway, account: Account, status: Payme
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
   // The status alone does not tell whether a payer has come back from the bank in time.
-  if (isOutOfTime(gateway, payment)) return endByTime(gateway, payment, account);
+  if (isOutOfTime(gateway, payment)) return endOutOfTime(gateway, payment, account);
   return isOver ? payment : queryProviderNow(gateway, payment, account);
 }
 
 const LOOK_MS = 50;
 
 /** A payment as soon as it is as wanted, or as it is when the time is over. */
-export async function awaited(
+export async function waitForPayment(
   gateway: Gateway,
   key: PaymentKey,
   outcomeTimeoutMs: number,
@@ -94,8 +94,8 @@ export async function awaited(
 const SOON_MS = 3000;
 
 /** A payment after its challenge: the bank's result may be on its way, so it gets a moment. */
-export const settledSoon = (gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> =>
-  awaited(gateway, key, SOON_MS, ({ state }) => state !== '3DS');
+export const waitForChallengeResult = (gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> =>
+  waitForPayment(gateway, key, SOON_MS, ({ state }) => state !== '3DS');
 
 /** The newest attempts of an order, newest first, each brought up to date. */
 export async function findAttempts(
@@ -129,7 +129,7 @@ export async function inspectPayment(
 /** An operator has dealt with whatever a payment wanted attention for. */
 export async function attendPayment(gateway: Gateway, paymentId: string): Promise<WholePayment | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  return payment?.attention ? recordAttention(gateway, payment) : payment;
+  return payment?.attention ? clearAttention(gateway, payment) : payment;
 }
 
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<Payment[]> =>

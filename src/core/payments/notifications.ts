@@ -8,9 +8,9 @@ import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { recordDoubt } from './notes.ts';
-import { apply, isOurs, queryProviderNow } from './provider.ts';
+import { apply, isExpectedAmount, queryProviderNow } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
+import { recordWrongAmount } from './record.ts';
 
 const CLAIM_MOST = 100;
 
@@ -98,14 +98,14 @@ async function applyNotification(
   const payment = isUuid(reference) ? await gateway.payments.findAnywhere(reference) : undefined;
   if (payment?.connector !== connector) return 'unknown payment';
   const account = await findAccount(gateway, payment.mid);
-  const meaning = gateway.connectors[connector]?.meaningOf(body);
+  const meaning = gateway.connectors[connector]?.interpretNotification(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
-  if (isOurs(payment, meaning.reported)) await apply(gateway, payment, account, meaning, call);
-  else await recordDoubt(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
+  if (isExpectedAmount(payment, meaning.reported)) await apply(gateway, payment, account, meaning, call);
+  else await recordWrongAmount(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
   return 'done';
 }
 

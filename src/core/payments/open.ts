@@ -15,7 +15,7 @@ import { openCard } from '../vault.ts';
 import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
 import { isOutOfTime } from './deadlines.ts';
-import { endByTime, submit } from './provider.ts';
+import { endOutOfTime, submit } from './provider.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
 
@@ -131,7 +131,7 @@ async function openAgain(
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
     if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
-    const newest = isOutOfTime(gateway, found) ? await endByTime(gateway, found, account) : found;
+    const newest = isOutOfTime(gateway, found) ? await endOutOfTime(gateway, found, account) : found;
     if (payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
       if (newest.fingerprint !== payment.fingerprint) throw duplicate();
       return waitForOutcome(gateway, newest);

@@ -19,18 +19,18 @@ import type {
 import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, withHistory, write } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
-import { type ChosenId, repeatedOperation } from './operation-ids.ts';
-import { expireUnvoided, isOurs } from './provider.ts';
-import { nextQuery } from './query-schedule.ts';
+import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
+import { expireAfterRefusedVoid, isExpectedAmount } from './provider.ts';
+import { scheduleNextQuery } from './query-schedule.ts';
 
 /** What an operation shall do; made by somebody who has looked whether it may. */
-export interface Plan {
+export interface OperationPlan {
   verb: OperationVerb;
   amount: bigint;
 }
 
 /** What came of an operation, as far as is known: `sent` means that the outcome is still to come. */
-export interface Operated {
+export interface OperationResult {
   payment: WholePayment;
   operation: OperationRow;
 }
@@ -78,10 +78,10 @@ export async function operate(
   gateway: Gateway,
   payment: WholePayment,
   actor: Actor,
-  plan: (current: Payment) => Plan,
+  plan: (current: Payment) => OperationPlan,
   /** Chosen before, and perhaps used already: by an earlier request, or in a process that died. */
-  chosen?: ChosenId,
-): Promise<Operated> {
+  chosen?: IdempotencyKey,
+): Promise<OperationResult> {
   const key = { mid: payment.mid, operationId: chosen?.operationId ?? newId() };
   let begun: OperationRow | undefined;
   const transition = await write(gateway, payment, async (before, now): Promise<Transition | undefined> => {
@@ -113,12 +113,12 @@ export async function operate(
     if (!begun) throw error;
     return undefined;
   });
-  if (!transition) return repeatedOperation(gateway, begun as unknown as OperationRow, chosen as ChosenId);
+  if (!transition) return resultOfRepeat(gateway, begun as unknown as OperationRow, chosen as IdempotencyKey);
   return perform(gateway, transition.after, transition.operation as OperationRow);
 }
 
 /** Sends an operation whose intent is durable. As with a submission, nothing leaves after its row may be asked about. */
-async function perform(gateway: Gateway, payment: WholePayment, operation: OperationRow): Promise<Operated> {
+async function perform(gateway: Gateway, payment: WholePayment, operation: OperationRow): Promise<OperationResult> {
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
@@ -134,7 +134,7 @@ export async function queryOperation(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
-): Promise<Operated> {
+): Promise<OperationResult> {
   const wanted = providerOperation(payment, operation);
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
@@ -143,7 +143,7 @@ export async function queryOperation(
     deadline: new Deadline(LIMITS.providerTimeoutMs),
     async perform(connector, deadline) {
       const outcome = await connector.queryOperation(wanted, deadline);
-      const isLost = outcome.kind === 'notFound' && connector.can.repeatsSafely;
+      const isLost = outcome.kind === 'notFound' && connector.capabilities.isIdempotent;
       return isLost ? connector.operate(wanted, deadline) : outcome;
     },
   });
@@ -167,7 +167,7 @@ function judge(
 ): [OperationVerdict, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
-  const isDoubtful = 'reported' in result && !isOurs({ amount, currency: payment.currency }, result.reported);
+  const isDoubtful = 'reported' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reported);
   return isDoubtful ? [{ kind: 'doubtful' }, record(`${result.kind}, wrong amount`)] : [result, record(result.kind)];
 }
 
@@ -178,7 +178,7 @@ async function finish(
   operation: OperationRow,
   reply: Reply<OperationOutcome>,
   isNew: boolean,
-): Promise<Operated> {
+): Promise<OperationResult> {
   const [verdict, call] = judge(payment, operation, reply);
   let current = payment;
   let stored = operation;
@@ -260,7 +260,7 @@ function unknown(
   call: CallRecord,
   now: number,
 ): Transition {
-  const { queryCount, dueAt, isBackoffExhausted } = nextQuery(operation.queryCount, now);
+  const { queryCount, dueAt, isBackoffExhausted } = scheduleNextQuery(operation.queryCount, now);
   const mark = isDoubtful ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
   // That a settlement was reported has to be known when the operation ends.
   const attention = before.attention === 'conflict' ? before.attention : mark;
@@ -293,19 +293,19 @@ const afterConflict = ({ attention }: WholePayment, now: number): Changes =>
 
 /** Ends an authorisation whose time is over: it is voided at the provider, and then it is expired. */
 export async function expireAuthorisation(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  const operated = await operate(gateway, payment, 'clock', (current): Plan => {
+  const operated = await operate(gateway, payment, 'clock', (current): OperationPlan => {
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('actionNotSupported');
     return { verb: 'expiry', amount: current.authorised };
   });
-  await followRefusedExpiry(gateway, operated, account);
+  await resolveRefusedExpiry(gateway, operated, account);
 }
 
 /** If this process dies before it, the payment is due and its authorisation is voided once more. */
-export async function followRefusedExpiry(
+export async function resolveRefusedExpiry(
   gateway: Gateway,
-  { payment, operation }: Operated,
+  { payment, operation }: OperationResult,
   account: Account,
 ): Promise<void> {
   const isRefused = operation.verb === 'expiry' && operation.state === 'declined' && payment.state === 'PENDING';
-  if (isRefused) await expireUnvoided(gateway, payment, account);
+  if (isRefused) await expireAfterRefusedVoid(gateway, payment, account);
 }

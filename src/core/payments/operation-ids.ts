@@ -6,7 +6,7 @@ import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /** The id of an operation that was chosen before it begins, by the merchant or by the reservation of a credit. */
-export interface ChosenId {
+export interface IdempotencyKey {
   operationId: string;
   /** What the merchant asks for under an id of its own choice; null when the gateway chose the id. */
   content: string | null;
@@ -15,7 +15,7 @@ export interface ChosenId {
 }
 
 /** What a merchant calls an operation, and what it asks for; nothing when it leaves the choice to the gateway. */
-export const chosenBy = (
+export const idempotencyKeyOf = (
   operationId: string,
   kind: 'capture' | 'void' | 'refund' | 'credit',
   ...queryCount: string[]
@@ -28,10 +28,10 @@ export const duplicateOperation = (): Refusal =>
   new Refusal('duplicateOperation', [{ field: 'operation_id', sentence: 'Duplicate operation.' }]);
 
 /** The outcome of an operation that has begun, for a repeat of its request. */
-export async function repeatedOperation(
+export async function resultOfRepeat(
   gateway: Gateway,
   begun: OperationRow,
-  { content }: ChosenId,
+  { content }: IdempotencyKey,
 ): Promise<{ payment: WholePayment; operation: OperationRow }> {
   if (content !== null && begun.content !== content) throw duplicateOperation();
   // A reserved credit is not waited for: its answer says no more than that it was accepted.

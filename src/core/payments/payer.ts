@@ -6,10 +6,10 @@ import { findAccount } from '../accounts.ts';
 import { hasNoAttemptsLeft } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type SavedCard, savedCards } from '../vault.ts';
-import { asSent, contextsOf, type Method, methodsFor } from './choose.ts';
+import { detailsAsSent, fieldContextsOf, type Method, methodsFor } from './choose.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
-import { endByTime, queryProviderNow } from './provider.ts';
+import { endOutOfTime, queryProviderNow } from './provider.ts';
 
 export interface PayerView {
   payment: WholePayment;
@@ -29,7 +29,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   if (!linked || !account) return undefined;
   const found = await newestOfSession(gateway, linked);
   if (!found) return { payment: linked, account, methods: [], savedCards: [] };
-  const payment = isOutOfTime(gateway, found) ? await endByTime(gateway, found, account) : found;
+  const payment = isOutOfTime(gateway, found) ? await endOutOfTime(gateway, found, account) : found;
   return withChoices(gateway, payment, account);
 }
 
@@ -48,7 +48,7 @@ async function withChoices(gateway: Gateway, payment: WholePayment, account: Acc
   const tokens = payment.details.session?.cardTokens ?? [];
   const hasCards = tokens.length > 0 && methods.some(({ label }) => label === CARD);
   return {
-    payment: isAgain ? { ...payment, details: asSent(payment.details) } : payment,
+    payment: isAgain ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,
     methods,
     savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
@@ -59,12 +59,14 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
   const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;
-    return [{ label: brand, title: brand, fields: fieldsToAsk(row, contextsOf(gateway, payment, account)(brand)) }];
+    return [
+      { label: brand, title: brand, fields: fieldsToAsk(row, fieldContextsOf(gateway, payment, account)(brand)) },
+    ];
   }
   const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;
   const mayTryAgain = state === 'DECLINED' && isInSession;
-  return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: asSent(details) }, account) : [];
+  return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: detailsAsSent(details) }, account) : [];
 }
 
 /** What a page offers: no cards any more, when the session has had its tries of them. */
@@ -77,7 +79,7 @@ export async function withoutSpentCards(gateway: Gateway, view: PayerView): Prom
 }
 
 /** The payment of a link when the payer comes back: the provider is asked what became of it. */
-export async function returnOfPayer(gateway: Gateway, link: string): Promise<PayerView | undefined> {
+export async function openOnReturn(gateway: Gateway, link: string): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
   return withChoices(gateway, await queryProviderNow(gateway, view.payment, view.account), view.account);

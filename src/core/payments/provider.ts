@@ -9,11 +9,11 @@ import { isOpen } from '../../rules/states.ts';
 import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { abandon, advance, type PaymentEventRecord } from './advance.ts';
+import { abandon, advance, type EventInput } from './advance.ts';
 import { callProvider, sendDeadline } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { linkOf } from './links.ts';
-import { recordDoubt, recordQuery } from './notes.ts';
+import { recordQuery, recordWrongAmount } from './record.ts';
 import { secretsOf } from './secrets.ts';
 
 /** How the history tells that a provider has no such payment. */
@@ -70,11 +70,12 @@ const query = async (
 function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): PaymentVerdict {
   if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
-  if (!isOurs(payment, outcome.reported)) return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
+  if (!isExpectedAmount(payment, outcome.reported))
+    return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
 
-export function isOurs(
+export function isExpectedAmount(
   { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
   reported: ReportedAmount | undefined,
 ): boolean {
@@ -142,7 +143,7 @@ export async function submit(
 export async function queryProvider(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await recordDoubt(gateway, payment, 'clock', call);
+  if (answer.kind === 'doubtful') await recordWrongAmount(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && isWaitingForNobody(gateway, payment, answer.outcome)) {
     await abandon(gateway, payment);
   } else if (answer.kind === 'outcome' && !isStillOpen(payment, answer.outcome)) {
@@ -180,7 +181,7 @@ const MAY_BE_SENT: readonly string[] = ['opened', 'collected', 'authenticated'];
  * once nothing can be on its way any more, and the provider has had time for what arrived last.
  */
 async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
-  if (!gateway.connectors[payment.connector]?.can.knowsWhatItLacks) return false;
+  if (!gateway.connectors[payment.connector]?.capabilities.notFoundIsFinal) return false;
   const history = await gateway.payments.history(payment);
   if (history.at(-1)?.call?.outcome !== NOT_FOUND) return false;
   const lastIntent = history.findLast(({ event }) => MAY_BE_SENT.includes(event))?.at ?? payment.createdAt;
@@ -198,10 +199,10 @@ export async function authorisationEnd(gateway: Gateway, payment: Payment, { set
  * The provider refused to void an authorisation whose time is over: it has settled it, let go of it already, or still holds
  * it. In the last case an operator has to look.
  */
-export async function expireUnvoided(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+export async function expireAfterRefusedVoid(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await recordDoubt(gateway, payment, 'clock', call);
+  if (answer.kind === 'doubtful') await recordWrongAmount(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && answer.outcome.kind === 'settled') {
     await apply(gateway, payment, account, answer.outcome, call);
   } else if (answer.kind === 'outcome' || answer.kind === 'notFound') {
@@ -223,7 +224,7 @@ export async function queryProviderNow(
 ): Promise<WholePayment> {
   if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
   const answer = await query(gateway, payment, account, LIMITS.outcomeTimeoutMs);
-  if (answer.kind === 'doubtful') return recordDoubt(gateway, payment, 'provider', answer.call);
+  if (answer.kind === 'doubtful') return recordWrongAmount(gateway, payment, 'provider', answer.call);
   if (answer.kind !== 'outcome' || isStillOpen(payment, answer.outcome)) return payment;
   return apply(gateway, payment, account, answer.outcome, answer.call);
 }
@@ -232,7 +233,7 @@ export async function queryProviderNow(
  * Ends a payment whose payer's time is over. The provider is asked first: a payment that succeeded is a success. While it
  * does not answer the payment stays open, and the work loop asks again; unless its brand says that time alone ends it.
  */
-export async function endByTime(
+export async function endOutOfTime(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
@@ -241,7 +242,7 @@ export async function endByTime(
   if (!wasSubmitted(payment) || !isAskable(gateway, payment)) return abandon(gateway, payment);
   const isDue = asker === 'work loop';
   const answer = await query(gateway, payment, account, isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
-  if (answer.kind === 'doubtful') return recordDoubt(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
+  if (answer.kind === 'doubtful') return recordWrongAmount(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
   const isUnanswered = answer.kind === 'nothing' || answer.kind === 'notSent';
   if (isUnanswered && !endsByTimeAlone(payment)) return isDue ? recordQuery(gateway, payment, answer.call) : payment;
   const isOutcome = answer.kind === 'outcome' && !['accepted', 'redirected'].includes(answer.outcome.kind);
@@ -278,7 +279,7 @@ export function apply(
 ): Promise<WholePayment> {
   const { kind, providerReference } = outcome;
   const now = gateway.clock.now(payment.mid);
-  const record: PaymentEventRecord = { event: kind, actor: 'provider', call, providerReference, authentication };
+  const record: EventInput = { event: kind, actor: 'provider', call, providerReference, authentication };
   switch (kind) {
     case 'declined':
       return advance(gateway, payment, { ...record, declineReason: outcome.reason });
@@ -304,7 +305,7 @@ export function apply(
 }
 
 const isAskable = (gateway: Gateway, payment: Payment): boolean =>
-  gateway.connectors[payment.connector]?.can.answersQueries === true;
+  gateway.connectors[payment.connector]?.capabilities.supportsQueries === true;
 
 function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefined {
   if (outcome.kind === 'redirected') {

@@ -15,7 +15,7 @@ const QUERY_SCHEDULES: Readonly<Record<QuerySchedule, { pauses: readonly number[
 };
 
 /** The question after `before` that were in vain; `dueAt` is null when that was the last one. */
-export function nextQuery(
+export function scheduleNextQuery(
   before: number,
   now: number,
   schedule: QuerySchedule = 'open',

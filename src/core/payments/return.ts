@@ -7,14 +7,14 @@ import type { SessionTerms } from '../../store/payments.ts';
 import type { Account, Gateway, WholePayment } from '../context.ts';
 
 /** How a payment ended, in the eyes of its payer. */
-export type PaymentResult = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'givenBack';
+export type PaymentResult = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'cancelled';
 
 export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): PaymentResult {
   const { state, authorised, inDoubt, declineReason, details, mid } = payment;
   // Whose amount is reserved has paid, as far as they are concerned.
   if (state === 'SETTLED' || (state === 'PENDING' && authorised > 0n)) return 'paid';
   if (isOpen(state)) return inDoubt ? 'unknown' : 'open';
-  if (state !== 'DECLINED') return 'givenBack';
+  if (state !== 'DECLINED') return 'cancelled';
   const isSessionOver = details.session !== undefined && clock.now(mid) >= details.session.until;
   if (declineReason === REASONS.outOfTime || isSessionOver) return 'expired';
   return declineReason === REASONS.neverReceived ? 'failed' : 'declined';
@@ -30,11 +30,11 @@ const ADDRESSES: Readonly<Record<PaymentResult, readonly AddressName[]>> = {
   declined: ['cancelUrl', 'successUrl'],
   failed: ['errorUrl', 'cancelUrl', 'successUrl'],
   expired: ['expiryUrl', 'cancelUrl', 'successUrl'],
-  givenBack: ['cancelUrl', 'successUrl'],
+  cancelled: ['cancelUrl', 'successUrl'],
 };
 
 /** What decides about the way back besides the payment itself. */
-export interface ReturnLink {
+export interface ReturnOptions {
   /** The payer comes from the bank of the card. */
   isAfterChallenge?: boolean;
 }
@@ -44,7 +44,7 @@ export function returnAddress(
   gateway: Pick<Gateway, 'clock' | 'environment'>,
   payment: WholePayment,
   account: Account,
-  { isAfterChallenge = false }: ReturnLink = {},
+  { isAfterChallenge = false }: ReturnOptions = {},
 ): string | undefined {
   const { session, returnUrl, termUrl3ds } = payment.details;
   if (!session) {
@@ -105,7 +105,11 @@ export function isWebAddress({ environment }: Pick<Gateway, 'environment'>, addr
 const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
 
 /** The browsing context in which the payer goes back, when it is another one than that of our page. */
-export function returnTarget(payment: WholePayment, { settings }: Account, way: ReturnLink = {}): string | undefined {
+export function returnTarget(
+  payment: WholePayment,
+  { settings }: Account,
+  way: ReturnOptions = {},
+): string | undefined {
   const ofBank = way.isAfterChallenge ? settings.three_ds_link_target : '';
   const target = ofBank || (payment.details.session?.urlTarget ?? '');
   return TARGET.test(target) && target !== '_self' ? target : undefined;

@@ -26,7 +26,7 @@ export const secretsOfSession = (gateway: Sealing, session?: SessionTerms): Reco
   session ? open(gateway, session.sealed, ofSession(session.id)) : {};
 
 /** What is written again is sealed again, so that a key that was replaced meanwhile does not come back. */
-export const sealedAnew = (gateway: Sealing, details: PaymentDetails): PaymentDetails =>
+export const resealSession = (gateway: Sealing, details: PaymentDetails): PaymentDetails =>
   details.session?.sealed === undefined
     ? details
     : withSecrets(gateway, details.session.id, details, secretsOfSession(gateway, details.session));

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
-import { settledSoon } from '../../core/payments/find.ts';
+import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
 import { openForPayer, type PayerView, returnOfPayer, withoutSpentCards } from '../../core/payments/payer.ts';
 import { cancelAddress, type ReturnLink, resultOf, returnAddress, returnTarget } from '../../core/payments/return.ts';
@@ -134,7 +134,7 @@ export function payRoutes(
   const redirectToShop = (
     reply: FastifyReply,
     { back, path }: PageView,
-    { isAfterChallenge }: ReturnLink = {},
+    { isAfterChallenge }: ReturnOptions = {},
   ): FastifyReply => {
     const returnPagePath = `${path}?leaving=${isAfterChallenge ? 'bank' : 'page'}`;
     return reply.redirect(back.address === undefined ? path : back.target ? returnPagePath : back.address, 303);

@@ -1,7 +1,7 @@
 /** Reads a submitted form: the card, the browser data for 3-D Secure, and whether another site sent it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Browser } from '../../core/payments/authenticate.ts';
-import type { SavedChoice } from '../../core/payments/choose.ts';
+import type { SavedCardChoice } from '../../core/payments/choose.ts';
 import type { Card } from '../../core/vault.ts';
 import { Secret } from '../../lib/secret.ts';
 

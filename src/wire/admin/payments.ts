@@ -14,7 +14,7 @@ import type {
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
-import type { Operated } from '../../core/payments/operate.ts';
+import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';

@@ -1,6 +1,6 @@
 /** The responses of Checkout. */
 import type { WholePayment } from '../../core/context.ts';
-import type { Operated } from '../../core/payments/operate.ts';
+import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { checkoutStatus } from '../../rules/states.ts';
 
@@ -26,7 +26,7 @@ export function statusAnswer(payment: WholePayment) {
   };
 }
 
-export const acceptedAnswer = ({ payment, operation }: Operated) => ({
+export const acceptedAnswer = ({ payment, operation }: OperationResult) => ({
   payment_id: payment.paymentId,
   result: 'accepted',
   operation_id: operation.operationId,
@@ -35,7 +35,7 @@ export const acceptedAnswer = ({ payment, operation }: Operated) => ({
 /** The field `trans_status` for each state of a capture, with the values that callbacks use. */
 const TRANS_STATUS = { done: 'success', declined: 'fail', sent: 'undefined' } as const;
 
-export const capturedAnswer = ({ payment, operation }: Operated) => ({
+export const capturedAnswer = ({ payment, operation }: OperationResult) => ({
   payment_id: payment.paymentId,
   status: checkoutStatus(payment.state),
   trans_status: TRANS_STATUS[operation.state],

@@ -1,7 +1,7 @@
 /** Routes for providers: verifies signed notifications, stores them, and acknowledges them. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { applyResult } from '../../core/payments/challenge.ts';
+import { applyChallengeResult } from '../../core/payments/challenge.ts';
 import { readNotification, receiveNotification } from '../../core/payments/notifications.ts';
 import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';

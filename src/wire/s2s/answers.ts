@@ -1,7 +1,7 @@
 /** The responses of `/post`. */
 import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/context.ts';
 import { pageOf } from '../../core/payments/links.ts';
-import type { Operated } from '../../core/payments/operate.ts';
+import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
@@ -64,7 +64,7 @@ const RESULTS: Readonly<Record<OperationRow['state'], string>> = {
 /** The response to a capture or void; it repeats the amount as it was sent. */
 export function operationAnswer(
   action: 'CAPTURE' | 'VOID',
-  { payment, operation }: Operated,
+  { payment, operation }: OperationResult,
   amount = payment.amountText,
 ): S2sAnswer {
   const money = { amount, descriptor: payment.descriptor, currency: payment.currency };

@@ -15,7 +15,7 @@ import type {
 import type { Gateway } from '../context.ts';
 import { withHistory, write, writeTransition } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
-import { nextQuery, type QuerySchedule } from './query-schedule.ts';
+import { type QuerySchedule, scheduleNextQuery } from './query-schedule.ts';
 
 /** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
 async function note(
@@ -43,7 +43,7 @@ export function recordQuery(
   call: CallRecord,
   changed: Changes = {},
 ): Promise<WholePayment> {
-  const { isBackoffExhausted, ...question } = nextQuery(
+  const { isBackoffExhausted, ...question } = scheduleNextQuery(
     payment.queryCount,
     gateway.clock.now(payment.mid),
     ladderOf(payment),
@@ -58,14 +58,14 @@ const ladderOf = ({ state }: Payment): QuerySchedule => (isOpen(state) ? 'open' 
  * Notes that a provider told something that cannot be right: an operator can see it, and it is asked about soon. It is
  * noted whatever else happens to the payment at the same moment.
  */
-export async function recordDoubt(
+export async function recordWrongAmount(
   gateway: Gateway,
   payment: WholePayment,
   actor: Actor,
   call: CallRecord,
 ): Promise<WholePayment> {
   const transition = await write(gateway, payment, (before, now): Transition => {
-    const { queryCount, dueAt } = nextQuery(before.queryCount, now, ladderOf(before));
+    const { queryCount, dueAt } = scheduleNextQuery(before.queryCount, now, ladderOf(before));
     // Of a payment that was given up, too, money may have moved; one whose amount is reserved or taken keeps its time,
     // unless it was due and its question is used up.
     const isAskedNext = before.authorised === 0n || actor === 'clock';
@@ -95,11 +95,11 @@ export async function recordAuthentication(
 }
 
 /** An operator has looked at a payment and dealt with it. */
-export const recordAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+export const clearAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
 
 /** Keeps what the payer was asked for; nothing when somebody else was faster. */
-export async function recordCollected(
+export async function recordPayerInput(
   gateway: Gateway,
   payment: WholePayment,
   details: PaymentDetails,
