@@ -1,11 +1,10 @@
-/** The contract of a connector: how the gateway speaks to whoever moves the money. */
-
+/** The contract of a connector: what the gateway calls at a payment provider, and what it gets back. */
 import type { Deadline } from '../lib/deadline.ts';
 import type { Secret } from '../lib/secret.ts';
 
-/** A sale as a provider needs to know it. */
+/** What a provider gets of a payment. */
 export interface Submission {
-  /** Our own reference, under which the provider can be asked later. */
+  /** Our id of the payment; a query names the payment by it. */
   reference: string;
   brand: string;
   mid: string;
@@ -17,31 +16,33 @@ export interface Submission {
   description: string;
   identifier: string;
   payer: Readonly<Record<string, string>>;
-  /** The fields of the brand, nested as they were sent; sealed ones are opened by this call. */
+  /** The fields of the brand, nested as in the request. Decrypts the sealed ones, so the result must not be kept. */
   parameters(): Readonly<Record<string, unknown>>;
-  /** The sub-methods that the payer may be offered, where the brand has some. */
+  /** The sub-methods of the brand that the payer may be offered. */
   methods: readonly string[];
-  /** Where the payer comes back to, and where news are sent. */
+  /** Where the payer returns to. */
   returnUrl: string;
+  /** Where the provider sends notifications. */
   notifyUrl: string;
-  /** The card, where one is used, and what its bank said of the payer. */
+  /** The card of a card payment, and the result of its 3DS authentication. */
   card?: CardData | undefined;
   authentication?: Authentication | undefined;
-  /** The reference of the first payment, when this one repeats it without its payer. */
+  /** The reference of the first payment, if this one is a merchant-initiated repetition of it. */
   recurringOf?: string | undefined;
   setting(name: string): unknown;
 }
 
-/** What a bank said of a payer; the proof goes to the provider and is kept nowhere. */
+/** The result of a 3DS authentication. */
 export interface Authentication {
   transStatus: string;
   eci?: string | undefined;
+  /** The authentication value (CAVV); passed on to the provider and never stored. */
   proof?: string | undefined;
   dsTransId?: string | undefined;
   protocolVersion: string;
 }
 
-/** A card as a provider needs it; only a connector ever sees one. */
+/** Card data in the clear; only the vault and connectors handle it. */
 export interface CardData {
   number: Secret;
   month: string;
@@ -50,85 +51,89 @@ export interface CardData {
   cvv?: Secret | undefined;
 }
 
-/** What a provider said the amount is; if that is not ours, or makes no sense, the rest of it is not believed. */
-export type ReportedAmount = { amount: bigint; currency?: string | undefined } | 'nonsense';
+/**
+ * The amount in a provider's answer, or `invalid` if it cannot be read as one. An answer whose amount is not that of the
+ * payment is not applied.
+ */
+export type ReportedAmount = { amount: bigint; currency?: string | undefined } | 'invalid';
 
-interface Answered {
+interface AnswerFields {
   providerReference?: string | undefined;
-  reported?: ReportedAmount | undefined;
+  reportedAmount?: ReportedAmount | undefined;
 }
 
-/** A decline is an answer like any other; a connector throws only when the line is dead. */
+/** A decline is an outcome; a connector throws only when there was no answer. */
 export type Outcome =
-  | ({ kind: 'settled' | 'authorised' } & Answered)
-  /** The outcome comes later; until then the payer may have a code to scan or an account to pay to. */
-  | ({ kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined } & Answered)
-  | ({ kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> } & Answered)
-  | ({ kind: 'declined'; reason: string } & Answered)
+  | ({ kind: 'settled' | 'authorised' } & AnswerFields)
+  /** The outcome comes later; until then the payer may have a code to scan or an account to transfer to. */
+  | ({ kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined } & AnswerFields)
+  | ({ kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> } & AnswerFields)
+  | ({ kind: 'declined'; reason: string } & AnswerFields)
   /** The provider does not know yet. */
   | { kind: 'unknown' }
-  /** To a question only: the provider has no such payment. */
+  /** Of queries only: the provider has no such payment. */
   | { kind: 'notFound' };
 
-/** Thrown by a connector when a call failed before its first byte left: the provider cannot have received it. */
+/** Thrown by a connector when a call failed before its first byte was sent: the provider cannot have received it. */
 export class NotSent extends Error {}
 
-/** A connector that needs no call answers at once. */
+/** A connector that makes no network call returns its result synchronously. */
 export type MaybePromise<Result> = Result | Promise<Result>;
 
 /** A capture, void or refund of a payment that was submitted before. */
 export interface ProviderOperation {
   verb: 'capture' | 'void' | 'refund';
-  /** The reference of the payment, and our own of the operation. */
+  /** Our id of the payment. */
   reference: string;
+  /** Our id of the operation. */
   operation: string;
   amount: bigint;
 }
 
 export type OperationOutcome =
-  | { kind: 'done' | 'accepted'; reported?: ReportedAmount | undefined }
+  | { kind: 'done' | 'accepted'; reportedAmount?: ReportedAmount | undefined }
   | { kind: 'declined'; reason: string }
   | { kind: 'unknown' }
   | { kind: 'notFound' };
 
-/** What a provider sent us on its own. */
+/** An inbound webhook of a provider. */
 export interface ProviderNotification {
-  /** The same event may come any number of times and counts once. */
+  /** Deduplicates notifications: a provider may send the same event several times. */
   eventId: string;
   reference: string;
   body: Record<string, unknown>;
 }
 
-/** What news mean for the payment they are about; nothing when they bring nothing that we act on. */
-export type Meaning = Outcome | ({ kind: 'chargedBack' } & Answered) | undefined;
+/** What a notification means for its payment; undefined if the gateway has nothing to do. */
+export type NotificationMeaning = Outcome | ({ kind: 'chargedBack' } & AnswerFields) | undefined;
 
-/** What can be asked of a provider; the gateway does nothing else. */
+/** What a provider supports; the gateway uses nothing else. */
 export interface Capabilities {
-  /** A submission with the same reference is the same payment and moves no money twice. */
+  /** A call repeated with the same reference is the same payment or operation, and moves no money twice. */
   isIdempotent: boolean;
-  /** It can be asked for a payment by our reference. */
+  /** A payment can be queried by our reference. */
   supportsQueries: boolean;
-  /** A payment that it does not have, asked twice with a pause between, is one that it never received. */
+  /** Two consecutive `notFound` answers, separated by a pause, mean that the provider never received the payment. */
   notFoundIsFinal: boolean;
   refunds: 'api' | 'portal' | 'none';
-  /** How many submissions and operations it takes at a time; without a number they are not limited. */
+  /** The most submissions and operations in flight at a time; unlimited if omitted. */
   concurrency?: number;
 }
 
-/** Every call has a deadline: the connector aborts it then, and sends nothing once `begin()` has said no. */
+/** Every call has a deadline: the connector aborts the call then, and sends nothing once `begin()` returned false. */
 export interface Connector {
   capabilities: Capabilities;
-  /** Moves the money once; the intent is durable before this is called. */
+  /** Submits a payment. Called once per payment, after the intent is durable. */
   submit(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
-  /** Asks what became of a submission, without moving anything. */
+  /** Reads the outcome of a submission; moves no money. */
   query(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
   operate(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   queryOperation(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
-  /** Reads news whose signature is right; nothing when it is not. */
+  /** Reads a notification and verifies its signature; undefined if it is not valid. */
   readNotification(
     headers: Readonly<Record<string, unknown>>,
     body: Buffer,
     now: number,
   ): ProviderNotification | undefined;
-  interpretNotification(body: Record<string, unknown>): Meaning;
+  interpretNotification(body: Record<string, unknown>): NotificationMeaning;
 }

@@ -1,4 +1,4 @@
-/** Every connector by its name, as far as this installation has it. */
+/** Creates the connectors that this installation has, by name. */
 import type { Connector } from './connector.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { createThreeDs, type ThreeDs } from './three-ds.ts';
@@ -9,14 +9,14 @@ export type { ProviderAccess } from './upstream.ts';
 
 export interface Connectors {
   byName: Readonly<Record<string, Connector>>;
-  /** The provider simulator and the faults it was asked for; in the sandbox only. */
+  /** The provider simulator, and whether faults are set; in the sandbox only. */
   simulator?: Simulator;
   faults?: Faults;
   threeDs?: ThreeDs;
   close(): Promise<void>;
 }
 
-/** Without a provider there is the test connector alone, and in production nothing at all. */
+/** Without a provider, the sandbox has the test connector only, and production has none. */
 export function createConnectors(isSandbox: boolean, provider: ProviderAccess | undefined): Connectors {
   const upstream = provider && createUpstream(provider);
   const threeDs = provider && createThreeDs(provider);

@@ -1,8 +1,7 @@
-/** The controls of the provider simulator: what its providers will say, and how they misbehave. */
+/** The client for the control API of the provider simulator: sets outcomes and faults. */
 import { isObject } from '../lib/json.ts';
 import type { ProviderAccess } from './upstream.ts';
 
-/** What a control call was answered with. */
 export interface ControlAnswer {
   status: number;
   body: Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** The 3DS directory: asks the card's bank whether the payer is who they say (EMV 3-D Secure 2, browser channel). */
+/** The client of the 3DS directory server: authenticates the payer of a card (EMV 3-D Secure 2, browser channel). */
 import { Pool } from 'undici';
 import { isObject, isText } from '../lib/json.ts';
 import { withJsonBytes } from '../lib/wipe.ts';
@@ -8,15 +8,14 @@ import { notificationReader, type ProviderAccess } from './upstream.ts';
 
 export const PROTOCOL_VERSION = '2.2.0';
 
-/** What the bank needs to know to judge a payer. */
 export interface AuthenticationRequest {
-  /** Our id of the authentication, which the result comes back with. */
+  /** Our id of the authentication (`threeDSServerTransID`); the result carries it, too. */
   transId: string;
   number: string;
   /** Year and month, as YYMM. */
   expiry: string;
   amount: bigint;
-  /** The numeric code and the exponent of the currency. */
+  /** The numeric code of the currency (ISO 4217). */
   currency: string;
   exponent: number;
   at: number;
@@ -28,23 +27,23 @@ export interface AuthenticationRequest {
 }
 
 export type AuthenticationAnswer =
-  /** The card's bank does not take part. */
+  /** The issuer does not support 3DS. */
   | { kind: 'notEnrolled' }
   | { kind: 'answered'; authentication: Authentication }
-  /** The payer has to go to the bank's page. */
+  /** The payer has to authenticate on the issuer's page (ACS). */
   | { kind: 'challenge'; acsUrl: string; acsTransId: string; authentication: Authentication };
 
-/** A result that the directory sent us, the only one that counts. */
+/** The result of a challenge as the directory sent it (RReq); what the payer's browser brings is not trusted. */
 export interface AuthenticationResult {
   transId: string;
-  /** The challenge that it is the result of. */
+  /** The id of the challenge. */
   acsTransId: string | undefined;
   authentication: Authentication;
 }
 
 export interface ThreeDs {
   authenticate(request: AuthenticationRequest): Promise<AuthenticationAnswer>;
-  /** Reads an RReq whose signature is right; nothing when it is not. */
+  /** Reads an RReq and verifies its signature; undefined if it is not valid. */
   readResult(headers: Readonly<Record<string, unknown>>, body: Buffer, now: number): AuthenticationResult | undefined;
   close(): Promise<void>;
 }
@@ -54,8 +53,8 @@ type Json = Record<string, unknown>;
 const textOf = (value: unknown, most = 512): string | undefined =>
   isText(value, most) && value !== '' ? value : undefined;
 
-/** As long as the protocol lets an address be. */
-const ADDRESS_LENGTH = 2048;
+/** The longest URL that the protocol allows. */
+const MAX_URL_LENGTH = 2048;
 
 const readAuthentication = (message: Json): Authentication => ({
   transStatus: textOf(message.transStatus) ?? 'U',
@@ -121,28 +120,28 @@ export function createThreeDs(
       const ares: unknown = statusCode === 200 ? await answer.json() : await answer.dump();
       if (!isObject(ares)) throw new Error(`The directory answered ${statusCode}.`);
       if (ares.messageType !== 'ARes' || ares.threeDSServerTransID !== request.transId) {
-        throw new Error('The directory answered with something else than an ARes to our AReq.');
+        throw new Error('The directory did not answer with the ARes of our AReq.');
       }
       const authentication = readAuthentication(ares);
       if (authentication.transStatus !== 'C') return { kind: 'answered', authentication };
-      const acsUrl = textOf(ares.acsURL, ADDRESS_LENGTH);
+      const acsUrl = textOf(ares.acsURL, MAX_URL_LENGTH);
       const acsTransId = textOf(ares.acsTransID);
       if (acsUrl === undefined || !/^https?:\/\//.test(acsUrl) || acsTransId === undefined) {
-        throw new Error('The directory wants a challenge and does not say where.');
+        throw new Error('The directory requires a challenge, but its ARes has no valid acsURL or acsTransID.');
       }
       return { kind: 'challenge', acsUrl, acsTransId, authentication };
     },
     readResult(given, bytes, now) {
-      const notifications = read(given, bytes, now);
-      if (notifications?.body.messageType !== 'RReq') return undefined;
-      const { acsTransID } = notifications.body;
+      const notification = read(given, bytes, now);
+      if (notification?.body.messageType !== 'RReq') return undefined;
+      const { acsTransID } = notification.body;
       return {
-        transId: notifications.reference,
+        transId: notification.reference,
         acsTransId: textOf(acsTransID),
-        authentication: readAuthentication(notifications.body),
+        authentication: readAuthentication(notification.body),
       };
     },
-    // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
+    // At shutdown all requests have ended, so no request waits for a call that is still in flight.
     close: () => pool.destroy(),
   };
 }

@@ -1,4 +1,4 @@
-/** A provider behind the HTTP protocol of `docs/provider-api.md`; the provider simulator speaks it too. */
+/** The connector for providers that implement the HTTP protocol of `docs/provider-api.md`, such as the simulator. */
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { Deadline } from '../lib/deadline.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
@@ -10,7 +10,7 @@ import {
   type Authentication,
   type CardData,
   type Connector,
-  type Meaning,
+  type NotificationMeaning,
   NotSent,
   type OperationOutcome,
   type Outcome,
@@ -18,16 +18,17 @@ import {
   type Submission,
 } from './connector.ts';
 
-/** How a provider is reached: its address, the key of our calls, the secret that signs its news. */
 export interface ProviderAccess {
   url: string;
+  /** The bearer token of our calls. */
   key: string;
+  /** Signs the provider's notifications. */
   notificationSecret: string;
 }
 
 type Json = Record<string, unknown>;
 
-/** The words of providers for the state of a payment; any other word says nothing. */
+/** The values of `status` in an answer; any other value leaves the outcome unknown. */
 const STATUSES: Readonly<Record<string, 'settled' | 'authorised' | 'accepted' | 'redirected' | 'declined'>> = {
   settled: 'settled',
   executed: 'settled',
@@ -39,7 +40,7 @@ const STATUSES: Readonly<Record<string, 'settled' | 'authorised' | 'accepted' | 
   voided: 'declined',
 };
 
-/** The final codes of a bank (ISO 20022); every other code leaves the payment open. */
+/** The final status codes of a bank (ISO 20022); any other code leaves the payment open. */
 const BANK_CODES: Readonly<Record<string, 'settled' | 'declined'>> = {
   ACSC: 'settled',
   ACCC: 'settled',
@@ -51,28 +52,28 @@ const REASON_LENGTH = 255;
 const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
 const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || REASONS.providerSaidNo;
 
-function reportedAmount({ amount, currency }: Json): ReportedAmount | undefined {
+function readAmount({ amount, currency }: Json): ReportedAmount | undefined {
   if (amount === undefined && currency === undefined) return undefined;
   const isAmount = typeof amount === 'string' && /^\d{1,18}$/.test(amount);
-  return isAmount && typeof currency === 'string' ? { amount: BigInt(amount), currency } : 'nonsense';
+  return isAmount && typeof currency === 'string' ? { amount: BigInt(amount), currency } : 'invalid';
 }
 
-/** An operation is in the currency of its payment, so an answer to it need not name one. */
-function toldByOperation({ amount, currency }: Json): ReportedAmount | undefined {
-  const reported = reportedAmount({ amount, currency: currency ?? (amount === undefined ? undefined : '') });
+/** The answer to an operation may omit the currency: it is that of the payment. */
+function readOperationAmount({ amount, currency }: Json): ReportedAmount | undefined {
+  const reported = readAmount({ amount, currency: currency ?? (amount === undefined ? undefined : '') });
   return typeof reported === 'object' && currency === undefined ? { amount: reported.amount } : reported;
 }
 
-/** The entry of a table under a word that a provider sent. */
-const entry = <Value>(table: Readonly<Record<string, Value>>, word: unknown): Value | undefined =>
-  typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+/** Looks up a value that came from a provider, which may be of any type. */
+const entry = <Value>(table: Readonly<Record<string, Value>>, key: unknown): Value | undefined =>
+  typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 
 const textsOf = (value: unknown): Record<string, string> | undefined =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : undefined;
 
 function outcomeOf(answer: Json): Outcome {
   const kind = entry(STATUSES, answer.status);
-  const answered = { providerReference: textOf(answer.id) || undefined, reported: reportedAmount(answer) };
+  const answered = { providerReference: textOf(answer.id) || undefined, reportedAmount: readAmount(answer) };
   switch (kind) {
     case undefined:
       return { kind: 'unknown' };
@@ -91,49 +92,50 @@ function outcomeOf(answer: Json): Outcome {
 }
 
 function operationOutcomeOf(answer: Json): OperationOutcome {
-  if (answer.status === 'done') return { kind: 'done', reported: toldByOperation(answer) };
-  if (answer.status === 'pending') return { kind: 'accepted', reported: toldByOperation(answer) };
+  if (answer.status === 'done') return { kind: 'done', reportedAmount: readOperationAmount(answer) };
+  if (answer.status === 'pending') return { kind: 'accepted', reportedAmount: readOperationAmount(answer) };
   if (answer.status === 'declined') return { kind: 'declined', reason: reasonOf(answer) };
   return { kind: 'unknown' };
 }
 
-/** What news of each type mean. */
-const MEANINGS: Readonly<Record<string, (body: Json) => Meaning>> = {
+/** Reads the notifications of each type. */
+const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = {
   payment: outcomeOf,
   bank_status: (body) => {
     const kind = entry(BANK_CODES, body.code) ?? 'accepted';
-    const reported = reportedAmount(body);
-    if (kind === 'declined') return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reported };
-    return { kind, reported };
+    const reportedAmount = readAmount(body);
+    if (kind !== 'declined') return { kind, reportedAmount };
+    return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reportedAmount };
   },
-  // After refunds less than the payment is left to be taken back, so the amount says nothing about whose it is.
+  // Its amount is not compared: after a refund, less than the amount of the payment is charged back.
   chargeback: () => ({ kind: 'chargedBack' }),
 };
 
-export const interpretNotification = (body: Json): Meaning => entry(MEANINGS, body.type)?.(body);
+export const interpretNotification = (body: Json): NotificationMeaning => entry(MEANINGS, body.type)?.(body);
 
 const EVENT_ID_LENGTH = 255;
 
-/** Reads news that the secret signed; `about` is the member that names what they are about. */
+/** Reads notifications signed with the secret; `referenceName` is the member of the body that holds our reference. */
 export const notificationReader =
-  (secret: string, about = 'reference'): Connector['readNotification'] =>
+  (secret: string, referenceName = 'reference'): Connector['readNotification'] =>
   (headers, bytes, now) => {
     const eventId = signedId(headers, bytes, [secret], now, LIMITS.signatureToleranceMs);
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      const isNotification = isObject(body) && isText(body[about], 255) && isKeepable(body);
-      return isNotification ? { eventId, reference: body[about] as string, body } : undefined;
+      const isNotification = isObject(body) && isText(body[referenceName], 255) && isKeepable(body);
+      return isNotification ? { eventId, reference: body[referenceName] as string, body } : undefined;
     } catch {
       return undefined;
     }
   };
 
-/** A request whose last moment to leave is checked when the connection is about to write it, after all waiting. */
+/** The option of a request that carries its deadline to the fence. */
 interface FencedRequest {
   deadline?: Deadline;
 }
 
+/** Checks the deadline when the connection is about to write the request, after all waiting, and aborts a late one. */
 class Fence extends DecoratorHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #deadline: Deadline | undefined;
@@ -146,7 +148,8 @@ class Fence extends DecoratorHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
     this.#handler.onRequestStart?.(controller, context);
-    if (this.#deadline?.begin() === false) controller.abort(new NotSent('The request would leave too late.'));
+    if (this.#deadline?.begin() === false)
+      controller.abort(new NotSent('The deadline for sending the request has passed.'));
   }
 }
 
@@ -160,7 +163,7 @@ export interface Upstream extends Connector {
 export function createUpstream({ url, key, notificationSecret }: ProviderAccess): Upstream {
   const base = new URL(url);
   const prefix = base.pathname.replace(/\/$/, '');
-  // As many connections as there are calls: what waits, waits in the limiter of the connector, and not in here.
+  // Unlimited connections: the limiter of the connector bounds the calls, and the pool must not queue them again.
   const pool = new Pool(base.origin, {
     connections: null,
     connect: { timeout: LIMITS.providerConnectTimeoutMs },
@@ -171,7 +174,7 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
   const dispatcher = pool.compose(fenced);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
-  /** The answer of a call; nothing when the provider has no such thing. Anything else is a line that is dead. */
+  /** Returns the body of a 200, and undefined for a 404; anything else counts as no answer. */
   const call = async (
     method: 'GET' | 'POST',
     path: string,
@@ -201,8 +204,10 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
     if (!isObject(json)) throw new Error('The provider’s answer is not an object.');
     return json;
   };
-  const found = <Result>(answer: Json | undefined, read: (answer: Json) => Result): Result | { kind: 'notFound' } =>
-    answer === undefined ? { kind: 'notFound' } : read(answer);
+  const readIfFound = <Result>(
+    answer: Json | undefined,
+    read: (answer: Json) => Result,
+  ): Result | { kind: 'notFound' } => (answer === undefined ? { kind: 'notFound' } : read(answer));
   const path = ({ reference }: { reference: string }): string => `/v1/payments/${encodeURIComponent(reference)}`;
 
   return {
@@ -214,20 +219,20 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
       concurrency: LIMITS.providerConcurrency,
     },
     submit: async (submission, deadline) =>
-      found(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
-    query: async (submission, deadline) => found(await call('GET', path(submission), deadline), outcomeOf),
+      readIfFound(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
+    query: async (submission, deadline) => readIfFound(await call('GET', path(submission), deadline), outcomeOf),
     operate: async ({ verb, operation, amount, ...payment }, deadline) => {
       const body = { operation, amount: String(amount) };
-      return found(await call('POST', `${path(payment)}/${verb}`, deadline, body), operationOutcomeOf);
+      return readIfFound(await call('POST', `${path(payment)}/${verb}`, deadline, body), operationOutcomeOf);
     },
     queryOperation: async ({ operation, ...payment }, deadline) =>
-      found(
+      readIfFound(
         await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`, deadline),
         operationOutcomeOf,
       ),
     readNotification: notificationReader(notificationSecret),
     interpretNotification,
-    // Whoever closes has waited for the requests; a call that still runs is one that nobody waits for.
+    // At shutdown all requests have ended, so no request waits for a call that is still in flight.
     close: () => pool.destroy(),
   };
 }

@@ -1,4 +1,4 @@
-/** The test connector: nobody is behind it, the identifier of the sale selects the outcome. */
+/** The test connector of the sandbox: has no provider; the identifier of the sale selects the outcome. */
 import { REASONS } from '../rules/reasons.ts';
 import type { Connector, Outcome, Submission } from './connector.ts';
 import type { Simulator } from './simulator-control.ts';
@@ -11,29 +11,30 @@ function outcome({ identifier, authoriseOnly, setting }: Submission): Outcome {
   return { kind: 'declined', reason: REASONS.testDecline };
 }
 
-/** Faults that the sandbox was asked for; there are some only while `areArmed`. */
+/** The faults that are set in the provider simulator. */
 export interface Faults {
+  /** While false there are none, and the simulator is not called. */
   areArmed: boolean;
   simulator: Simulator;
 }
 
-/** What a call comes to under each fault; the ones that are not here change nothing in an answer. */
-const MISBEHAVIOURS: Readonly<Record<string, (submission: Submission) => Outcome>> = {
-  timeout_before: dead,
-  timeout_after: dead,
-  error_500: dead,
+/** The outcome of a call under each fault; a fault that is not listed does not change the outcome. */
+const FAULT_OUTCOMES: Readonly<Record<string, (submission: Submission) => Outcome>> = {
+  timeout_before: throwUnanswered,
+  timeout_after: throwUnanswered,
+  error_500: throwUnanswered,
   late_success: () => ({ kind: 'declined', reason: REASONS.testDecline }),
   wrong_amount: (submission) => ({
     ...outcome(submission),
-    reported: { amount: submission.amount + 1n, currency: submission.currency },
+    reportedAmount: { amount: submission.amount + 1n, currency: submission.currency },
   }),
 };
 
-function dead(): never {
-  throw new Error('The line to the test connector went dead, as it was asked to.');
+function throwUnanswered(): never {
+  throw new Error('The test connector did not answer, because a fault is set.');
 }
 
-async function misbehave(submission: Submission, faults: Faults): Promise<Outcome> {
+async function outcomeWithFault(submission: Submission, faults: Faults): Promise<Outcome> {
   const { mid, brand, reference, amount, currency, notifyUrl } = submission;
   const { body } = await faults.simulator.control('POST', '/faults/take', {
     mid,
@@ -44,11 +45,11 @@ async function misbehave(submission: Submission, faults: Faults): Promise<Outcom
     notify_url: notifyUrl,
   });
   if (body.left === 0) faults.areArmed = false;
-  const misbehaviour = MISBEHAVIOURS[String(body.mode)];
-  return misbehaviour ? misbehaviour(submission) : outcome(submission);
+  const faultOutcome = FAULT_OUTCOMES[String(body.mode)];
+  return faultOutcome ? faultOutcome(submission) : outcome(submission);
 }
 
-/** `faults` and `notificationSecret` come with the provider simulator. */
+/** `faults` and `notificationSecret` are set when the provider simulator is used. */
 export function createVcard({
   faults,
   notificationSecret,
@@ -56,11 +57,12 @@ export function createVcard({
   faults?: Faults;
   notificationSecret?: string;
 } = {}): Connector {
-  const answer = (submission: Submission) => (faults?.areArmed ? misbehave(submission, faults) : outcome(submission));
+  const answer = (submission: Submission) =>
+    faults?.areArmed ? outcomeWithFault(submission, faults) : outcome(submission);
   return {
     capabilities: { isIdempotent: true, supportsQueries: true, notFoundIsFinal: false, refunds: 'api' },
     submit: answer,
-    // The outcome follows from the submission alone, so it can be told at any later time as well.
+    // The outcome depends on the submission only, so a query computes it again.
     query: answer,
     operate: () => ({ kind: 'done' }),
     queryOperation: () => ({ kind: 'done' }),

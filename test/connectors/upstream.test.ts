@@ -183,10 +183,10 @@ describe('the words of a provider', () => {
     expect(await outcomeOf({ status: 'settled', id: 'prv_1', amount: '1000', currency: 'EUR' })).toEqual({
       kind: 'settled',
       providerReference: 'prv_1',
-      reported: { amount: 1000n, currency: 'EUR' },
+      reportedAmount: { amount: 1000n, currency: 'EUR' },
     });
     expect(await outcomeOf({ status: 'settled', amount: '999999999999999999', currency: 'JPY' })).toMatchObject({
-      reported: { amount: 999_999_999_999_999_999n, currency: 'JPY' },
+      reportedAmount: { amount: 999_999_999_999_999_999n, currency: 'JPY' },
     });
   });
 
@@ -194,7 +194,7 @@ describe('the words of a provider', () => {
     expect(await outcomeOf({ status: 'settled' })).toEqual({
       kind: 'settled',
       providerReference: undefined,
-      reported: undefined,
+      reportedAmount: undefined,
     });
   });
 
@@ -210,10 +210,10 @@ describe('the words of a provider', () => {
   ])('an amount %j of currency %j is nonsense, and not the same as none', async (amount, currency) => {
     expect(await outcomeOf({ status: 'settled', amount, currency })).toMatchObject({
       kind: 'settled',
-      reported: 'nonsense',
+      reportedAmount: 'invalid',
     });
     expect(provider.interpretNotification({ type: 'bank_status', code: 'ACSC', amount, currency })).toMatchObject({
-      reported: 'nonsense',
+      reportedAmount: 'invalid',
     });
   });
 
@@ -414,13 +414,13 @@ describe('operations', () => {
       { amount: '500', currency: 'EUR' },
       { amount: 500n, currency: 'EUR' },
     ],
-    [{ amount: 500 }, 'nonsense'],
-    [{ amount: '5.00' }, 'nonsense'],
-    [{ currency: 'EUR' }, 'nonsense'],
-    [{ amount: '500', currency: 978 }, 'nonsense'],
-  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, reported) => {
+    [{ amount: 500 }, 'invalid'],
+    [{ amount: '5.00' }, 'invalid'],
+    [{ currency: 'EUR' }, 'invalid'],
+    [{ amount: '500', currency: 978 }, 'invalid'],
+  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, reportedAmount) => {
     answering = says({ status: 'done', ...amounts });
-    expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', reported });
+    expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', reportedAmount });
   });
 });
 
@@ -501,7 +501,7 @@ describe('what news mean', () => {
       provider.interpretNotification({ type: 'bank_status', code, amount: '1000', currency: 'RSD' }),
     ).toMatchObject({
       kind,
-      reported: { amount: 1000n, currency: 'RSD' },
+      reportedAmount: { amount: 1000n, currency: 'RSD' },
     });
   });
 

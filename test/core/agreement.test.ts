@@ -228,8 +228,8 @@ describe('another amount than ours', () => {
   ] as const)('of a %s is not believed: it stays open, on the list, and is asked about', async (action, verb, make) => {
     const id = await make();
     provider.does({
-      operate: () => ({ kind: 'done', reported: { amount: 999n, currency: 'USD' } }),
-      queryOperation: () => ({ kind: 'done', reported: { amount: 1000n, currency: 'USD' } }),
+      operate: () => ({ kind: 'done', reportedAmount: { amount: 999n, currency: 'USD' } }),
+      queryOperation: () => ({ kind: 'done', reportedAmount: { amount: 1000n, currency: 'USD' } }),
     });
     const { body } = await send(action, id);
     expect(['UNDEFINED', 'ACCEPTED']).toContain(body.result);
@@ -245,7 +245,7 @@ describe('another amount than ours', () => {
     const id = await authorised();
     provider.does({
       operate: () => ({ kind: 'declined', reason: 'No.' }),
-      query: () => ({ kind: 'settled', reported: { amount: 400n, currency: 'USD' } }),
+      query: () => ({ kind: 'settled', reportedAmount: { amount: 400n, currency: 'USD' } }),
     });
     await shop.advanceClock(100 * DAY);
     const { operations, attention, status } = await shop.inspect(id);

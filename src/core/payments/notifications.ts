@@ -104,7 +104,7 @@ async function applyNotification(
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
-  if (isExpectedAmount(payment, meaning.reported)) await apply(gateway, payment, account, meaning, call);
+  if (isExpectedAmount(payment, meaning.reportedAmount)) await apply(gateway, payment, account, meaning, call);
   else await recordWrongAmount(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
   return 'done';
 }

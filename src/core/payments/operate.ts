@@ -167,7 +167,7 @@ function judge(
 ): [OperationVerdict, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
-  const isDoubtful = 'reported' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reported);
+  const isDoubtful = 'reportedAmount' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reportedAmount);
   return isDoubtful ? [{ kind: 'doubtful' }, record(`${result.kind}, wrong amount`)] : [result, record(result.kind)];
 }
 

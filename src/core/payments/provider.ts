@@ -1,5 +1,5 @@
 /** Speaks to the provider of a payment and tells what its answer means for the payment. */
-import type { Authentication, Meaning, Outcome, ReportedAmount, Submission } from '../../connectors/connector.ts';
+import type { Authentication, NotificationMeaning, Outcome, ReportedAmount, Submission } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -19,7 +19,7 @@ import { secretsOf } from './secrets.ts';
 /** How the history tells that a provider has no such payment. */
 const NOT_FOUND = 'not found';
 
-type KnownOutcome = Exclude<NonNullable<Meaning>, { kind: 'unknown' | 'notFound' }>;
+type KnownOutcome = Exclude<NonNullable<NotificationMeaning>, { kind: 'unknown' | 'notFound' }>;
 
 /** What a provider's answer about a payment is worth. */
 type PaymentVerdict =
@@ -70,7 +70,7 @@ const query = async (
 function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): PaymentVerdict {
   if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
-  if (!isExpectedAmount(payment, outcome.reported))
+  if (!isExpectedAmount(payment, outcome.reportedAmount))
     return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
@@ -79,7 +79,7 @@ export function isExpectedAmount(
   { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
   reported: ReportedAmount | undefined,
 ): boolean {
-  if (reported === undefined || reported === 'nonsense') return reported === undefined;
+  if (reported === undefined || reported === 'invalid') return reported === undefined;
   return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
