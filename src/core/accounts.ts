@@ -1,4 +1,4 @@
-/** Merchant accounts: made, found by key, changed, and given new passwords. */
+/** Merchant accounts: creates, finds, lists and changes them, and rotates their secrets. */
 import { addressList } from '../lib/address.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { within } from '../lib/faults.ts';
@@ -12,14 +12,14 @@ import type { Account, Gateway } from './context.ts';
 
 const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
 
-/** The environment that a key belongs to, told by its prefix alone. */
+/** The environment of a key, by its prefix. */
 export function environmentOfKey(key: string): Environment | undefined {
   return (Object.keys(PREFIX) as Environment[]).find((environment) => key.startsWith(PREFIX[environment]));
 }
 
 const COLUMNS: Readonly<Record<AccountSecret, string>> = { password: 'password', callbackSecret: 'callback_secret' };
 
-/** A new secret of each kind, as the merchant gets it. */
+/** Generates a secret of each kind, in the form that the merchant gets. */
 const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
   password: newSecret,
   callbackSecret: () => `whsec_${Buffer.from(newSecret(24), 'hex').toString('base64')}`,
@@ -27,16 +27,16 @@ const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
 
 const bound = (column: string, mid: string): string => boundTo('accounts', column, mid);
 
-function open(gateway: Gateway, row: AccountRow): Account {
+function accountOf(gateway: Gateway, row: AccountRow): Account {
   const { mid } = row;
   const settings = completeSettings(row.settings, gateway.environment);
-  /** One, or two while it is replaced; opened when somebody needs them, so that a damaged one harms nothing else. */
+  /** Decrypted on first use, so that a secret that cannot be decrypted affects only the requests that need it. */
   const secrets = (name: AccountSecret, sealed: Buffer, previous: Buffer | null, until: number | null) => {
     const opened: Secret[] = [];
     return (): readonly string[] => {
       const isOverlap = previous !== null && gateway.clock.now(mid) < (until as number);
-      return (isOverlap ? [sealed, previous] : [sealed]).map((one, index) => {
-        opened[index] ??= new Secret(gateway.seal.open(one, bound(COLUMNS[name], mid)));
+      return (isOverlap ? [sealed, previous] : [sealed]).map((value, index) => {
+        opened[index] ??= new Secret(gateway.seal.open(value, bound(COLUMNS[name], mid)));
         return opened[index].reveal();
       });
     };
@@ -60,11 +60,11 @@ function open(gateway: Gateway, row: AccountRow): Account {
   };
 }
 
-/** The name that payers, providers and banks know a merchant by. */
+/** The name of the merchant for payers, providers and banks. */
 export const displayName = ({ name, settings }: Pick<Account, 'name' | 'settings'>): string =>
   settings['branding.name'] || name;
 
-/** The secrets of an account, which are shown only when they are made. */
+/** A new account with its secrets in the clear, which are displayed this once. */
 export interface NewAccount {
   account: Account;
   password: Secret;
@@ -98,10 +98,14 @@ export async function createAccount(
   await gateway.accounts.insert(row);
   forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, 'account created');
-  return { account: open(gateway, row), password: new Secret(password), callbackSecret: new Secret(callbackSecret) };
+  return {
+    account: accountOf(gateway, row),
+    password: new Secret(password),
+    callbackSecret: new Secret(callbackSecret),
+  };
 }
 
-/** Accounts as requests ask for them, again and again; `isLive` tells whether changes made elsewhere are heard of. */
+/** `isLive` returns whether this process is notified of changes by others; otherwise the cache is not used. */
 export const createAccountCache = (isLive: () => boolean): Cache<Account> =>
   createCache({
     maxEntries: LIMITS.accountsRemembered,
@@ -110,35 +114,35 @@ export const createAccountCache = (isLive: () => boolean): Cache<Account> =>
     isUsable: isLive,
   });
 
-/** The account of a key; remembered between requests, because every request asks. */
+/** Cached, because every request needs it. */
 export const findAccountByKey = (
   gateway: Gateway,
   kind: 'clientKey' | 'merchantKey',
   key: string,
-): Promise<Account | undefined> => remembered(gateway, `${kind} ${key}`, () => gateway.accounts.findByKey(kind, key));
+): Promise<Account | undefined> => readCached(gateway, `${kind} ${key}`, () => gateway.accounts.findByKey(kind, key));
 
-/** Remembered as well, because everything that happens to a payment asks. */
+/** Cached, because every transition of a payment needs it. */
 export const findAccount = (gateway: Gateway, mid: string): Promise<Account | undefined> =>
-  remembered(gateway, mid, () => gateway.accounts.find(mid));
+  readCached(gateway, mid, () => gateway.accounts.find(mid));
 
-const remembered = (
+const readCached = (
   gateway: Gateway,
   key: string,
   read: () => Promise<AccountRow | undefined>,
 ): Promise<Account | undefined> =>
-  gateway.remembered.get(key, async () => {
+  gateway.accountCache.get(key, async () => {
     const row = await within(LIMITS.accountReadTimeoutMs, read());
-    return row?.environment === gateway.environment ? open(gateway, row) : undefined;
+    return row?.environment === gateway.environment ? accountOf(gateway, row) : undefined;
   });
 
-/** Forgets what was remembered of one account, or of all of them. */
-export const forgetAccounts = ({ remembered }: Pick<Gateway, 'remembered'>, mid?: string): void =>
-  remembered.forget((account) => mid === undefined || account.mid === mid);
+/** Removes one account, or all of them, from the cache. */
+export const forgetAccounts = ({ accountCache }: Pick<Gateway, 'accountCache'>, mid?: string): void =>
+  accountCache.forget((account) => mid === undefined || account.mid === mid);
 
 /** Newest first. */
 export async function listAccounts(gateway: Gateway, limit: number, before?: string): Promise<Account[]> {
   const rows = await gateway.accounts.list(limit, before);
-  return rows.map((row) => open(gateway, row));
+  return rows.map((row) => accountOf(gateway, row));
 }
 
 export async function changeAccount(
@@ -150,10 +154,10 @@ export async function changeAccount(
   const row = await gateway.accounts.update(mid, name, settings);
   forgetAccounts(gateway, mid);
   if (row) gateway.log.info({ mid, changed: Object.keys(settings) }, 'account changed');
-  return row && open(gateway, row);
+  return row && accountOf(gateway, row);
 }
 
-/** A new password or callback secret; the one before keeps working until the returned time. */
+/** Replaces the password or the callback secret; the previous one stays valid until `previousUntil`. */
 export async function rotateSecret(
   gateway: Gateway,
   mid: string,

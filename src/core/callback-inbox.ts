@@ -1,4 +1,4 @@
-/** The sandbox's own receiver: takes callbacks as a merchant's server does, checks them as one should, and keeps them. */
+/** The callback inbox of the sandbox: receives callbacks as a merchant's server does, verifies and stores them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isWireHash } from '../lib/hash.ts';
 import { isUuid } from '../lib/id.ts';
@@ -13,13 +13,13 @@ import type { Account, Gateway } from './context.ts';
 
 export type { InboxCallback } from '../store/callback-inbox.ts';
 
-/** Headers and bytes as they came over the wire. */
+/** A callback as received, before it is parsed. */
 export interface RawCallback {
   headers: Record<string, unknown>;
   body: Buffer;
 }
 
-/** What a form or a JSON object says; nothing when the body is neither. */
+/** The fields of a form or a JSON object; undefined if the body cannot be parsed. */
 export function fieldsOf({ headers, body }: RawCallback): Record<string, unknown> | undefined {
   const text = body.toString('utf8');
   if (!/^application\/json\b/i.test(String(headers['content-type'])))
@@ -32,7 +32,7 @@ export function fieldsOf({ headers, body }: RawCallback): Record<string, unknown
   }
 }
 
-/** Whether the `hash` field is right; which fields it covers depends on how the payment was made. */
+/** Whether the `hash` field is valid; the fields that it covers depend on the protocol of the payment. */
 export function isHashValid(fields: Record<string, unknown> | undefined, passwords: readonly string[]): boolean {
   if (!fields) return false;
   const signs = CALLBACK_HASH_FIELDS['trans_id' in fields ? 's2s' : 'checkout'];
@@ -40,45 +40,45 @@ export function isHashValid(fields: Record<string, unknown> | undefined, passwor
   return isWireHash(String(fields.hash), values, passwords);
 }
 
-/** Whether one of the secrets signed exactly these bytes, and not long ago. */
+/** Whether one of the secrets signed these bytes recently. */
 export const isSignatureValid = ({ headers, body }: RawCallback, secrets: readonly string[], nowMs: number): boolean =>
   signedId(headers, body, secrets, nowMs, LIMITS.signatureToleranceMs) !== undefined;
 
-async function receiverOf(gateway: Gateway, mid: string): Promise<Account> {
+async function existingAccount(gateway: Gateway, mid: string): Promise<Account> {
   const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
   if (!account) throw new Refusal('noSuchAccount');
   return account;
 }
 
-/** Takes a callback; returns the status to answer with. */
-export async function receive(gateway: Gateway, given: string, raw: RawCallback): Promise<number> {
-  const account = await receiverOf(gateway, given);
-  // Real time, as everywhere outside: a receiver knows nothing of a clock that was moved.
+/** Stores a callback; returns the HTTP status to answer with. */
+export async function receive(gateway: Gateway, mid: string, raw: RawCallback): Promise<number> {
+  const account = await existingAccount(gateway, mid);
+  // Real time: a merchant's server does not know the sandbox clock.
   const receivedAt = Date.now();
-  const callbackInbox = {
+  const received = {
     ...raw,
     isHashValid: isHashValid(fieldsOf(raw), account.passwords()),
     isSignatureValid: isSignatureValid(raw, account.callbackSecrets(), receivedAt),
     receivedAt,
   };
-  return gateway.callbackInbox.keep(account.mid, callbackInbox, LIMITS.inboxMost);
+  return gateway.callbackInbox.keep(account.mid, received, LIMITS.inboxMost);
 }
 
 export interface InboxPage {
   items: InboxCallback[];
-  /** The number of the newest that ever arrived. */
+  /** The number of the newest callback, also if it is deleted since. */
   last: number;
-  /** Where this receiver takes callbacks. */
+  /** The address of this inbox. */
   url: string;
 }
 
-/** What arrived after a number, oldest first; whoever waits is answered as soon as there is something. */
+/** Lists the callbacks after a number, oldest first; long polling: waits up to `waitMs` for the next one. */
 export async function listInbox(
   gateway: Gateway,
-  given: string,
+  accountId: string,
   { after, limit, waitMs, signal }: { after: number; limit: number; waitMs: number; signal: AbortSignal },
 ): Promise<InboxPage> {
-  const { mid } = await receiverOf(gateway, given);
+  const { mid } = await existingAccount(gateway, accountId);
   const until = Date.now() + waitMs;
   for (;;) {
     const last = await gateway.callbackInbox.last(mid);
@@ -90,13 +90,18 @@ export async function listInbox(
   }
 }
 
-export async function clearInbox(gateway: Gateway, given: string): Promise<number> {
-  const { mid } = await receiverOf(gateway, given);
+export async function clearInbox(gateway: Gateway, accountId: string): Promise<number> {
+  const { mid } = await existingAccount(gateway, accountId);
   return gateway.callbackInbox.clear(mid);
 }
 
-/** Lets the next callbacks be answered with another status, so that a merchant sees how they come again. */
-export async function setInboxAnswer(gateway: Gateway, given: string, answer: number, count: number): Promise<void> {
-  const { mid } = await receiverOf(gateway, given);
+/** Answers the next callbacks with another status, so that a merchant can test retries. */
+export async function setInboxAnswer(
+  gateway: Gateway,
+  accountId: string,
+  answer: number,
+  count: number,
+): Promise<void> {
+  const { mid } = await existingAccount(gateway, accountId);
   await gateway.callbackInbox.setAnswer(mid, answer, count);
 }

@@ -1,18 +1,18 @@
-/** Card tries have limits, so that nobody finds out here which stolen cards work: per session, address and account. */
+/** Protection against card testing: limits card attempts per session, payer address and account. */
 import { networkOf } from '../lib/address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AttemptCounts, CardAttempt } from '../store/card-attempts.ts';
 import type { Account, Gateway, WholePayment } from './context.ts';
 
-/** Why a card was not taken. It went nowhere: not into the vault, and not to a provider. */
+/** The limit that refused a card. A refused card is neither stored nor sent to a provider. */
 export interface CardRefusal {
   limit: 'session' | 'address' | 'account';
-  /** How long until a card may be tried again; a session that had its tries has no more. */
+  /** How long until the next attempt is allowed; omitted for a session, which gets no further attempts. */
   waitMs?: number;
 }
 
-/** Takes one of the tries that are left, or says which limit leaves none. */
+/** Records a card attempt, or returns the limit that refuses it. */
 export async function recordCardAttempt(
   gateway: Gateway,
   { settings }: Account,
@@ -24,30 +24,30 @@ export async function recordCardAttempt(
   const cardAttempt: CardAttempt = {
     mid,
     orderId,
-    // After a decline a card makes another attempt. Who presses twice makes the same one twice, and it counts once.
+    // After a decline a card starts a new attempt. A form that is submitted twice is the same attempt and counts once.
     attempt: state === 'DECLINED' ? payment.attempt + 1 : payment.attempt,
     sessionId: sessionOf(payment),
     source: gateway.fingerprints.digest(`${mid} ${networkOf(address)}`, 'payer address'),
     at,
   };
-  const look = async (): Promise<CardRefusal | undefined> =>
-    judge(await gateway.cardAttempts.counts(cardAttempt, boundsOf(settings, at)), settings, at);
-  const refusal = (await look()) ?? (await writeDown(gateway, cardAttempt, look));
+  const check = async (): Promise<CardRefusal | undefined> =>
+    refusalFor(await gateway.cardAttempts.counts(cardAttempt, boundsOf(settings, at)), settings, at);
+  const refusal = (await check()) ?? (await insertAndCheck(gateway, cardAttempt, check));
   if (refusal) {
-    gateway.log.warn({ mid, payment_id: paymentId, limit: refusal.limit }, 'card try refused');
+    gateway.log.warn({ mid, payment_id: paymentId, limit: refusal.limit }, 'card attempt refused');
     gateway.metrics.cardRefused(refusal.limit);
   }
   return refusal;
 }
 
-/** Writes a try down and looks again: whoever tried at the same moment is seen now, so too many at once do not pass. */
-async function writeDown(
+/** Inserts an attempt and checks again: the second check sees concurrent attempts, so they cannot exceed the limit. */
+async function insertAndCheck(
   gateway: Gateway,
   cardAttempt: CardAttempt,
-  look: () => Promise<CardRefusal | undefined>,
+  check: () => Promise<CardRefusal | undefined>,
 ): Promise<CardRefusal | undefined> {
   const isNew = await gateway.cardAttempts.insert(cardAttempt, cardAttempt.at - LIMITS.cardAttemptKeptMs);
-  const refusal = await look();
+  const refusal = await check();
   if (refusal && isNew) await gateway.cardAttempts.remove(cardAttempt);
   return refusal;
 }
@@ -59,7 +59,7 @@ const boundsOf = ({ card_failures_per_address, card_failures_per_account }: Sett
   amongAttempts: Math.ceil(card_failures_per_account / LIMITS.cardFailureShare),
 });
 
-function judge(counts: AttemptCounts, settings: Settings, at: number): CardRefusal | undefined {
+function refusalFor(counts: AttemptCounts, settings: Settings, at: number): CardRefusal | undefined {
   const { attemptsOfSession, sourceFullSince, accountFullSince } = counts;
   if (isFull(attemptsOfSession, settings)) return { limit: 'session' };
   const waitMs = (since: number): number => since + LIMITS.cardFailuresMs - at;
@@ -72,14 +72,14 @@ const isFull = (attempts: number, { card_tries_per_session: most }: Settings): b
 
 const sessionOf = ({ details, paymentId }: WholePayment): string => details.session?.id ?? paymentId;
 
-/** Whether the session of a payment has had all its tries of cards. */
+/** Whether the session of a payment has used all its card attempts. */
 export async function hasNoAttemptsLeft(
   gateway: Gateway,
   { settings }: Account,
   payment: WholePayment,
 ): Promise<boolean> {
   const { mid, orderId, attempt } = payment;
-  // Tries are attempts, so most payments need not be looked up.
+  // Card attempts are attempts of the order, so their number needs no query while those are few.
   if (!isFull(attempt, settings)) return false;
   return isFull(await gateway.cardAttempts.ofSession({ mid, orderId, sessionId: sessionOf(payment) }), settings);
 }

@@ -1,14 +1,14 @@
-/** Whoever has not heard yet that the sandbox clock was moved would date what is due wrongly. */
+/** Keeps the clock of this process in step with the database's clock and with the sandbox offsets in the database. */
 import { LIMITS } from '../rules/limits.ts';
 import type { Gateway } from './context.ts';
 
-/** Takes over the offsets that stand in the store, after a start or a move in another process, and the database's time. */
+/** Reads the sandbox offsets, which another process may have changed, and the time of the database. */
 export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
   gateway.clock.set(await gateway.installation.clockOffsets());
   await synchroniseClock(gateway);
 }
 
-/** Compares the clock of this process with the database's, by which all processes judge what is due. */
+/** Corrects the clock of this process by that of the database, which decides what is due in all processes. */
 export async function synchroniseClock({
   clock,
   installation,
@@ -16,11 +16,14 @@ export async function synchroniseClock({
   clock.synchronise(await installation.readClock());
 }
 
-/** Reads the clock again when rows that were just taken are due by a later one. */
+/**
+ * Reads the clock again if it is behind the one by which the database found the claimed rows due: another process has
+ * moved the sandbox clock. Otherwise events would be written with a time that is too early.
+ */
 export async function catchUp(
   gateway: Gateway,
-  taken: readonly { mid: string; dueAt: number | null }[],
+  claimed: readonly { mid: string; dueAt: number | null }[],
 ): Promise<void> {
-  const isBehind = taken.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - LIMITS.leaseMs);
+  const isBehind = claimed.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - LIMITS.leaseMs);
   if (isBehind) await readClock(gateway);
 }

@@ -1,4 +1,4 @@
-/** The tools that every function of the core gets first. */
+/** The dependencies that functions of the core take as their first argument, and the shared types of the core. */
 import type { Logger } from 'pino';
 import type { Connector } from '../connectors/connector.ts';
 import type { Receiver } from '../connectors/receiver.ts';
@@ -39,67 +39,70 @@ export type {
 } from '../store/payments.ts';
 export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
-/** Security codes of cards whose payers are at their bank: in this process alone, and not for long. */
+/** Card security codes during a 3DS challenge: in the memory of this process only, and only for a short time. */
 export interface SecurityCodeCache {
-  /** By this name the others know the process that keeps them. */
+  /** The id of this process, by which other processes forward a challenge result to it. */
   readonly holder: string;
   keep(paymentId: string, code: Secret | undefined): void;
   take(paymentId: string): Secret | undefined;
 }
 
-/** Who sends callbacks to merchants. */
+/** Delivers callbacks to merchants. */
 export interface Deliverer {
-  /** From now on this process delivers what it and others wrote. */
+  /** From now on this process delivers due callbacks, also those that other processes wrote. */
   start(): void;
-  /** Callbacks are due: whoever delivers them, here or in another process, need not wait for the next look. */
+  /** Callbacks may be due: starts delivery, or announces them to the processes that deliver. */
   wake(): void;
-  /** Another process says so. */
+  /** Another process announced due callbacks. */
   onAnnouncement(): void;
   /** Sends everything that is due and waits for the answers. */
   drain(): Promise<void>;
-  /** Takes nothing more, and waits for what is under way. */
+  /** Claims nothing more, and waits for the callbacks in flight. */
   stop(): Promise<void>;
 }
 
-/** Calls that move money, and calls that only ask, have limits of their own: neither takes the other's place. */
+/** Separate limits, so that queries and calls that move money do not block each other. */
 export interface CallLimits {
-  moves: Limiter;
+  /** Submissions and operations. */
+  submissions: Limiter;
   queries: Limiter;
 }
 
-/** How each connector fares in this process. */
+/** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
   failed(connector: string): void;
-  /** Whether the newest calls went unanswered; after a while one call may try again. */
+  /** Whether the last calls got no answer; false again after a while, so that a call can test the connector. */
   isDown(connector: string): boolean;
 }
 
 export interface Gateway {
   environment: Environment;
   clock: Clock;
-  /** Seals secrets under the master key, which may be replaced; what it must not change is marked under a secret that stays. */
+  /** Encrypts secrets under the master key, which can be rotated. */
   seal: Seal;
+  /** Keyed digests under a secret of the installation, which a rotation does not change. */
   fingerprints: Fingerprints;
   log: Logger;
   metrics: Metrics;
   connectors: Readonly<Record<string, Connector>>;
-  /** How many calls each connector takes at a time, and whether it answers. */
+  /** The limiters of each connector. */
   providerLimits: Map<string, CallLimits>;
   health: ConnectorHealth;
-  /** The 3DS directory, where there is one, and the security codes of payers who are at their bank. */
+  /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;
   securityCodes: SecurityCodeCache;
-  /** The provider simulator, where there is one. */
+  /** The provider simulator, if it is used. */
   simulator: Simulator | undefined;
-  /** Where callbacks may go. */
+  /** To which addresses callbacks may be sent. */
   callbackReach: CallbackReach;
-  /** Faults were asked for: the test connector has to look for them. */
+  /** Makes the test connector ask the simulator for faults. */
   armFaults(): void;
   deliverer: Deliverer;
   receiver: Receiver;
-  /** The base address of links for payers, and the one under which providers reach us; known once we listen. */
+  /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
+  /** The base URL that providers call; known once the server listens. */
   inboundUrl: string;
   payments: PaymentStore;
   operations: OperationStore;
@@ -107,17 +110,17 @@ export interface Gateway {
   cards: CardStore;
   credits: CreditStore;
   callbacks: CallbackStore;
-  /** What arrived at the sandbox's own receiver of callbacks. */
+  /** The callbacks that the sandbox's own receiver got. */
   callbackInbox: CallbackInboxStore;
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
   accounts: AccountStore;
   installation: InstallationStore;
-  /** Accounts by key and by id, remembered for a few seconds, and only while changes made elsewhere are heard of. */
-  remembered: Cache<Account>;
+  /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
+  accountCache: Cache<Account>;
 }
 
-/** An account with its secrets opened, as a request needs it. */
+/** A merchant account, with functions that decrypt its secrets. */
 export interface Account {
   mid: string;
   name: string;
@@ -125,9 +128,9 @@ export interface Account {
   merchantKey: string;
   settings: Settings;
   createdAt: number;
-  /** The passwords that sign requests at the moment: one, or two while a rotation is under way. */
+  /** The passwords that sign requests, newest first: two during the overlap after a rotation, otherwise one. */
   passwords(): readonly string[];
-  /** The secrets that sign callbacks: one, or two while one is replaced. */
+  /** The secrets that sign callbacks, newest first: two during the overlap after a rotation, otherwise one. */
   callbackSecrets(): readonly string[];
   isAddressAllowed(address: string): boolean;
 }

@@ -1,4 +1,4 @@
-/** Everything that falls due: each kind of work, and each connector, goes on at its own pace and waits for no other. */
+/** Processes due work. Each kind of work, and within it each connector, runs independently of the others. */
 import { LIMITS } from '../rules/limits.ts';
 import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
@@ -7,123 +7,123 @@ import { processDueNotifications } from './payments/notifications.ts';
 import { processDueSubscriptions } from './schedules.ts';
 import { eraseUnneededCards } from './vault.ts';
 
-/** Work of one kind that can go on by itself: all of it, or what belongs to one connector. */
-interface Share {
+/** A part of the due work that runs by itself: one kind of work, for one connector or for all. */
+interface Job {
   name: string;
-  /** Works until nothing is due, or claims nothing more once it is stopped. */
-  work(isStopped: () => boolean): Promise<void>;
+  /** Runs until nothing is due; claims nothing more once stopped. */
+  run(isStopped: () => boolean): Promise<void>;
 }
 
-type Kind = (gateway: Gateway) => Share[] | Promise<Share[]>;
+/** Lists the jobs of one kind of work that may have due rows. */
+type Kind = (gateway: Gateway) => Job[] | Promise<Job[]>;
 
 const notifications: Kind = async (gateway) =>
   (await gateway.notifications.dueConnectors()).map((connector) => ({
     name: `notifications ${connector}`,
-    work: (isStopped) => processDueNotifications(gateway, connector, isStopped),
+    run: (isStopped) => processDueNotifications(gateway, connector, isStopped),
   }));
 
 const operations: Kind = async (gateway) =>
   (await gateway.operations.dueConnectors()).map((connector) => ({
     name: `operations ${connector}`,
-    work: (isStopped) =>
+    run: (isStopped) =>
       drain(gateway, isStopped, (most) => gateway.operations.claimDue(connector, most), processDueOperation),
   }));
 
 const payments: Kind = async (gateway) =>
   (await gateway.payments.dueConnectors()).map((connector) => ({
     name: `payments ${connector}`,
-    work: (isStopped) =>
+    run: (isStopped) =>
       drain(gateway, isStopped, (most) => gateway.payments.claimDue(connector, most), processDuePayment),
   }));
 
 const subscriptions: Kind = (gateway) => [
-  { name: 'subscriptions', work: (isStopped) => processDueSubscriptions(gateway, isStopped) },
+  { name: 'subscriptions', run: (isStopped) => processDueSubscriptions(gateway, isStopped) },
 ];
 
-/** Leftovers are rare, so each process looks for them now and then. */
-const leftovers: Kind = (gateway) => {
-  const lookedAt = lookedForLeftovers.get(gateway) ?? Number.NEGATIVE_INFINITY;
-  if (performance.now() - lookedAt < LIMITS.cardSweepMs) return [];
-  lookedForLeftovers.set(gateway, performance.now());
-  return [{ name: 'leftovers', work: () => eraseUnneededCards(gateway) }];
+/** Cards that were not erased in time are rare, so each process searches for them at intervals only. */
+const cardErasure: Kind = (gateway) => {
+  const lastSweepAt = cardSweeps.get(gateway) ?? Number.NEGATIVE_INFINITY;
+  if (performance.now() - lastSweepAt < LIMITS.cardSweepMs) return [];
+  cardSweeps.set(gateway, performance.now());
+  return [{ name: 'card erasure', run: () => eraseUnneededCards(gateway) }];
 };
-const lookedForLeftovers = new WeakMap<Gateway, number>();
+const cardSweeps = new WeakMap<Gateway, number>();
 
-/** In the order in which they build on each other. */
+/** In the order of their dependencies: a notification may end the payment whose query is due. */
 const KINDS = [notifications, operations, payments, subscriptions];
 
-/** Claims rows and works on them, a bounded number at a time, until none is due. */
+/** Claims rows and processes them, a bounded number at a time, until none is due. */
 async function drain<Row extends { mid: string; dueAt: number | null }>(
   gateway: Gateway,
   isStopped: () => boolean,
   claim: (most: number) => Promise<Row[]>,
-  work: (gateway: Gateway, row: Row) => Promise<void>,
+  processRow: (gateway: Gateway, row: Row) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   for (;;) {
     const free = LIMITS.dueAtATime - running.size;
-    // A claim costs the database more than a row does, so a few are claimed together.
+    // A claim costs the database more than a row does, so several are claimed together.
     const rows = free >= LIMITS.dueAtATime / 2 && !isStopped() ? await claim(free) : [];
     await catchUp(gateway, rows);
     for (const row of rows) {
-      const one = work(gateway, row).finally(() => running.delete(one));
-      running.add(one);
+      const processing = processRow(gateway, row).finally(() => running.delete(processing));
+      running.add(processing);
     }
     if (running.size === 0) return;
     await Promise.race(running);
   }
 }
 
-const running = new WeakMap<Gateway, Map<string, Promise<void>>>();
+const runningJobs = new WeakMap<Gateway, Map<string, Promise<void>>>();
 
-function runningIn(gateway: Gateway): Map<string, Promise<void>> {
-  const shares = running.get(gateway) ?? new Map<string, Promise<void>>();
-  running.set(gateway, shares);
-  return shares;
+function runningJobsOf(gateway: Gateway): Map<string, Promise<void>> {
+  const jobs = runningJobs.get(gateway) ?? new Map<string, Promise<void>>();
+  runningJobs.set(gateway, jobs);
+  return jobs;
 }
 
 const NEVER = (): boolean => false;
 
-/** Starts a share of the work that is not under way. */
-function start(gateway: Gateway, { name, work }: Share, isStopped: () => boolean): Promise<void> {
-  const shares = runningIn(gateway);
-  const started = work(isStopped).finally(() => shares.delete(name));
-  shares.set(name, started);
+function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): Promise<void> {
+  const jobs = runningJobsOf(gateway);
+  const started = run(isStopped).finally(() => jobs.delete(name));
+  jobs.set(name, started);
   return started;
 }
 
-/** Starts whatever is due and not under way; a share that is slow or fails holds up no other. */
+/** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, leftovers].map(async (kind) => {
-    const idle = (await kind(gateway)).filter(({ name }) => !runningIn(gateway).has(name));
-    for (const share of idle) start(gateway, share, isStopped).catch(onFault);
+  const starting = [...KINDS, cardErasure].map(async (kind) => {
+    const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
+    for (const job of idle) start(gateway, job, isStopped).catch(onFault);
   });
-  await Promise.all(starting.map((one) => one.catch(onFault)));
+  await Promise.all(starting.map((started) => started.catch(onFault)));
 }
 
-/** Waits for the work that is under way: what was claimed is finished. */
+/** Waits for the running jobs to finish the rows that they have claimed. */
 export async function drainDueWork(gateway: Gateway): Promise<void> {
-  await Promise.allSettled(runningIn(gateway).values());
+  await Promise.allSettled(runningJobsOf(gateway).values());
 }
 
-/** Does everything that is due now, kind after kind, and waits for it. */
+/** Processes everything that is due now, one kind of work after another, and waits for it. */
 export async function processEverythingDue(gateway: Gateway): Promise<void> {
-  for (const kind of KINDS) await workAllOf(gateway, kind);
+  for (const kind of KINDS) await runAllOf(gateway, kind);
   await eraseUnneededCards(gateway);
 }
 
-export const processDuePayments = (gateway: Gateway): Promise<void> => workAllOf(gateway, payments);
-export const processDueOperations = (gateway: Gateway): Promise<void> => workAllOf(gateway, operations);
+export const processDuePayments = (gateway: Gateway): Promise<void> => runAllOf(gateway, payments);
+export const processDueOperations = (gateway: Gateway): Promise<void> => runAllOf(gateway, operations);
 
-/** What is under way may have looked before something fell due, so it is waited for and looked for once more. */
-async function workAllOf(gateway: Gateway, kind: Kind): Promise<void> {
-  const shares = await kind(gateway);
+/** A running job may have claimed its rows before others fell due, so it runs once more afterwards. */
+async function runAllOf(gateway: Gateway, kind: Kind): Promise<void> {
+  const jobs = await kind(gateway);
   await Promise.all(
-    shares.map(async (share) => {
-      const running = (): Promise<void> | undefined => runningIn(gateway).get(share.name);
+    jobs.map(async (job) => {
+      const running = (): Promise<void> | undefined => runningJobsOf(gateway).get(job.name);
       while (running()) await running()?.catch(() => undefined);
-      await start(gateway, share, NEVER);
+      await start(gateway, job, NEVER);
     }),
   );
 }

@@ -1,4 +1,4 @@
-/** What an installation makes once: its secret, its admin token, the demo account. */
+/** What an installation creates once: its secret, its environment, its admin token, the demo account. */
 import { hash } from 'node:crypto';
 import { createFingerprints, type Fingerprints } from '../lib/fingerprints.ts';
 import { newSecret } from '../lib/id.ts';
@@ -14,7 +14,7 @@ const DEMO = 'demo_account';
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-/** What the installation marks with, for as long as it lasts. Refuses a master key that does not open it. */
+/** Opens the installation's secret for fingerprints, which never changes. Fails if the master key does not decrypt it. */
 export async function openFingerprints({
   seal,
   installation,
@@ -30,7 +30,7 @@ export async function openFingerprints({
   }
 }
 
-/** Refuses to open production's data as a sandbox, where time can be moved and demo accounts are made, or the reverse. */
+/** Refuses a sandbox on the database of a production installation, and the reverse: a sandbox can move its clock. */
 export async function checkEnvironment({ environment, installation }: Gateway): Promise<void> {
   const kept = (await installation.writeOnce(ENVIRONMENT, Buffer.from(environment))).toString();
   if (kept === environment) return;
@@ -39,14 +39,14 @@ export async function checkEnvironment({ environment, installation }: Gateway): 
   );
 }
 
-/** The digest of the admin token; a token that had to be made is returned too, to be shown once. */
+/** The digest of the admin token; a token that was generated is returned, too, to be displayed once. */
 export async function adminToken(
   { installation }: Gateway,
   configured: string,
 ): Promise<{ digest: Buffer; made?: string }> {
   if (configured !== '') return { digest: digest(configured) };
   const made = newSecret(24);
-  // Of several processes that start on a fresh database, the token of one holds for all.
+  // If several processes start on a new database, the token of the first one is used by all.
   const kept = await installation.writeOnce(TOKEN, digest(made));
   return kept.equals(digest(made)) ? { digest: kept, made } : { digest: kept };
 }
@@ -57,7 +57,7 @@ export async function replaceAdminToken({ installation }: Gateway): Promise<stri
   return made;
 }
 
-/** The account with which a newcomer tries the sandbox. */
+/** The account of the sandbox's quick start; created on first use. */
 export async function demoAccount(gateway: Gateway): Promise<Account> {
   const { installation } = gateway;
   const mid = (await installation.read(DEMO))?.toString();

@@ -1,28 +1,28 @@
-/** What the gateway counts, for Prometheus. */
+/** The Prometheus metrics of the gateway. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StateName } from '../rules/states.ts';
 
 export interface Metrics {
   registry: Registry;
-  /** The counts as Prometheus reads them. */
+  /** In the text format of Prometheus. */
   text(): Promise<string>;
   contentType: string;
   request(action: string, outcome: string, seconds: number): void;
   batch(statement: string, size: number): void;
   entered(state: StateName): void;
-  /** What became of a callback by a try, and how long after its event. */
+  /** An attempt to deliver a callback left it in this state; `ageMs` is the time since its event. */
   delivered(state: string, ageMs: number): void;
   cardRefused(limit: string): void;
   /** A request was refused because its account or its address sent too many. */
   requestLimited(limit: 'account' | 'address'): void;
-  /** Says where the bytes reserved for large bodies are read. */
+  /** Sets the source of the gauge of bytes reserved for large bodies. */
   observeLargeBodies(read: () => number): void;
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  // Brings memory, CPU and the lag of the event loop.
+  // Memory, CPU and event-loop lag.
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'turnpike_requests_total',
@@ -39,7 +39,7 @@ export function createMetrics(): Metrics {
   });
   const batches = new Histogram({
     name: 'turnpike_batch_items',
-    help: 'Items that travelled together in one statement.',
+    help: 'Items written or read by one batched statement.',
     labelNames: ['statement'],
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
@@ -52,20 +52,20 @@ export function createMetrics(): Metrics {
   });
   const cardsRefused = new Counter({
     name: 'turnpike_card_attempts_refused_total',
-    help: 'Cards that were not taken because of a limit.',
+    help: 'Card attempts that were refused by a limit.',
     labelNames: ['limit'],
     registers,
   });
   const requestsLimited = new Counter({
     name: 'turnpike_requests_limited_total',
-    help: 'Requests that were refused because their account or their address sent too many.',
+    help: 'Requests that were refused by the rate limit of their account or address.',
     labelNames: ['limit'],
     registers,
   });
   let largeBodyBytes = (): number => 0;
   new Gauge({
     name: 'turnpike_large_body_bytes',
-    help: 'Bytes reserved for request bodies larger than usual.',
+    help: 'Bytes reserved for large request bodies.',
     registers,
     collect() {
       this.set(largeBodyBytes());
@@ -73,7 +73,7 @@ export function createMetrics(): Metrics {
   });
   const callbacks = new Counter({
     name: 'turnpike_callback_attempts_total',
-    help: 'Tries to deliver a callback, by what became of it: delivered, waiting for the next try, or parked.',
+    help: 'Attempts to deliver a callback, by the state after it: delivered, waiting for the next attempt, or parked.',
     labelNames: ['state'],
     registers,
   });
@@ -83,7 +83,7 @@ export function createMetrics(): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 86400],
     registers,
   });
-  // Looking a label up costs more than counting; actions and outcomes are few.
+  // Looking up labels costs more than counting; there are few actions and outcomes.
   const known = new Map<string, { requests: Counter.Internal; seconds: Histogram.Internal<'action'> }>();
   return {
     registry,

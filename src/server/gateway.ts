@@ -90,7 +90,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     notifications: createNotificationStore(database),
     accounts: createAccountStore(database),
     installation: createInstallationStore(database, probe),
-    remembered: createAccountCache(() => changes?.live === true),
+    accountCache: createAccountCache(() => changes?.live === true),
   };
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);

@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(await attemptsOf(session, merchant)).toEqual(attempts);
     expect(await storedCards(merchant)).toBe(10);
     expect(await refusals('session')).toBe(before + 1);
-    const line = shop.logs.map((text) => JSON.parse(text)).findLast(({ msg }) => msg === 'card try refused');
+    const line = shop.logs.map((text) => JSON.parse(text)).findLast(({ msg }) => msg === 'card attempt refused');
     expect(line).toMatchObject({ level: 'warn', mid: merchant.mid, payment_id: attempts[0], limit: 'session' });
   });
 

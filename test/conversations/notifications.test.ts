@@ -466,7 +466,7 @@ describe('a payment that does not exist yet', () => {
     for (const { reference, event } of all) {
       expect(items).toContainEqual(expect.objectContaining({ event_id: event, reference, state: 'unmatched' }));
     }
-    const warnings = shop.logs.filter((line) => line.includes('news of a payment that nobody knows'));
+    const warnings = shop.logs.filter((line) => line.includes('notification for an unknown payment'));
     for (const { event } of all) expect(warnings.filter((line) => line.includes(`"${event}"`))).toHaveLength(1);
   });
 });

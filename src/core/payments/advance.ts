@@ -1,4 +1,4 @@
-/** The single writer of state: what an event does to a payment, written with its history in one guarded statement. */
+/** The single writer of state: applies an event to a payment, with its history and callback, in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
 import type { Attention } from '../../rules/attention.ts';
@@ -12,26 +12,26 @@ import type { Gateway } from '../context.ts';
 import { eraseAfterOutcome } from '../vault.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
-/** Something that happened to a payment. */
+/** An event with the data that it writes to the payment. */
 export interface EventInput {
   event: PaymentEvent;
   actor: Actor;
-  /** The provider call that brought it. */
+  /** The provider call that reported the event. */
   call?: CallRecord;
   declineReason?: string;
-  /** What the card's bank said of the payer; the merchant is told with it. */
+  /** The result of the 3DS authentication; the callback includes it. */
   authentication?: Authentication | undefined;
   providerReference?: string | undefined;
   /** What the payer has to do now. */
   nextStep?: NextStep | undefined;
   attention?: Attention;
-  /** When the work loop has to look at the payment again, if it has to. */
+  /** When the work loop processes the payment again; never if omitted. */
   dueAt?: number | undefined;
-  /** It means something only to a payment that is like this; to one that has gone on meanwhile it is no news. */
+  /** The event is dropped if this is false for the payment as it is when the event is written. */
   onlyIf?: ((payment: WholePayment) => boolean) | undefined;
 }
 
-/** What each event writes besides the state; the amounts follow from the event alone. */
+/** What each event writes besides the state; the amounts depend on the event only. */
 const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
   authorised: (payment) => ({ authorised: payment.amount, ...withRecurringToken(payment) }),
   settled: (payment) => ({ authorised: payment.amount, captured: payment.amount, ...withRecurringToken(payment) }),
@@ -45,60 +45,58 @@ const withRecurringToken = (payment: Payment): Changes =>
     ? { recurringToken: newSecret() }
     : {};
 
-/**
- * What an operator has to know outlives other events: a reported settlement until the provider was asked about it, and a
- * chargeback until it is applied.
- */
+/** Two marks survive other events: a conflict until the provider is queried, and a chargeback until it is applied. */
 function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Attention | null {
   if (attention === 'conflict' && busy !== null && event !== 'settled') return attention;
   return attention === 'unexpected_chargeback' && event !== 'chargedBack' ? attention : null;
 }
 
 /** Everything that an event changes in a payment besides its state. */
-function changes(payment: Payment, record: EventInput): Changes {
+function changes(payment: Payment, input: EventInput): Changes {
   return {
     inDoubt: false,
     queryCount: 0,
-    dueAt: record.dueAt ?? null,
-    declineReason: record.declineReason ?? payment.declineReason,
-    providerReference: record.providerReference ?? payment.providerReference,
-    nextStep: record.nextStep ?? null,
-    attention: record.attention ?? keptAttention(payment, record.event),
-    ...EFFECTS[record.event]?.(payment),
+    dueAt: input.dueAt ?? null,
+    declineReason: input.declineReason ?? payment.declineReason,
+    providerReference: input.providerReference ?? payment.providerReference,
+    nextStep: input.nextStep ?? null,
+    attention: input.attention ?? keptAttention(payment, input.event),
+    ...EFFECTS[input.event]?.(payment),
   };
 }
 
-const GIVEN_UP: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'];
+const ENDED_UNPAID: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'];
 
-/** News of money that moved, or was reserved for the first time, although the payment had been given up. */
+/** Whether money moved, or was reserved for the first time, after the payment had ended without success. */
 export const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
-  GIVEN_UP.includes(state) &&
+  ENDED_UNPAID.includes(state) &&
   (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
 
-/** Each lost try means that another event was written, so this many have to arrive together before one is given up. */
-const ATTEMPTS_MOST = 100;
+/** An attempt fails only if another write succeeded, so this many concurrent writes are needed to exhaust them. */
+const MAX_WRITE_ATTEMPTS = 100;
 
 /**
- * Writes a move that is composed from the payment as it is; when that has changed meanwhile, it is composed anew.
- * Whoever composes may refuse by throwing, or find that there is nothing to write: then nothing was written.
+ * Optimistic locking: writes a transition composed from the payment as last read; if the payment has changed since, it
+ * is read and the transition composed again. `compose` may throw a refusal, or return undefined if there is nothing to
+ * write; in both cases nothing is written.
  */
-export async function write<Written extends Transition | undefined>(
+export async function writeWithRetry<Written extends Transition | undefined>(
   gateway: Gateway,
   payment: WholePayment,
   compose: (current: WholePayment, now: number) => Written | Promise<Written>,
   authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
-  for (let tries = 0; tries < ATTEMPTS_MOST; tries++) {
+  for (let attempts = 0; attempts < MAX_WRITE_ATTEMPTS; attempts++) {
     const transition = await compose(current, gateway.clock.now(current.mid));
     if (!transition) return transition;
     if (await writeTransition(gateway, transition, authentication)) return transition;
     current = (await gateway.payments.find(current)) ?? current;
   }
-  throw new Error(`The payment ${payment.paymentId} changed too often to be moved.`);
+  throw new Error(`The payment ${payment.paymentId} changed too often for its transition to be written.`);
 }
 
-/** Writes a move together with what the merchant is told of it; false when the payment is no longer as it was. */
+/** Writes a transition together with its callback; returns false if the payment has changed since it was read. */
 export async function writeTransition(
   gateway: Gateway,
   transition: Transition,
@@ -113,7 +111,7 @@ export async function writeTransition(
   return true;
 }
 
-/** The payment with one more row in its history. */
+/** The payment with one more history entry. */
 export const withHistory = (payment: WholePayment, at: number): WholePayment => ({
   ...payment,
   historyLength: payment.historyLength + 1,
@@ -121,58 +119,58 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
 });
 
 /**
- * Moves a payment by the table of states and returns it as it is afterwards. An event that the table does not
- * allow is noted in the history and changes nothing; one that lost a race is judged again by what it finds.
+ * Applies an event by the table of states and returns the payment as it is afterwards. An event that the table does not
+ * allow is recorded in the history and leaves the state. After a concurrent write the event is applied to the new state.
  */
-export async function advance(gateway: Gateway, payment: WholePayment, record: EventInput): Promise<WholePayment> {
+export async function advance(gateway: Gateway, payment: WholePayment, input: EventInput): Promise<WholePayment> {
   let current = payment;
-  const transition = await write(
+  const transition = await writeWithRetry(
     gateway,
     payment,
     (found, now) => {
       current = found;
-      return decide(gateway, found, record, now);
+      return composeCurrent(gateway, found, input, now);
     },
-    record.authentication,
+    input.authentication,
   );
   if (!transition) return current;
-  if (isLateSuccess(transition.before, record.event)) {
-    const fields = { payment_id: current.paymentId, event: record.event };
-    gateway.log.warn(fields, 'late success: money moved after the end');
+  if (isLateSuccess(transition.before, input.event)) {
+    const fields = { payment_id: current.paymentId, event: input.event };
+    gateway.log.warn(fields, 'late success: money moved after the payment had ended');
   }
   return transition.after;
 }
 
-/** What an event does to the payment as it is now; nothing when it does not apply to it any more. */
-function decide(
+/** Composes the transition of an event from the payment as it is now; undefined if the event no longer applies. */
+function composeCurrent(
   gateway: Gateway,
   found: WholePayment,
-  record: EventInput,
+  input: EventInput,
   now: number,
 ): Transition | undefined | Promise<Transition> {
-  const { event, onlyIf } = record;
+  const { event, onlyIf } = input;
   if (onlyIf?.(found) === false) return undefined;
-  // Time ends nothing that an operation is under way for: its outcome decides first.
+  // A deadline does not end a payment while an operation is in flight: the outcome of the operation comes first.
   if (event === 'abandoned' && found.busy !== null) return undefined;
   if (event === 'settled' && found.busy !== null && isOpen(found.state))
-    return settledWhileBusy(gateway, found, record, now);
-  // A provider that reports a void as a decline tells what the operation under way will tell, too.
-  if (event === 'declined' && isVoiding(found)) return recorded(found, record, now);
-  return compose(found, record, now);
+    return settledWhileBusy(gateway, found, input, now);
+  // Some providers report a void as a decline; the outcome of the void in flight changes the state.
+  if (event === 'declined' && isVoiding(found)) return composeNoted(found, input, now);
+  return composeTransition(found, input, now);
 }
 
-/** What an event does to a payment: a transition of the table of states, or a note that it came and changed nothing. */
-function compose(before: WholePayment, record: EventInput, now: number): Transition {
-  const { actor, call, event } = record;
+/** A transition of the table of states, or a history entry without one if the table does not allow the event. */
+function composeTransition(before: WholePayment, input: EventInput, now: number): Transition {
+  const { actor, call, event } = input;
   const to = nextState(before.state, event);
-  if (to === undefined) return recorded(before, record, now, attentionFor(before, event));
+  if (to === undefined) return composeNoted(before, input, now, attentionFor(before, event));
   const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
-  const after = withDeadline({ ...withHistory(before, at), ...changes(before, record), state: to });
+  const after = withDeadline({ ...withHistory(before, at), ...changes(before, input), state: to });
   return { before, after, event, actor, call };
 }
 
-/** The event came, and the state stays as it is. */
-const recorded = (
+/** A history entry for an event that leaves the state. */
+const composeNoted = (
   before: WholePayment,
   { event, actor, call }: EventInput,
   now: number,
@@ -188,43 +186,43 @@ const recorded = (
 const VOIDING: readonly Payment['busy'][] = ['void', 'reversal', 'expiry'];
 const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDING.includes(busy);
 
-/** Whether an event that the table does not allow means that money may be elsewhere than our state says. */
+/** Marks a payment for the operator if an event that the table does not allow means that money has moved. */
 function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
   if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
   if (event === 'chargedBack' && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
   return {};
 }
 
-/** The provider reports a settlement while an operation is under way. */
+/** The provider reports a settlement while an operation is in flight. */
 async function settledWhileBusy(
   gateway: Gateway,
   before: WholePayment,
-  record: EventInput,
+  input: EventInput,
   now: number,
 ): Promise<Transition> {
   if (before.busy === 'capture') {
-    // It is the capture under way that settled it, so what it takes is what was captured.
-    const composed = compose(before, record, now);
-    const captured = await amountUnderWay(gateway, before);
+    // The capture in flight settled the payment, so the captured amount is that of the capture.
+    const composed = composeTransition(before, input, now);
+    const captured = await captureInFlight(gateway, before);
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }
-  // A void decides first. When it has its outcome, the provider is asked which of the two happened.
-  return recorded(before, record, now, { attention: 'conflict' });
+  // The outcome of the void comes first; then the provider is queried to resolve the conflict.
+  return composeNoted(before, input, now, { attention: 'conflict' });
 }
 
-/** What the capture takes that is under way. */
-async function amountUnderWay(gateway: Gateway, payment: Payment): Promise<bigint | undefined> {
+/** The amount of the capture that is in flight. */
+async function captureInFlight(gateway: Gateway, payment: Payment): Promise<bigint | undefined> {
   const operations = await gateway.operations.of(payment);
   return operations.find(({ verb, state }) => verb === 'capture' && state === 'sent')?.amount;
 }
 
-/** Ends a payment whose payer did not finish in time; its provider is still asked, in case money moves late. */
+/** Ends a payment whose payer did not finish in time. Its provider is still queried later, to detect a late success. */
 export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   advance(gateway, payment, {
     event: 'abandoned',
     actor: 'clock',
     declineReason: REASONS.outOfTime,
-    // It may have gone on meanwhile, in time.
+    // The payer may have finished in time meanwhile.
     onlyIf: (found) => found === payment || !isOpen(found.state) || isOutOfTime(gateway, found),
     dueAt: wasSubmitted(payment) ? gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0] : undefined,
   });

@@ -1,4 +1,4 @@
-/** The payer's bank is asked who is paying, before a card is submitted. */
+/** Authenticates the payer of a card by 3-D Secure before the card is submitted. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -11,7 +11,7 @@ import { advance } from './advance.ts';
 import { linkOf } from './links.ts';
 import { submit } from './provider.ts';
 
-/** What is known of the payer's browser. */
+/** The browser data that an authentication request contains. */
 export interface Browser {
   ip: string;
   language: string;
@@ -19,7 +19,7 @@ export interface Browser {
   accept: string;
 }
 
-/** With these the card is submitted; with all others it is declined. */
+/** The values of `transStatus` with which the card is submitted; any other one is a decline. */
 const PROCEED: readonly string[] = ['Y', 'A', 'I', 'U'];
 
 export const authenticationCall = (outcome: string, tookMs: number): CallRecord => ({
@@ -29,7 +29,7 @@ export const authenticationCall = (outcome: string, tookMs: number): CallRecord 
   tookMs,
 });
 
-/** Authenticates the payer of a card and submits it, or sends the payer to the bank first. */
+/** Authenticates the payer, then submits the card, declines the payment, or starts a challenge. */
 export async function payByCard(
   gateway: Gateway,
   payment: WholePayment,
@@ -39,7 +39,7 @@ export async function payByCard(
 ): Promise<WholePayment> {
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
-  const answer = await ask(gateway, payment, account, card, browser);
+  const answer = await authenticate(gateway, payment, account, card, browser);
   if (answer === undefined || answer.kind === 'notEnrolled') return submit(gateway, payment, account, { card });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
@@ -59,11 +59,16 @@ export async function payByCard(
     });
   }
   if (PROCEED.includes(authentication.transStatus)) return submit(gateway, payment, account, { card, authentication });
-  return decline(gateway, payment, authentication, authenticationCall(authentication.transStatus, took()));
+  return declineUnauthenticated(
+    gateway,
+    payment,
+    authentication,
+    authenticationCall(authentication.transStatus, took()),
+  );
 }
 
-/** A directory that does not answer authenticates nobody; the payment goes on without a shift of liability. */
-async function ask(gateway: Gateway, payment: WholePayment, account: Account, card: Card, browser: Browser) {
+/** Undefined if the directory does not answer: the card is then submitted without a liability shift. */
+async function authenticate(gateway: Gateway, payment: WholePayment, account: Account, card: Card, browser: Browser) {
   const currency = CURRENCIES[payment.currency];
   if (!gateway.threeDs || !currency) return undefined;
   try {
@@ -87,17 +92,17 @@ async function ask(gateway: Gateway, payment: WholePayment, account: Account, ca
   }
 }
 
-export const decline = (
+export const declineUnauthenticated = (
   gateway: Gateway,
   payment: WholePayment,
   authentication: Authentication,
-  record: CallRecord,
+  call: CallRecord,
   onlyIf?: (payment: WholePayment) => boolean,
 ): Promise<WholePayment> =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',
-    call: record,
+    call,
     authentication,
     onlyIf,
     declineReason: authentication.transStatus === 'R' ? REASONS.bankRejected : REASONS.notConfirmed,

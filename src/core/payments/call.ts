@@ -1,4 +1,4 @@
-/** One call to a provider: within the limits of its connector, until its deadline, recorded for the history. */
+/** One call to a provider: bounded by the limits of its connector and by a deadline, and recorded for the history. */
 import { type Connector, type MaybePromise, NotSent } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { createLimiter, NotBegun } from '../../lib/limiter.ts';
@@ -12,23 +12,23 @@ function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLi
   const concurrency = connectors[name]?.capabilities.concurrency;
   if (known || concurrency === undefined) return known;
   const limits = {
-    moves: createLimiter(concurrency, LIMITS.providerWaiting),
+    submissions: createLimiter(concurrency, LIMITS.providerWaiting),
     queries: createLimiter(LIMITS.queryConcurrency, LIMITS.providerWaiting),
   };
   providerLimits.set(name, limits);
   return limits;
 }
 
-/** Refuses a new payment while too many wait for the same provider; nothing has been written for it yet. */
+/** Refuses a new payment, before anything is written for it, while too many calls wait for its provider. */
 export function refuseWhileFull(gateway: Gateway, connector: string): void {
-  if (limitsOf(gateway, connector)?.moves.isFull)
+  if (limitsOf(gateway, connector)?.submissions.isFull)
     throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
 }
 
 /**
- * How long a call that moves money may take. Its row is due when the work loop may ask about it; some time before that
- * this process stops sending, so that the two never overlap, however long the call waited for its turn. A jump of the
- * sandbox clock takes nothing of that time.
+ * The fence of a submission or operation. The work loop may query the row once it is due; this process stops sending
+ * some time before, so that a query never overtakes the call, however long that waited in the limiter. A jump of the
+ * sandbox clock does not shorten the deadline.
  */
 export function sendDeadline({ clock }: Gateway, { mid, dueAt }: Pick<Payment, 'mid' | 'dueAt'>): Deadline {
   const leftMs = (dueAt ?? 0) - LIMITS.submissionMarginMs - clock.now(mid);
@@ -38,15 +38,15 @@ export function sendDeadline({ clock }: Gateway, { mid, dueAt }: Pick<Payment, '
 
 export type Reply<Result> =
   | { kind: 'answered'; result: Result; record: (outcome: string) => CallRecord }
-  /** What the provider did is not known: that is never a decline. */
+  /** The outcome is unknown; this is never a decline. */
   | { kind: 'unanswered'; call: CallRecord }
-  /** Nothing has left this process: the provider cannot have received it. */
+  /** The call was not sent: the provider cannot have received it. */
   | { kind: 'notSent'; call: CallRecord };
 
 export interface ProviderCall<Result> {
   payment: Payment;
   verb: CallRecord['verb'];
-  /** Whether it only asks. */
+  /** Queries have a limit of their own. */
   isQuery: boolean;
   deadline: Deadline;
   perform: (connector: Connector, deadline: Deadline) => MaybePromise<Result>;
@@ -68,7 +68,7 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
     return { kind: 'answered', result, record };
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
-    // A full queue says nothing about the provider.
+    // A call that the limiter or the deadline rejected says nothing about the health of the provider.
     if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector);
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
@@ -83,14 +83,14 @@ function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePro
   const { payment, isQuery, deadline } = call;
   const connector = gateway.connectors[payment.connector];
   if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
-  if (!deadline.mayBegin) throw new NotBegun('The call would begin too late.');
+  if (!deadline.mayBegin) throw new NotBegun('The deadline for starting the call has passed.');
   const limits = limitsOf(gateway, payment.connector);
   if (!limits) return answerInTime(call.perform(connector, deadline), deadline);
-  const limiter = isQuery ? limits.queries : limits.moves;
+  const limiter = isQuery ? limits.queries : limits.submissions;
   return limiter.run(async () => answerInTime(call.perform(connector, deadline), deadline), deadline);
 }
 
-/** A connector that ignores its deadline is not waited for. */
+/** Rejects at the deadline, even if the connector ignores it. */
 function answerInTime<Result>(answer: MaybePromise<Result>, deadline: Deadline): MaybePromise<Result> {
   if (!(answer instanceof Promise)) return answer;
   const { signal } = deadline;

@@ -1,4 +1,4 @@
-/** What comes of a challenge: its result is applied once, by the process that keeps the code of the card. */
+/** Applies the result of a 3DS challenge, once, in the process that holds the security code of the card. */
 import type { AuthenticationResult } from '../../connectors/three-ds.ts';
 import { isUuid } from '../../lib/id.ts';
 import { boundTo } from '../../lib/seal.ts';
@@ -7,7 +7,7 @@ import type { NextStep, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
-import { authenticationCall, decline } from './authenticate.ts';
+import { authenticationCall, declineUnauthenticated } from './authenticate.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { waitForPayment } from './find.ts';
 import { endOutOfTime, submit } from './provider.ts';
@@ -18,7 +18,7 @@ type Challenge = Extract<NextStep, { kind: 'challenge' }>;
 const challengeOf = ({ state, nextStep }: WholePayment): Challenge | undefined =>
   state === '3DS' && nextStep?.kind === 'challenge' ? nextStep : undefined;
 
-/** Applies the result of a challenge; whichever copy comes first counts, and once. False when it is none of ours. */
+/** Applies the first copy of a result and ignores further ones. Returns false if the result matches no challenge. */
 export async function applyChallengeResult(gateway: Gateway, result: AuthenticationResult): Promise<boolean> {
   const { transId } = result;
   const payment = isUuid(transId) ? await gateway.payments.findAnywhere(transId) : undefined;
@@ -30,42 +30,42 @@ export async function applyChallengeResult(gateway: Gateway, result: Authenticat
   if (isOutOfTime(gateway, payment)) {
     gateway.securityCodes.take(payment.paymentId);
     await endOutOfTime(gateway, payment, account);
-  } else if (!(await forwardToHolder(gateway, payment, challenge, result)))
-    await progress(gateway, payment, account, result);
+  } else if (!(await forwardToHolder(gateway, payment, challenge, result))) {
+    await submitOrDecline(gateway, payment, account, result);
+  }
   return true;
 }
 
-/** After a challenge only a payer who passed it goes on. */
 const PASSED: readonly string[] = ['Y', 'A'];
 
-async function progress(
+async function submitOrDecline(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   { authentication }: AuthenticationResult,
 ): Promise<void> {
-  const record = authenticationCall(authentication.transStatus, 0);
+  const call = authenticationCall(authentication.transStatus, 0);
   if (!PASSED.includes(authentication.transStatus)) {
-    // Another result may have come first, and the card be on its way.
-    const isAtBank = (found: WholePayment): boolean => challengeOf(found) !== undefined;
-    const declined = await decline(gateway, payment, authentication, record, isAtBank);
+    // Another result may have been applied first, and the card may be submitted already.
+    const isInChallenge = (found: WholePayment): boolean => challengeOf(found) !== undefined;
+    const declined = await declineUnauthenticated(gateway, payment, authentication, call, isInChallenge);
     if (declined.state === 'DECLINED') gateway.securityCodes.take(payment.paymentId);
     return;
   }
-  // Once the payment has its outcome, its card may be erased, and there is nothing to go on with.
+  // The card may be erased: then the payment has its outcome already.
   const card = payment.details.card && (await openCard(gateway, payment.mid, payment.details.card.id));
-  const authenticated = card && (await recordAuthentication(gateway, payment, record, authentication));
+  const authenticated = card && (await recordAuthentication(gateway, payment, call, authentication));
   if (!authenticated) return;
   const cvv = gateway.securityCodes.take(payment.paymentId);
   await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
 }
 
-const sealedFor = (holder: string): string => boundTo('3ds', 'result', holder);
+const boundToHolder = (holder: string): string => boundTo('3ds', 'result', holder);
 
 /**
- * Leaves a result to the process that keeps the code of the card; true when it has gone on. Nothing is written for that:
- * whoever notes the result first goes on, so a process that has died, or hears of it too late, costs the code and
- * nothing else.
+ * Forwards a result to the process that holds the security code; returns whether that process applied it. Nothing is
+ * written for this: only the first process that records the result continues. If the holder has died or is too late, the
+ * payment continues here without the security code.
  */
 async function forwardToHolder(
   gateway: Gateway,
@@ -74,13 +74,13 @@ async function forwardToHolder(
   result: AuthenticationResult,
 ): Promise<boolean> {
   if (holder === undefined || holder === gateway.securityCodes.holder) return false;
-  const sealed = gateway.seal.seal(JSON.stringify(result), sealedFor(holder)).toString('base64');
+  const sealed = gateway.seal.seal(JSON.stringify(result), boundToHolder(holder)).toString('base64');
   try {
     await gateway.installation.announceResult(holder, sealed);
   } catch (error) {
     gateway.log.warn(
       { err: error, payment_id: payment.paymentId },
-      'the result of a challenge could not be handed over',
+      'challenge result could not be forwarded to another process',
     );
     return false;
   }
@@ -88,15 +88,13 @@ async function forwardToHolder(
   return found !== undefined && !challengeOf(found);
 }
 
-/** Another process has heard a result; if the code is here, this one goes on with it. */
+/** Another process forwarded a result; applies it if this process holds the security code. */
 export async function receiveForwardedResult(gateway: Gateway, holder = '', sealed = ''): Promise<void> {
   if (holder !== gateway.securityCodes.holder) return;
   try {
-    await applyChallengeResult(
-      gateway,
-      JSON.parse(gateway.seal.open(Buffer.from(sealed, 'base64'), sealedFor(holder))),
-    );
+    const result = gateway.seal.open(Buffer.from(sealed, 'base64'), boundToHolder(holder));
+    await applyChallengeResult(gateway, JSON.parse(result));
   } catch (error) {
-    gateway.log.error({ err: error }, 'the result of a challenge could not be taken over');
+    gateway.log.error({ err: error }, 'forwarded challenge result could not be applied');
   }
 }

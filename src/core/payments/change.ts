@@ -1,4 +1,4 @@
-/** Captures, voids and refunds: who may do what to which payment, and which refusal wins. */
+/** Captures, voids and refunds: checks whether the payment allows them; the order of the checks is their precedence. */
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -9,7 +9,7 @@ import type { Account, Gateway } from '../context.ts';
 import { type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 
-/** An amount as somebody wrote it, in the minor units of the payment; empty means all there is. */
+/** Reads the amount of a request in minor units; an empty one means everything. */
 export function readAmount(text: string, payment: Payment, everything: bigint): bigint {
   if (text === '') return everything;
   const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2);
@@ -18,7 +18,7 @@ export function readAmount(text: string, payment: Payment, everything: bigint): 
   throw invalidField('amount', sentence);
 }
 
-/** Takes what was reserved, or a part of it; once. */
+/** Captures an authorised amount, or a part of it, once. */
 export async function capture(
   gateway: Gateway,
   payment: WholePayment,
@@ -26,7 +26,7 @@ export async function capture(
   actor: Actor,
   operationId = '',
 ): Promise<OperationResult> {
-  // A malformed amount is refused before a repeat is looked for.
+  // A malformed amount is refused before the operation_id is looked up.
   readAmount(amountText, payment, 0n);
   const plan = (current: Payment): OperationPlan => {
     const amount = readAmount(amountText, current, current.authorised);
@@ -44,7 +44,7 @@ export async function capture(
   );
 }
 
-/** Whether the provider has the payment and no other operation holds it. */
+/** Whether the payment is pending and no other operation blocks it. */
 const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDING' && busy === null && !inDoubt;
 
 /** Cancels a payment before money moved. */
@@ -61,29 +61,29 @@ export function voidPayment(
   return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'void', payment.paymentId));
 }
 
-/** Pays back all or a part; of an amount that is only reserved, the whole reservation is given back. */
+/** Refunds a settled payment, fully or partly; a payment that is only authorised is reversed in full. */
 export async function refund(
   gateway: Gateway,
   account: Account,
   payment: WholePayment,
   amountText: string,
   actor: Actor,
-  /** Checkout has a void of its own for amounts that are only reserved. */
+  /** Checkout has a separate void for payments that are only authorised. */
   kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
   operationId = '',
 ): Promise<OperationResult> {
-  // A malformed amount is refused before a repeat is looked for.
+  // A malformed amount is refused before the operation_id is looked up.
   readAmount(amountText, payment, 0n);
   const planRefund = refundPlan(gateway, account, amountText, 'refund');
   const plan = (current: Payment): OperationPlan => {
-    const isReserved = current.authorised > 0n && isFree(current);
-    if (isReserved && kind === 'refundOrReversal') return reversal(current, amountText);
+    const isAuthorised = current.authorised > 0n && isFree(current);
+    if (isAuthorised && kind === 'refundOrReversal') return reversal(current, amountText);
     return planRefund(current);
   };
   return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'refund', payment.paymentId, amountText));
 }
 
-/** What may be paid back of a payment; a credit is a refund that names the card. */
+/** Checks a refund or a credit, which is a refund that names the card by its token. */
 export const refundPlan =
   (gateway: Gateway, { settings }: Account, amountText: string, verb: 'refund' | 'credit') =>
   (current: Payment): OperationPlan => {
@@ -101,7 +101,7 @@ export const refundPlan =
 function reversal(current: Payment, amountText: string): OperationPlan {
   const amount = readAmount(amountText, current, current.authorised);
   if (amount > current.authorised) throw new Refusal('refundTooMuch');
-  // A reservation is given back whole.
+  // An authorisation cannot be reversed partly.
   if (amount < current.authorised) throw new Refusal('actionNotSupported');
   return { verb: 'reversal', amount };
 }

@@ -1,4 +1,4 @@
-/** How a payer may pay on our page: which brands are offered, what each still needs, and what the choice leads to. */
+/** The payer's choice on the payment page: which methods are offered, which fields each needs, and the submission. */
 import { positionsIn } from '../../lib/form.ts';
 import { newId } from '../../lib/id.ts';
 import type { Secret } from '../../lib/secret.ts';
@@ -31,12 +31,12 @@ import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secre
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** For each brand the fields of a payment under the names of a sale: what the merchant sent, and what the payer adds. */
+/** Reads the fields of a payment, for each brand, under their names in a sale; the payer's input comes first. */
 export function fieldContextsOf(
   gateway: Pick<Gateway, 'environment' | 'seal'>,
   { details, orderId, amountText, currency }: WholePayment,
   { settings }: Account,
-): (label: string, answers?: ReadonlyMap<string, string>) => FieldContext {
+): (label: string, payerInput?: ReadonlyMap<string, string>) => FieldContext {
   const order: Record<string, string> = {
     order_id: orderId,
     order_amount: amountText,
@@ -46,20 +46,20 @@ export function fieldContextsOf(
   };
   const secrets = secretsOfSession(gateway, details.session);
   const setting = settingsReader(settings);
-  return (label, answers = NONE) => {
+  return (label, payerInput = NONE) => {
     const sent: Record<string, unknown> = {
       ...details.session?.parameters[label],
       ...secrets[label],
       ...details.parameters,
     };
-    const sentAs = (name: string): string => {
+    const sentValue = (name: string): string => {
       if (Object.hasOwn(order, name)) return order[name] as string;
       if (name.startsWith('payer_')) return details.payer[name.slice('payer_'.length)] ?? '';
       const value = sent[nameInside(name)];
       return typeof value === 'string' ? value : '';
     };
     return {
-      value: (name) => answers.get(name) || sentAs(name),
+      value: (name) => payerInput.get(name) || sentValue(name),
       positions: (name) => positionsIn(Object.keys(sent), nameInside(name)),
       setting,
       allowsHttp: gateway.environment === 'sandbox',
@@ -67,7 +67,7 @@ export function fieldContextsOf(
   };
 }
 
-/** What the payer has to fill in for a brand. */
+/** The fields that the payer has to fill in for a brand. */
 export function missingFields(brand: Brand, context: FieldContext): Field[] {
   const required = brand.fields.filter(
     (field) => field.need === 'must' && !field.isSetting && isNeeded(field, context) && isAbsent(field, context),
@@ -75,50 +75,50 @@ export function missingFields(brand: Brand, context: FieldContext): Field[] {
   return [...required, ...fieldsToAsk(brand, context)];
 }
 
-/** A way to pay that is offered to a payer. */
+/** A payment method that is offered to the payer. */
 export interface Method {
   label: string;
-  /** What the account calls it. */
+  /** The account's alias of the brand, or the brand itself. */
   title: string;
   fields: readonly Field[];
 }
 
-/** The ways to pay that the account allows for this payment, cards first. */
+/** The payment methods that the account and the session allow for this payment, cards first. */
 export function methodsFor(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands } = account.settings;
-  const wanted = payment.details.session?.methods ?? [];
-  const isListed = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
-  const hasCards = isListed(brands) && isListed(wanted) && Object.hasOwn(gateway.connectors, 'upstream');
+  const sessionMethods = payment.details.session?.methods ?? [];
+  const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
+  const hasCards = allowsCards(brands) && allowsCards(sessionMethods) && Object.hasOwn(gateway.connectors, 'upstream');
   const card: Method = { label: CARD, title: 'Card', fields: [] };
-  return [...(hasCards ? [card] : []), ...otherMethods(gateway, payment, account)];
+  return [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
 }
 
-/** What is to be repeated without its payer has to be paid in a way that can be. */
+/** Whether the payment needs a brand that supports merchant-initiated repetitions. */
 const mustRecur = ({ isRecurringInit, scheduleId }: WholePayment): boolean => isRecurringInit || scheduleId !== null;
 
-const isElsewhere = ({ country }: Brand, { details: { payer } }: WholePayment): boolean =>
+const isOtherCountry = ({ country }: Brand, { details: { payer } }: WholePayment): boolean =>
   country !== undefined && Boolean(payer.country) && payer.country !== country;
 
-/** The brands that fit, with what each still needs. */
-function otherMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+/** The brands that are offered, each with the fields that it still needs. */
+function brandMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
-  const wanted = payment.details.session?.methods ?? [];
+  const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
     const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
     const isAllowed = brands.length === 0 || brands.includes(label);
-    const isWanted = wanted.length === 0 || wanted.includes(label) || wanted.includes(title);
-    const isHere = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
-    if (!isAllowed || !isWanted || !isHere || isElsewhere(brand, payment)) return [];
+    const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
+    const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
+    if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return [];
     if (mustRecur(payment) && !brand.recurs) return [];
     const context = contextFor(label);
     const fields = missingFields(brand, context);
-    return isPossible(brand, fields, context) ? [{ label, title, fields }] : [];
+    return isOfferable(brand, fields, context) ? [{ label, title, fields }] : [];
   });
 }
 
-/** Whether the rest of the order fits the brand, and the payer can be asked for everything that is missing. */
-function isPossible(brand: Brand, missing: readonly Field[], context: FieldContext): boolean {
+/** Whether the payer can fill in all missing fields, and the other fields are valid for the brand. */
+function isOfferable(brand: Brand, missing: readonly Field[], context: FieldContext): boolean {
   if (missing.some((field) => field.items || field.name.startsWith('order_'))) return false;
   const problems: Problem[] = [];
   checkFields(
@@ -129,20 +129,20 @@ function isPossible(brand: Brand, missing: readonly Field[], context: FieldConte
   return problems.length === 0;
 }
 
-/** Takes the payer's choice and what was filled in for it, and submits the payment; or says what is wrong. */
+/** Stores the payer's choice and input and submits the payment; returns problems if the input is not valid. */
 export async function choose(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   method: Method,
-  answers: ReadonlyMap<string, string>,
+  input: ReadonlyMap<string, string>,
 ): Promise<{ problems: Problem[] } | { payment: WholePayment }> {
   const brand = brandOf(method.label) as Brand;
-  const given = new Map(method.fields.map(({ name }) => [name, answers.get(name)?.trim() ?? '']));
-  const problems: Problem[] = [...given]
+  const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
+  const problems: Problem[] = [...values]
     .filter(([name, value]) => value.includes('\0') || cardNumberAt(name, value))
     .map(([field]) => ({ field, sentence: SENTENCES.invalid }));
-  const context = fieldContextsOf(gateway, payment, account)(method.label, given);
+  const context = fieldContextsOf(gateway, payment, account)(method.label, values);
   checkFields(
     method.fields.map((field) => ({ ...field, need: 'must' })),
     context,
@@ -155,46 +155,46 @@ export async function choose(
     brand: method.label,
     connector: brand.connector,
   });
-  // Whoever pressed the button twice gets what the first press came to.
+  // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
 }
 
-/** A card of an earlier payment that the session offers, and the code on its back, which is asked for every time. */
+/** A saved card that the session offers, and its security code, which the payer enters every time. */
 export interface SavedCardChoice {
   savedCardId: string;
   cvv: Secret;
 }
 
-/** Takes the payer's card: a new one goes into the vault, its bank is asked, and the payment is submitted. */
+/** Takes the payer's card: stores a new one in the vault, authenticates the payer and submits the payment. */
 export async function chooseCard(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  given: Card | SavedCardChoice,
+  choice: Card | SavedCardChoice,
   browser: Browser,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: WholePayment }> {
-  const meant = 'savedCardId' in given ? await savedCardOf(gateway, payment, given) : { card: given };
-  if (!meant) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
-  const { card } = meant;
+  const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
+  if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
+  const { card } = chosen;
   const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid)));
   if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
   const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
-  const kept = meant.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
+  const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
   const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector });
   if (!collected) {
-    // Another press was faster, and nobody will ever need this copy.
-    if (!meant.kept) await gateway.cards.remove(attempt.mid, kept.id);
+    // A concurrent request was first, so this copy of the card is not needed.
+    if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);
     return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   }
   return { payment: await payByCard(gateway, collected, account, card, browser) };
 }
 
-/** The card that the payer means, and what a payment keeps of it; nothing when the session does not offer it. */
+/** The chosen card, and what a payment stores of it; undefined if the session does not offer it. */
 async function savedCardOf(
   gateway: Gateway,
   { mid, details }: WholePayment,
@@ -204,7 +204,7 @@ async function savedCardOf(
   return saved && { ...saved, card: { ...saved.card, cvv } };
 }
 
-/** The payment to go on with: after a decline, a new one under the same order. */
+/** The payment to submit: after a decline, a new attempt under the same order. */
 function attemptOf(gateway: Gateway, found: WholePayment): WholePayment | Promise<WholePayment> {
   const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
@@ -212,7 +212,7 @@ function attemptOf(gateway: Gateway, found: WholePayment): WholePayment | Promis
 
 function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, context: FieldContext): PaymentDetails {
   const { parameters, secrets: added } = brandValues(brand, context);
-  // What the merchant sent sealed stays; the payer's page never sees it.
+  // Keeps the merchant's secret fields, which the payment page never displays.
   const secrets = { ...secretsOf(gateway, payment), ...added };
   const methods = offeredMethods(brand, context);
   const { payer, identifier: _identifier, sealed: _sealed, parameters: _parameters, ...rest } = payment.details;
@@ -231,7 +231,7 @@ function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, cont
   };
 }
 
-/** What was filled in for one attempt is not carried over to the next; what the merchant sent is. */
+/** The details without the payer's input: the next attempt starts with the merchant's data only. */
 export const detailsAsSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
   description,
   payer: session?.payer ?? payer,
@@ -239,7 +239,7 @@ export const detailsAsSent = ({ description, payer, session, customData }: Payme
   ...(customData && { customData }),
 });
 
-/** After a decline the payer may try again within the session: a payment of its own, under the same order. */
+/** Opens the next attempt of a session after a decline: a new payment under the same order. */
 async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<WholePayment> {
   const now = gateway.clock.now(declined.mid);
   const attempt: WholePayment = {
@@ -265,7 +265,7 @@ async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<Wh
   const schedule =
     declined.scheduleId === null ? undefined : await gateway.schedules.find(declined.mid, declined.scheduleId);
   if (await reserveOrder(gateway, attempt, { schedule })) return attempt;
-  // Another press was faster; if it was of another session, there is nothing to go on with here.
+  // A concurrent request was first. If it belongs to another session, this session cannot continue.
   const [newest] = await gateway.payments.attempts(declined, 1);
   return newest?.details.session?.id === declined.details.session?.id ? (newest ?? declined) : declined;
 }

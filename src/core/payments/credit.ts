@@ -1,4 +1,4 @@
-/** Pays back to a card that a token names: finds its payment, reserves the order of the credit once, does the rest. */
+/** Credits: refunds to a card that is named by its token. Finds the payment, reserves the order once, starts the refund. */
 import { newId } from '../../lib/id.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -17,57 +17,57 @@ export interface CreditOrder {
   amountText: string;
   currency: string;
   cardToken: string;
-  /** What the merchant calls the operation, if it does. */
+  /** Empty if the merchant sent none. */
   operationId?: string;
-  /** Everything the request said, so that a repeat can be told from another request for the same order. */
+  /** The whole request, to distinguish a repeat from another request for the same order. */
   content: string;
 }
 
-/** Pays back to a card; a repeat of the same request gets the operation that the first one began. */
+/** Refunds to a card; a repeat of the same request gets the operation of the first one. */
 export async function credit(gateway: Gateway, account: Account, order: CreditOrder): Promise<OperationResult> {
   const { mid } = account;
   const { card, isExpired } = await ownCard(gateway, account, order.cardToken);
-  // Two tokens are never of the same card row, so its id stands for the token.
-  const requested = [order.orderId, order.amountText, order.currency, card.cardId];
-  const chosen = idempotencyKeyOf(order.operationId ?? '', 'credit', ...requested);
-  const begun = chosen && (await gateway.operations.find({ mid, operationId: chosen.operationId }));
-  // A repeat gets its operation, whatever has become of the card since.
-  if (begun && begun.content === chosen.content) return resultOfRepeat(gateway, begun, chosen);
+  // Each token has a card row of its own, so the id of the row stands for the token.
+  const fields = [order.orderId, order.amountText, order.currency, card.cardId];
+  const key = idempotencyKeyOf(order.operationId ?? '', 'credit', ...fields);
+  const existing = key && (await gateway.operations.find({ mid, operationId: key.operationId }));
+  // A repeat gets its operation even if the card has expired since.
+  if (existing && existing.content === key.content) return resultOfRepeat(gateway, existing, key);
   if (isExpired) throw new Refusal('expiredCardToken');
   const { payment, isOwnOrder } = await creditedPayment(gateway, card, order.orderId);
   if (payment.currency !== order.currency) {
     const sentence = 'This value should be the currency of the payment.';
     throw invalidField('order_currency', sentence);
   }
-  if (begun) throw duplicateOperation();
+  if (existing) throw duplicateOperation();
   const plan = refundPlan(gateway, account, order.amountText, 'credit');
-  const fingerprint = requestFingerprint(gateway, chosen ? `${chosen.operationId} ${chosen.content}` : order.content);
-  const wanted: CreditRow = {
+  const fingerprint = requestFingerprint(gateway, key ? `${key.operationId} ${key.content}` : order.content);
+  const requested: CreditRow = {
     mid,
     orderId: order.orderId,
     part: isOwnOrder ? '' : fingerprint,
     fingerprint,
-    operationId: chosen?.operationId ?? newId(),
+    operationId: key?.operationId ?? newId(),
     createdAt: gateway.clock.now(mid),
   };
-  // If this process dies between the reservation and its operation, nothing has moved: a repeat goes on with it.
-  const operationId = await reserveOperation(gateway, account, wanted, chosen !== undefined, () => plan(payment));
-  const reservation = { ...wanted, operationId };
-  if (isOwnOrder) await expectNoPayment(gateway, reservation);
-  const id: IdempotencyKey = {
+  // If this process dies between the reservation and the operation, no money has moved: a repeat uses the reservation.
+  const operationId = await reserveOperation(gateway, account, requested, key !== undefined, () => plan(payment));
+  const reservation = { ...requested, operationId };
+  if (isOwnOrder) await refuseOrderOfPayment(gateway, reservation);
+  const reservedKey: IdempotencyKey = {
     operationId,
-    content: chosen?.content ?? null,
+    content: key?.content ?? null,
     orderId: isOwnOrder ? order.orderId : undefined,
   };
-  const operated = await operate(gateway, payment, 'merchant', plan, id).catch(async (error) => {
-    // Another request took the id at the same moment, so this reservation will never have an operation.
+  const result = await operate(gateway, payment, 'merchant', plan, reservedKey).catch(async (error) => {
+    // A concurrent request used the id, so this reservation will never have an operation.
     if (error instanceof Refusal && error.error === 'duplicateOperation') await gateway.credits.withdraw(reservation);
     throw error;
   });
-  const { paymentId, amount } = operated.operation;
-  // Another credit had reserved the order before, was slow to begin, and has begun after all.
+  const { paymentId, amount } = result.operation;
+  // A credit that reserved the order earlier has started its operation in the meantime.
   if (paymentId !== payment.paymentId || amount !== readAmount(order.amountText, payment, 0n)) throw duplicate();
-  return operated;
+  return result;
 }
 
 async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
@@ -78,11 +78,11 @@ async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
 }
 
 /**
- * Refuses a credit whose own order a payment has taken. A sale that begins after the reservation is committed sees it;
- * one that began before has ended after the wait, and is found. When the wait takes too long the reservation stands,
- * since another repeat may rely on it; nothing has moved, and a repeat goes on with it.
+ * Refuses a credit if a payment has its order id. A sale that starts after the reservation is committed sees the
+ * reservation; one that started before has ended after the wait, and is found. If the wait times out, the reservation
+ * stays, since a concurrent repeat may rely on it; no money has moved, and a repeat uses it.
  */
-async function expectNoPayment({ credits, payments }: Gateway, reservation: CreditRow): Promise<void> {
+async function refuseOrderOfPayment({ credits, payments }: Gateway, reservation: CreditRow): Promise<void> {
   if (!(await credits.awaitPaymentWrites(LIMITS.creditReservationMs))) throw new Refusal('unavailable');
   const [taken] = await payments.attempts(reservation, 1);
   if (!taken) return;
@@ -90,7 +90,7 @@ async function expectNoPayment({ credits, payments }: Gateway, reservation: Cred
   throw duplicate();
 }
 
-/** The payment of the order, if it was made with this card; else the one that the token came from. */
+/** The payment that is refunded: that of the order, if it used this card; otherwise the one that the token came from. */
 async function creditedPayment(
   gateway: Gateway,
   { mid, paymentId, fingerprint }: CardRow,
@@ -107,50 +107,50 @@ async function creditedPayment(
   return { payment, isOwnOrder: true };
 }
 
-/** Reserves the order of a credit; returns the id of its operation: a new one, or that of the same request before. */
+/** Reserves the order of a credit; returns the id of its operation: a new one, or that of an earlier, equal request. */
 async function reserveOperation(
   gateway: Gateway,
   account: Account,
-  wanted: CreditRow,
-  isChosen: boolean,
+  requested: CreditRow,
+  hasMerchantsId: boolean,
   check: () => void,
 ): Promise<string> {
   for (;;) {
-    let held = await gateway.credits.find(wanted);
-    if (!held) {
-      // What is refused reserves nothing.
+    let reserved = await gateway.credits.find(requested);
+    if (!reserved) {
+      // A credit that is refused reserves nothing.
       check();
-      held = await gateway.credits.reserve(wanted);
+      reserved = await gateway.credits.reserve(requested);
     }
-    const next = await nextReservation(gateway, account, held, wanted, isChosen);
-    if (next === held) return held.operationId;
+    const next = await nextReservation(gateway, account, reserved, requested, hasMerchantsId);
+    if (next === reserved) return reserved.operationId;
     check();
-    if (await gateway.credits.replace(held, next)) return next.operationId;
+    if (await gateway.credits.replace(reserved, next)) return next.operationId;
   }
 }
 
-/** What takes the place of the reservation that is held: itself, when the request is the one that made it. */
+/** The reservation that replaces the existing one; the existing one itself if the same request made it. */
 async function nextReservation(
   gateway: Gateway,
   account: Account,
-  held: CreditRow,
-  wanted: CreditRow,
-  isChosen: boolean,
+  reserved: CreditRow,
+  requested: CreditRow,
+  hasMerchantsId: boolean,
 ): Promise<CreditRow> {
-  const isSame = held.fingerprint === wanted.fingerprint;
-  if (wanted.createdAt - held.createdAt < LIMITS.duplicateWindowMs) {
+  const isSame = reserved.fingerprint === requested.fingerprint;
+  if (requested.createdAt - reserved.createdAt < LIMITS.duplicateWindowMs) {
     if (!isSame) throw duplicate();
-    return held;
+    return reserved;
   }
-  const begun = await gateway.operations.find(held);
-  if (!begun) {
-    if (isSame) return held;
-    // Nothing came of it. Another request may use it with the same id, so that only one of the two can begin.
-    if (isChosen && wanted.operationId !== held.operationId) throw duplicate();
-    return { ...wanted, operationId: held.operationId };
+  const existing = await gateway.operations.find(reserved);
+  if (!existing) {
+    if (isSame) return reserved;
+    // The reservation was not used. Another request takes it over with the same id, so that only one of them can start.
+    if (hasMerchantsId && requested.operationId !== reserved.operationId) throw duplicate();
+    return { ...requested, operationId: reserved.operationId };
   }
-  const isAnotherPart = isSame && wanted.part !== '';
-  const isRetry = begun.state === 'declined' && account.settings.order_id_reuse !== 'never';
+  const isAnotherPart = isSame && requested.part !== '';
+  const isRetry = existing.state === 'declined' && account.settings.order_id_reuse !== 'never';
   if (!isAnotherPart && !isRetry) throw duplicate();
-  return wanted;
+  return requested;
 }

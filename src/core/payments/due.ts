@@ -1,4 +1,4 @@
-/** What time brings to payments: open outcomes are asked about, payers run out of time, authorisations expire. */
+/** Processes due payments and operations: queries open outcomes, ends overdue payments, expires authorisations. */
 import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
@@ -8,16 +8,15 @@ import { applyNotificationsOf } from './notifications.ts';
 import { expireAuthorisation, queryOperation, resolveRefusedExpiry } from './operate.ts';
 import { authorisationEnd, endOutOfTime, queryProvider } from './provider.ts';
 
-/** Asks about an operation whose outcome is still to come. */
 export async function processDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
   try {
     const payment = await gateway.payments.find(operation);
     if (!payment) return;
-    const operated = await queryOperation(gateway, payment, operation);
+    const result = await queryOperation(gateway, payment, operation);
     const account = await findAccount(gateway, payment.mid);
-    if (account) await resolveRefusedExpiry(gateway, operated, account);
+    if (account) await resolveRefusedExpiry(gateway, result, account);
   } catch (error) {
-    // The lease runs out and the operation is due again.
+    // The operation is due again when its lease expires.
     gateway.log.error({ err: error, payment_id: operation.paymentId }, 'due operation failed');
   }
 }
@@ -26,19 +25,20 @@ export async function processDuePayment(gateway: Gateway, payment: WholePayment)
   try {
     const account = await findAccount(gateway, payment.mid);
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
-    await workPayment(gateway, payment, account);
+    await processPayment(gateway, payment, account);
   } catch (error) {
-    // The lease runs out and the payment is due again.
+    // The payment is due again when its lease expires.
     gateway.log.error({ err: error, payment_id: payment.paymentId }, 'due payment failed');
   }
 }
 
-async function workPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+async function processPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   if (!isOpen(payment.state)) return queryProvider(gateway, payment, account);
   if (isOutOfTime(gateway, payment)) return void (await endOutOfTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;
   const isAuthorised = payment.authorised > 0n;
-  const isOver = isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
-  if (isOver) return expireAuthorisation(gateway, payment, account);
+  const isExpired =
+    isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
+  if (isExpired) return expireAuthorisation(gateway, payment, account);
   return queryProvider(gateway, payment, account);
 }

@@ -1,4 +1,4 @@
-/** Finds payments of an account; another account's payment is as unknown as a random id. */
+/** Finds payments. A merchant finds those of its own account only; any other id is unknown. */
 import { isUuid } from '../../lib/id.ts';
 import { pollUntil } from '../../lib/poll.ts';
 import { brandOf } from '../../rules/brands.ts';
@@ -26,7 +26,7 @@ export async function findPayment(
   return isUuid(paymentId) ? gateway.payments.find({ mid, paymentId }) : undefined;
 }
 
-/** What a status query tells of a payment. */
+/** The status of a payment, brought up to date. */
 export async function findStatus(
   gateway: Gateway,
   account: Account,
@@ -36,22 +36,22 @@ export async function findStatus(
   return status && refreshStatus(gateway, account, status);
 }
 
-/** A payment with everything that its request said, brought up to date. */
+/** A payment with its details, brought up to date. */
 export async function findCurrent(
   gateway: Gateway,
   account: Account,
   paymentId: string,
 ): Promise<WholePayment | undefined> {
   const payment = await findPayment(gateway, account, paymentId);
-  return payment && current(gateway, account, payment);
+  return payment && refresh(gateway, account, payment);
 }
 
-const current = async (gateway: Gateway, account: Account, payment: WholePayment): Promise<WholePayment> => ({
+const refresh = async (gateway: Gateway, account: Account, payment: WholePayment): Promise<WholePayment> => ({
   ...payment,
   ...(await refreshStatus(gateway, account, payment)),
 });
 
-/** What a status query tells of the newest try of an order. */
+/** The status of the newest attempt of an order, brought up to date. */
 export async function findStatusByOrder(
   gateway: Gateway,
   account: Account,
@@ -61,41 +61,40 @@ export async function findStatusByOrder(
   return newest && refreshStatus(gateway, account, newest);
 }
 
-/** A payer's time ends to the second, and some providers are asked whenever the merchant asks. */
+/** Ends a payment whose deadline has passed, and queries the provider of brands that need it on each status request. */
 async function refreshStatus(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
-  // A payment whose payer nobody waits for has nothing to be asked about.
   if (status.payerUntil === null || !isOpen(status.state)) return status;
-  const isOver = isOutOfTime(gateway, { ...status, mid: account.mid });
-  if (!isOver && !brandOf(status.brand)?.isQueriedOnStatus) return status;
+  const mayBeOutOfTime = isOutOfTime(gateway, { ...status, mid: account.mid });
+  if (!mayBeOutOfTime && !brandOf(status.brand)?.isAskedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
-  // The status alone does not tell whether a payer has come back from the bank in time.
+  // The columns of a status do not show whether the payer finished the challenge in time.
   if (isOutOfTime(gateway, payment)) return endOutOfTime(gateway, payment, account);
-  return isOver ? payment : queryProviderNow(gateway, payment, account);
+  return mayBeOutOfTime ? payment : queryProviderNow(gateway, payment, account);
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-/** A payment as soon as it is as wanted, or as it is when the time is over. */
+/** Polls a payment until the condition holds or the time is over; returns it as it is then. */
 export async function waitForPayment(
   gateway: Gateway,
   key: PaymentKey,
-  outcomeTimeoutMs: number,
-  isSo: (payment: WholePayment) => boolean,
+  timeoutMs: number,
+  isDone: (payment: WholePayment) => boolean,
 ): Promise<WholePayment | undefined> {
   const find = (): Promise<WholePayment | undefined> => gateway.payments.find(key);
-  return pollUntil(await find(), find, (payment) => !payment || isSo(payment), {
-    mostMs: outcomeTimeoutMs,
-    firstPauseMs: LOOK_MS,
-    longestPauseMs: LOOK_MS,
+  return pollUntil(await find(), find, (payment) => !payment || isDone(payment), {
+    mostMs: timeoutMs,
+    firstPauseMs: POLL_MS,
+    longestPauseMs: POLL_MS,
   });
 }
 
-const SOON_MS = 3000;
+const CHALLENGE_RESULT_TIMEOUT_MS = 3000;
 
-/** A payment after its challenge: the bank's result may be on its way, so it gets a moment. */
+/** The payer may return from a challenge before its result arrives, so a page waits for it a moment. */
 export const waitForChallengeResult = (gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> =>
-  waitForPayment(gateway, key, SOON_MS, ({ state }) => state !== '3DS');
+  waitForPayment(gateway, key, CHALLENGE_RESULT_TIMEOUT_MS, ({ state }) => state !== '3DS');
 
 /** The newest attempts of an order, newest first, each brought up to date. */
 export async function findAttempts(
@@ -105,10 +104,10 @@ export async function findAttempts(
   most: number,
 ): Promise<WholePayment[]> {
   const attempts = await gateway.payments.attempts({ mid: account.mid, orderId }, most);
-  return Promise.all(attempts.map((attempt) => current(gateway, account, attempt)));
+  return Promise.all(attempts.map((attempt) => refresh(gateway, account, attempt)));
 }
 
-/** For the operator: a payment of whichever account, with everything that happened to it. */
+/** For the operator: a payment of any account, with its history, operations and notifications. */
 export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
@@ -126,7 +125,7 @@ export async function inspectPayment(
   };
 }
 
-/** An operator has dealt with whatever a payment wanted attention for. */
+/** The operator has dealt with a marked payment. */
 export async function attendPayment(gateway: Gateway, paymentId: string): Promise<WholePayment | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   return payment?.attention ? clearAttention(gateway, payment) : payment;

@@ -1,4 +1,4 @@
-/** How each connector fares in this process: whether it answers, and when it does again what it left open is asked about. */
+/** Tracks in this process whether each connector answers; after an outage, its open payments are queried early. */
 import { LIMITS } from '../../rules/limits.ts';
 import type { ConnectorHealth, Gateway } from '../context.ts';
 
@@ -6,10 +6,9 @@ export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'opera
   const failures = new Map<string, { count: number; lastAt: number }>();
   const hastenedAt = new Map<string, number>();
 
-  /** Each row keeps its own time if this fails, so nothing is lost then but time. */
-  async function hasten(connector: string): Promise<void> {
-    // One that comes and goes is not asked about everything each time: what it leaves open meanwhile is asked about soon
-    // by itself.
+  /** Makes open payments and operations due early. If this fails, they are queried at their scheduled time. */
+  async function hastenQueries(connector: string): Promise<void> {
+    // Not after every short outage: payments that became open since then are queried soon anyway.
     if (performance.now() - (hastenedAt.get(connector) ?? Number.NEGATIVE_INFINITY) < LIMITS.backlogEveryMs) return;
     hastenedAt.set(connector, performance.now());
     try {
@@ -17,7 +16,7 @@ export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'opera
       await gateway.payments.hasten(connector);
       gateway.log.info({ connector }, 'connector answers again');
     } catch (error) {
-      gateway.log.warn({ err: error, connector }, 'the backlog of a connector could not be hastened');
+      gateway.log.warn({ err: error, connector }, 'open payments of a connector could not be made due early');
     }
   }
 
@@ -26,7 +25,7 @@ export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'opera
       const failed = failures.get(connector);
       if (!failed) return;
       failures.delete(connector);
-      if (failed.count >= LIMITS.connectorFailures) void hasten(connector);
+      if (failed.count >= LIMITS.connectorFailures) void hastenQueries(connector);
     },
     failed(connector) {
       failures.set(connector, { count: (failures.get(connector)?.count ?? 0) + 1, lastAt: performance.now() });

@@ -1,4 +1,4 @@
-/** The links that payers follow: nobody can guess one, and each leads to one payment. */
+/** Payer links: the id of a payment with a keyed tag, so that links cannot be guessed. */
 import { isUuid } from '../../lib/id.ts';
 import type { WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
@@ -8,11 +8,10 @@ const PURPOSE = 'payer link';
 export const linkOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, paymentId: string): string =>
   `${paymentId}.${fingerprints.tag(paymentId, PURPOSE)}`;
 
-/** The page of ours where the payer goes on. */
+/** The URL of the payment page. */
 export const pageOf = (gateway: Pick<Gateway, 'fingerprints' | 'publicUrl'>, paymentId: string): string =>
   `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
 
-/** The payment that a link leads to. */
 export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
   const [paymentId = '', tag = '', ...more] = link.split('.');
   if (more.length > 0 || !isUuid(paymentId) || !gateway.fingerprints.isTag(tag, paymentId, PURPOSE)) return undefined;

@@ -1,4 +1,4 @@
-/** News from providers: kept once, applied to the payment they are about, tried again until that worked. */
+/** Provider notifications: stores each one once and applies it to its payment, with retries. */
 import type { ProviderNotification } from '../../connectors/connector.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -8,13 +8,13 @@ import type { CallRecord, WholePayment } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { apply, isExpectedAmount, queryProviderNow } from './provider.ts';
+import { applyOutcome, isExpectedAmount, queryProviderNow } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
 const CLAIM_MOST = 100;
 
-/** Reads news that a provider sent; nothing when nobody we know signed them. */
+/** Reads a notification and verifies its signature; undefined if it is not valid. */
 export function readNotification(
   gateway: Gateway,
   connector: string,
@@ -22,11 +22,11 @@ export function readNotification(
   body: Buffer,
 ): ProviderNotification | undefined {
   const known = Object.hasOwn(gateway.connectors, connector) ? gateway.connectors[connector] : undefined;
-  // Real time: the provider knows nothing of a clock that was moved.
+  // Real time: the provider does not know the sandbox clock.
   return known?.readNotification(headers, body, Date.now());
 }
 
-/** For the operator: news that wait for their payment, or that no payment was ever found for. */
+/** For the operator: notifications in a state, such as those for which no payment was found. */
 export const listNotifications = (
   gateway: Gateway,
   state: NotificationRow['state'],
@@ -34,18 +34,18 @@ export const listNotifications = (
   before?: NotificationCursor,
 ): Promise<NotificationRow[]> => gateway.notifications.list(state, most, before);
 
-/** Keeps news and applies them; once they are kept, nothing that goes wrong afterwards loses them. */
+/** Stores a notification and applies it; once it is stored, a failure only delays it. */
 export async function receiveNotification(
   gateway: Gateway,
   connector: string,
-  notifications: ProviderNotification,
+  notification: ProviderNotification,
 ): Promise<void> {
   const now = gateway.clock.now();
-  const row: NotificationRow = { connector, ...notifications, state: 'new', attempts: 0, receivedAt: now };
+  const row: NotificationRow = { connector, ...notification, state: 'new', attempts: 0, receivedAt: now };
   if (await gateway.notifications.keep(row, now)) await processNotification(gateway, row);
 }
 
-/** Applies the notifications that could not be applied when they came. */
+/** Applies the notifications that could not be applied when they arrived. */
 export async function processDueNotifications(
   gateway: Gateway,
   connector: string,
@@ -54,7 +54,7 @@ export async function processDueNotifications(
   while (!isStopped()) {
     const due = await gateway.notifications.claimDue(connector, CLAIM_MOST);
     if (due.length === 0) return;
-    // Those of one payment build on each other and are applied in the order they came; payments do not wait for another.
+    // In order of arrival within a payment; payments are independent of each other.
     const byPayment = Map.groupBy(due, ({ reference }) => reference);
     await Promise.all(
       [...byPayment.values()].map(async (rows) => {
@@ -64,7 +64,7 @@ export async function processDueNotifications(
   }
 }
 
-/** Applies the notifications that came before their payment was there; says whether there were any. */
+/** Applies the notifications that arrived before their payment was written; returns whether there were any. */
 export async function applyNotificationsOf(gateway: Gateway, paymentId: string): Promise<boolean> {
   const waiting = (await gateway.notifications.about(paymentId)).filter(({ state }) => state === 'new');
   for (const row of waiting) await processNotification(gateway, row);
@@ -76,21 +76,21 @@ async function processNotification(gateway: Gateway, row: NotificationRow): Prom
   try {
     const applied = await applyNotification(gateway, row);
     if (applied === 'done') return await gateway.notifications.finish(row, 'applied', null);
-    // What waits for another report is tried again for as long as its payment is open.
+    // A notification that waits for another one is retried as long as its payment is open.
     const pause =
       applied === 'early' ? nextBackoff(LIMITS.notificationRetryMs, attempts) : LIMITS.notificationRetryMs[attempts];
     if (pause === undefined) {
-      gateway.log.warn({ connector, event_id: eventId, reference }, 'news of a payment that nobody knows');
+      gateway.log.warn({ connector, event_id: eventId, reference }, 'notification for an unknown payment');
       return await gateway.notifications.finish(row, 'unmatched', null);
     }
     await gateway.notifications.finish(row, 'new', gateway.clock.now() + pause);
   } catch (error) {
-    // The lease runs out and the news are due again.
-    gateway.log.error({ err: error, connector, event_id: eventId }, 'news could not be applied');
+    // The notification is due again when its lease expires.
+    gateway.log.error({ err: error, connector, event_id: eventId }, 'notification could not be applied');
   }
 }
 
-/** Applies a notification to its payment, unless there is no such payment yet, or something else has to come first. */
+/** Applies a notification; `early` means that another one, such as the settlement of a chargeback, has to come first. */
 async function applyNotification(
   gateway: Gateway,
   { connector, reference, body }: NotificationRow,
@@ -104,14 +104,14 @@ async function applyNotification(
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
-  if (isExpectedAmount(payment, meaning.reportedAmount)) await apply(gateway, payment, account, meaning, call);
+  if (isExpectedAmount(payment, meaning.reportedAmount)) await applyOutcome(gateway, payment, account, meaning, call);
   else await recordWrongAmount(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
   return 'done';
 }
 
 /**
- * A chargeback came before the settlement that it takes back: the provider is asked for that. False while it is not settled
- * here, and the notification is tried again; until then the payment is on the operator's list.
+ * A chargeback arrived before the settlement: queries the provider for the settlement. Returns false while the payment is
+ * open; the notification is then retried, and the payment stays on the operator's attention list until then.
  */
 async function chargeBackEarly(
   gateway: Gateway,
@@ -121,7 +121,7 @@ async function chargeBackEarly(
 ): Promise<boolean> {
   const chargedBack = { event: 'chargedBack', actor: 'provider', call } as const;
   const queried = await queryProviderNow(gateway, payment, account);
-  const isNoted = queried.attention === 'unexpected_chargeback' && isOpen(queried.state);
-  const after = isNoted ? queried : await advance(gateway, queried, chargedBack);
+  const isMarked = queried.attention === 'unexpected_chargeback' && isOpen(queried.state);
+  const after = isMarked ? queried : await advance(gateway, queried, chargedBack);
   return !isOpen(after.state);
 }

@@ -19,7 +19,7 @@ import { endOutOfTime, submit } from './provider.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
 
-/** A checked order; the faces make it from their own field names. */
+/** A checked order, independent of the protocol of its request. */
 export interface Order {
   protocol: Payment['protocol'];
   brand: string;
@@ -29,25 +29,26 @@ export interface Order {
   isAuthorisation: boolean;
   isRecurringInit: boolean;
   details: PaymentDetails;
-  /** Fields that nobody may read, those of a session by brand; they are kept sealed. */
+  /** Secret fields, those of a session by brand; stored encrypted. */
   secrets?: Record<string, unknown> | undefined;
-  /** The schedule that this payment belongs to, and the one that shall repeat it from now on. */
+  /** The schedule that charged this payment. */
   scheduleId?: string | undefined;
+  /** The schedule that repeats this payment from now on. */
   schedule?: Schedule | undefined;
-  /** Chosen beforehand, when the details speak of it. */
+  /** Set if the id has to be known before the payment is composed. */
   paymentId?: string | undefined;
-  /** Until when the payer may finish, where the order says so itself. */
+  /** The payer's deadline, if it is not that of the brand. */
   payerUntil?: number | undefined;
-  /** Whether the payer has to be asked for fields before anything can be submitted. */
+  /** Whether the payer has to fill in fields before the payment can be submitted. */
   needsFields?: boolean | undefined;
-  /** Everything the request said, so that a repeat can be told from another request for the same order. */
+  /** The whole request, to distinguish a repeat from another request for the same order. */
   content: string;
 }
 
 export const duplicate = (): Refusal =>
   new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
 
-/** Pays an order; a repeat of the same request gets the payment that the first one made. */
+/** Opens the payment of an order; a repeat of the same request gets the payment of the first one. */
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<WholePayment> {
   const payment = composePayment(gateway, account, order);
   refuseWhileFull(gateway, payment.connector);
@@ -56,8 +57,8 @@ export async function openPayment(gateway: Gateway, account: Account, order: Ord
 }
 
 /**
- * Pays an order once, whoever tries to and however often; nothing when somebody else has the order. Attempts that said
- * one of `earlier` are our own, and this one follows them.
+ * Opens a payment exactly once, however often and in however many processes this is called; undefined if the order is
+ * used by another request. `earlier` are the contents of the attempts that this one follows.
  */
 export async function openOnce(
   gateway: Gateway,
@@ -66,26 +67,26 @@ export async function openOnce(
   earlier: readonly string[],
 ): Promise<WholePayment | undefined> {
   const payment = composePayment(gateway, account, order);
-  const ours = earlier.map((content) => requestFingerprint(gateway, content));
+  const earlierFingerprints = earlier.map((content) => requestFingerprint(gateway, content));
   for (;;) {
     const newest = await gateway.payments.findByOrder(payment);
     if (newest?.fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
-    if (newest && !ours.includes(newest.fingerprint)) return undefined;
+    if (newest && !earlierFingerprints.includes(newest.fingerprint)) return undefined;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
   }
 }
 
-/** Whether the order is the own one of a credit, which no payment gets. */
+/** Whether a credit has this order id; no payment gets it then. */
 const isOfCredit = async ({ credits }: Gateway, { mid, orderId }: Payment): Promise<boolean> =>
   (await credits.find({ mid, orderId, part: '' })) !== undefined;
 
-/** Keyed, because what a request says can include what nobody may read. */
+/** A keyed digest, because a request can contain secret fields. */
 export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, content: string): string =>
   fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
-/** Reserves an order; a schedule that shall repeat it is there before it, so that no success is without one. */
+/** Writes the payment of an order; its subscription is written first, so that no payment succeeds without it. */
 export async function reserveOrder(
   gateway: Gateway,
   payment: WholePayment,
@@ -99,16 +100,16 @@ export async function reserveOrder(
   return isReserved;
 }
 
-/** Submits a payment, or sends its payer to our page first. */
+/** Submits a payment, unless the payer has to visit the payment page first. */
 function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<WholePayment> {
-  // The payer chooses how to pay, on our page and in their own time.
+  // The payer chooses a brand on the payment page.
   if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
   if (!order.needsFields) return submit(gateway, payment, account);
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
 }
 
-/** A repetition of a card payment takes the card from the vault; the code on its back is nowhere to be had. */
+/** A repetition of a card payment takes the card from the vault, and has no security code. */
 async function submitCard(
   gateway: Gateway,
   payment: WholePayment,
@@ -121,7 +122,7 @@ async function submitCard(
   return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: REASONS.neverReceived });
 }
 
-/** The order is taken: a repeat gets the first outcome, a new try is made where the first ones failed. */
+/** The order exists: a repeat gets the existing payment, and an order that failed may get a new attempt. */
 async function openAgain(
   gateway: Gateway,
   account: Account,
@@ -142,14 +143,14 @@ async function openAgain(
   }
 }
 
-/** When the merchant asked for a payment: all attempts of a session come from one request, however late they are. */
+/** When the merchant requested a payment; all attempts of a session belong to the request that opened the session. */
 async function requestedAt({ payments }: Gateway, payment: WholePayment): Promise<number> {
   const paymentId = payment.details.session?.id ?? payment.paymentId;
   const first = paymentId === payment.paymentId ? payment : await payments.find({ mid: payment.mid, paymentId });
   return (first ?? payment).createdAt;
 }
 
-/** Gives a payment that another request is still working on some time to come to an outcome. */
+/** Waits some time for the outcome of a payment that another request is submitting. */
 const waitForOutcome = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
   pollUntil(
     payment,
@@ -158,7 +159,7 @@ const waitForOutcome = (gateway: Gateway, payment: WholePayment): Promise<WholeP
     { mostMs: LIMITS.duplicateWaitMs },
   );
 
-/** The payment of an order as it is before anything happened to it. */
+/** A new payment in its initial state. */
 export function composePayment(
   gateway: Pick<Gateway, 'clock' | 'seal' | 'fingerprints'>,
   account: Pick<Account, 'mid' | 'name' | 'settings'>,
@@ -191,7 +192,7 @@ export function composePayment(
     reserved: 0n,
     busy: null,
     inDoubt: false,
-    // If this process dies before the outcome is written, the work loop asks the provider then.
+    // If this process dies before the outcome is written, the work loop queries the provider then.
     dueAt: brand ? now + LIMITS.submissionMs : payerUntil,
     payerUntil: brand?.isImmediate && order.payerUntil === undefined ? null : payerUntil,
     queryCount: 0,

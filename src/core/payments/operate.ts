@@ -1,4 +1,4 @@
-/** What is done to a payment after it was made: the intent is reserved, the provider called, the outcome written. */
+/** Operations on an existing payment (capture, void, refund): writes the intent, calls the provider, writes the outcome. */
 import type { OperationOutcome, ProviderOperation } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { isItemFault } from '../../lib/faults.ts';
@@ -17,41 +17,42 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isLateSuccess, withHistory, write } from './advance.ts';
+import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
 import { expireAfterRefusedVoid, isExpectedAmount } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
 
-/** What an operation shall do; made by somebody who has looked whether it may. */
+/** An operation that the payment allows. */
 export interface OperationPlan {
   verb: OperationVerb;
   amount: bigint;
 }
 
-/** What came of an operation, as far as is known: `sent` means that the outcome is still to come. */
+/** The payment and the operation after the call; the state `sent` means that the outcome is not known yet. */
 export interface OperationResult {
   payment: WholePayment;
   operation: OperationRow;
 }
 
-interface Rule {
-  /** What is held from the intent to the outcome, and given free by it. */
+interface OperationRule {
+  /** What the intent blocks for other operations, and what the outcome releases. */
   hold: (payment: Payment, amount: bigint) => Changes;
   release: (payment: Payment, amount: bigint) => Changes;
-  /** What happens to the payment when the provider has done it. */
+  /** The event of the payment, and what it changes, when the provider has done the operation. */
   event: (payment: Payment, amount: bigint) => PaymentEvent;
   effect: (payment: Payment, amount: bigint) => Changes;
-  /** What the provider is asked to do. */
+  /** The operation that is sent to the provider. */
   provider: ProviderOperation['verb'];
 }
 
-const alone = (verb: OperationVerb): Pick<Rule, 'hold' | 'release'> => ({
+/** The payment has at most one of these operations in flight. */
+const exclusive = (verb: OperationVerb): Pick<OperationRule, 'hold' | 'release'> => ({
   hold: () => ({ busy: verb }),
   release: () => ({ busy: null }),
 });
 
-const refund: Rule = {
+const refund: OperationRule = {
   hold: ({ reserved }, amount) => ({ reserved: reserved + amount }),
   release: ({ reserved }, amount) => ({ reserved: reserved - amount }),
   event: ({ refunded, captured }, amount) => (refunded + amount === captured ? 'refunded' : 'partlyRefunded'),
@@ -59,35 +60,43 @@ const refund: Rule = {
   provider: 'refund',
 };
 
-const RULES: Readonly<Record<OperationVerb, Rule>> = {
+const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
   capture: {
-    ...alone('capture'),
+    ...exclusive('capture'),
     event: () => 'captured',
     effect: (_, amount) => ({ captured: amount, dueAt: null }),
     provider: 'capture',
   },
-  void: { ...alone('void'), event: () => 'voided', effect: () => ({ dueAt: null, nextStep: null }), provider: 'void' },
-  reversal: { ...alone('reversal'), event: () => 'reversed', effect: () => ({ dueAt: null }), provider: 'void' },
-  expiry: { ...alone('expiry'), event: () => 'expired', effect: () => ({ dueAt: null }), provider: 'void' },
+  void: {
+    ...exclusive('void'),
+    event: () => 'voided',
+    effect: () => ({ dueAt: null, nextStep: null }),
+    provider: 'void',
+  },
+  reversal: { ...exclusive('reversal'), event: () => 'reversed', effect: () => ({ dueAt: null }), provider: 'void' },
+  expiry: { ...exclusive('expiry'), event: () => 'expired', effect: () => ({ dueAt: null }), provider: 'void' },
   refund,
   credit: refund,
 };
 
-/** Does to a payment what `plan` allows; it is asked again whenever the payment has changed, and may refuse. */
+/**
+ * Performs an operation. `plan` checks the payment and returns the operation or throws a refusal; it is called again
+ * whenever the payment has changed.
+ */
 export async function operate(
   gateway: Gateway,
   payment: WholePayment,
   actor: Actor,
   plan: (current: Payment) => OperationPlan,
-  /** Chosen before, and perhaps used already: by an earlier request, or in a process that died. */
-  chosen?: IdempotencyKey,
+  /** May be used already: by an earlier request, or by a process that died. */
+  idempotencyKey?: IdempotencyKey,
 ): Promise<OperationResult> {
-  const key = { mid: payment.mid, operationId: chosen?.operationId ?? newId() };
-  let begun: OperationRow | undefined;
-  const transition = await write(gateway, payment, async (before, now): Promise<Transition | undefined> => {
-    // Looked for after the payment was read: if it is written meanwhile, the payment has changed and is read again.
-    if (chosen) begun = await gateway.operations.find(key);
-    if (begun) return undefined;
+  const key = { mid: payment.mid, operationId: idempotencyKey?.operationId ?? newId() };
+  let existing: OperationRow | undefined;
+  const transition = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
+    // Read after the payment: an operation that is written in between changes the payment, which is then read again.
+    if (idempotencyKey) existing = await gateway.operations.find(key);
+    if (existing) return undefined;
     const { verb, amount } = plan(before);
     const intent: OperationRow = {
       ...key,
@@ -95,30 +104,35 @@ export async function operate(
       connector: before.connector,
       verb,
       amount,
-      content: chosen?.content ?? null,
-      orderId: chosen?.orderId ?? null,
+      content: idempotencyKey?.content ?? null,
+      orderId: idempotencyKey?.orderId ?? null,
       state: 'sent',
       reason: null,
       queryCount: 0,
-      // If this process dies before the outcome is written, the work loop asks the provider then.
+      // If this process dies before the outcome is written, the work loop queries the provider then.
       dueAt: now + LIMITS.submissionMs,
       requestedAt: now,
       finishedAt: null,
     };
-    const held = { ...withHistory(before, now), ...RULES[verb].hold(before, amount) };
+    const held = { ...withHistory(before, now), ...OPERATION_RULES[verb].hold(before, amount) };
     return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
   }).catch(async (error) => {
-    // At the same moment the id was written for another payment, of which the guard on this payment knows nothing.
-    if (chosen && isItemFault(error)) begun = await gateway.operations.find(key);
-    if (!begun) throw error;
+    // A concurrent request used the id for another payment, which the guard on this payment does not detect.
+    if (idempotencyKey && isItemFault(error)) existing = await gateway.operations.find(key);
+    if (!existing) throw error;
     return undefined;
   });
-  if (!transition) return resultOfRepeat(gateway, begun as unknown as OperationRow, chosen as IdempotencyKey);
-  return perform(gateway, transition.after, transition.operation as OperationRow);
+  if (!transition)
+    return resultOfRepeat(gateway, existing as unknown as OperationRow, idempotencyKey as IdempotencyKey);
+  return sendOperation(gateway, transition.after, transition.operation as OperationRow);
 }
 
-/** Sends an operation whose intent is durable. As with a submission, nothing leaves after its row may be asked about. */
-async function perform(gateway: Gateway, payment: WholePayment, operation: OperationRow): Promise<OperationResult> {
+/** Sends an operation whose intent is durable; like a submission, it is not sent once its row may be queried. */
+async function sendOperation(
+  gateway: Gateway,
+  payment: WholePayment,
+  operation: OperationRow,
+): Promise<OperationResult> {
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
@@ -126,112 +140,115 @@ async function perform(gateway: Gateway, payment: WholePayment, operation: Opera
     deadline: sendDeadline(gateway, operation),
     perform: (connector, deadline) => connector.operate(providerOperation(payment, operation), deadline),
   });
-  return finish(gateway, payment, operation, reply, true);
+  return writeOutcome(gateway, payment, operation, reply, true);
 }
 
-/** Asks about an operation whose outcome is not known; one that never arrived is sent again, where that is safe. */
+/** Queries an operation without a known outcome. One that never arrived is sent again if the provider is idempotent. */
 export async function queryOperation(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
 ): Promise<OperationResult> {
-  const wanted = providerOperation(payment, operation);
+  const request = providerOperation(payment, operation);
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
     isQuery: true,
     deadline: new Deadline(LIMITS.providerTimeoutMs),
     async perform(connector, deadline) {
-      const outcome = await connector.queryOperation(wanted, deadline);
-      const isLost = outcome.kind === 'notFound' && connector.capabilities.isIdempotent;
-      return isLost ? connector.operate(wanted, deadline) : outcome;
+      const outcome = await connector.queryOperation(request, deadline);
+      const isSentAgain = outcome.kind === 'notFound' && connector.capabilities.isIdempotent;
+      return isSentAgain ? connector.operate(request, deadline) : outcome;
     },
   });
-  return finish(gateway, payment, operation, reply, false);
+  return writeOutcome(gateway, payment, operation, reply, false);
 }
 
 const providerOperation = ({ paymentId }: Payment, { verb, operationId, amount }: OperationRow): ProviderOperation => ({
-  verb: RULES[verb].provider,
+  verb: OPERATION_RULES[verb].provider,
   reference: paymentId,
   operation: operationId,
   amount,
 });
 
-/** What a reply to an operation is worth: one about another amount than ours is not believed. */
-type OperationVerdict = OperationOutcome | { kind: 'doubtful' };
+/** An outcome with a wrong amount is not applied. */
+type CheckedOutcome = OperationOutcome | { kind: 'wrongAmount' };
 
-function judge(
+function checkReply(
   payment: Payment,
   { amount }: OperationRow,
   reply: Reply<OperationOutcome>,
-): [OperationVerdict, CallRecord] {
+): [CheckedOutcome, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
-  const isDoubtful = 'reportedAmount' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reportedAmount);
-  return isDoubtful ? [{ kind: 'doubtful' }, record(`${result.kind}, wrong amount`)] : [result, record(result.kind)];
+  const isWrongAmount =
+    'reportedAmount' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reportedAmount);
+  return isWrongAmount
+    ? [{ kind: 'wrongAmount' }, record(`${result.kind}, wrong amount`)]
+    : [result, record(result.kind)];
 }
 
-/** Writes what came of an operation, together with what it means for the payment; once, however often it is told. */
-async function finish(
+/** Writes the outcome of an operation together with its effect on the payment, once, however often it is reported. */
+async function writeOutcome(
   gateway: Gateway,
   payment: WholePayment,
   operation: OperationRow,
   reply: Reply<OperationOutcome>,
   isNew: boolean,
 ): Promise<OperationResult> {
-  const [verdict, call] = judge(payment, operation, reply);
+  const [outcome, call] = checkReply(payment, operation, reply);
   let current = payment;
   let stored = operation;
-  const transition = await write(gateway, payment, async (before, now) => {
+  const transition = await writeWithRetry(gateway, payment, async (before, now) => {
     current = before;
-    // No other process can have finished it as long as nothing was written since the intent.
+    // As long as nothing was written since the intent, no other process can have written the outcome.
     const isUntouched = isNew && before.historyLength === payment.historyLength;
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
-    return stored.state === 'sent' ? compose(before, stored, verdict, call, now) : undefined;
+    return stored.state === 'sent' ? composeOutcome(before, stored, outcome, call, now) : undefined;
   });
   return transition
     ? { payment: transition.after, operation: transition.operation as OperationRow }
     : { payment: current, operation: stored };
 }
 
-/** What the verdict on an operation writes. */
-function compose(
+function composeOutcome(
   before: WholePayment,
   operation: OperationRow,
-  verdict: OperationVerdict,
+  outcome: CheckedOutcome,
   call: CallRecord,
   now: number,
 ): Transition {
-  switch (verdict.kind) {
+  switch (outcome.kind) {
     case 'done':
-      return done(before, operation, call, now);
+      return composeDone(before, operation, call, now);
     case 'declined':
-      return refused(before, operation, verdict.reason, call, now);
+      return composeDeclined(before, operation, outcome.reason, call, now);
     default:
-      return unknown(before, operation, verdict.kind === 'doubtful', call, now);
+      return composeUnknown(before, operation, outcome.kind === 'wrongAmount', call, now);
   }
 }
 
-function done(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Transition {
+function composeDone(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Transition {
   const { verb, amount } = operation;
-  const { release, event: eventOf, effect } = RULES[verb];
+  const { release, event: eventOf, effect } = OPERATION_RULES[verb];
   const event = eventOf(before, amount);
   const to = nextState(before.state, event);
-  const free: WholePayment = { ...withHistory(before, now), ...release(before, amount) };
+  const released: WholePayment = { ...withHistory(before, now), ...release(before, amount) };
   const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
   const written = { before, actor: verb === 'expiry' ? 'clock' : 'provider', call, operation: finished } as const;
   if (to !== undefined) {
-    const cleared = { ...free, ...effect(before, amount), ...withoutMarksOf(operation, before) };
-    const after = { ...cleared, ...afterConflict(before, now), state: to };
+    const cleared = { ...released, ...effect(before, amount), ...clearedAttention(operation, before) };
+    const after = { ...cleared, ...queriedAfterConflict(before, now), state: to };
     return { ...written, after, event };
   }
-  // Other reports came first: what was held is free all the same, and what was paid back counts.
-  const counted = RULES[verb] === refund ? { ...free, ...effect(before, amount) } : free;
+  // Other events changed the state first: the hold is released, and a refund still counts.
+  const counted = OPERATION_RULES[verb] === refund ? { ...released, ...effect(before, amount) } : released;
   const attention = isLateSuccess(before, event) ? 'late_success' : counted.attention;
-  return { ...written, after: { ...counted, attention, ...afterConflict(before, now) }, event: `noted ${event}` };
+  const after = { ...counted, attention, ...queriedAfterConflict(before, now) };
+  return { ...written, after, event: `noted ${event}` };
 }
 
-function refused(
+function composeDeclined(
   before: WholePayment,
   operation: OperationRow,
   reason: string,
@@ -239,30 +256,30 @@ function refused(
   now: number,
 ): Transition {
   const { verb, amount } = operation;
-  // The provider settled it by itself and refuses the part: then everything was taken.
-  const isWhole = verb === 'capture' && before.state === 'SETTLED';
+  // The provider settled the payment on its own and declines the partial capture: the full amount was captured.
+  const isFullyCaptured = verb === 'capture' && before.state === 'SETTLED';
   const after: WholePayment = {
     ...withHistory(before, now),
-    ...RULES[verb].release(before, amount),
-    ...askedAfterRefusal(verb, now),
-    ...afterConflict(before, now),
-    ...withoutMarksOf(operation, before),
-    ...(isWhole && { captured: before.authorised }),
+    ...OPERATION_RULES[verb].release(before, amount),
+    ...queriedAfterDecline(verb, now),
+    ...queriedAfterConflict(before, now),
+    ...clearedAttention(operation, before),
+    ...(isFullyCaptured && { captured: before.authorised }),
   };
   const finished: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
   return { before, after, event: `refused ${verb}`, actor: 'provider', call, operation: finished };
 }
 
-function unknown(
+function composeUnknown(
   before: WholePayment,
   operation: OperationRow,
-  isDoubtful: boolean,
+  isWrongAmount: boolean,
   call: CallRecord,
   now: number,
 ): Transition {
   const { queryCount, dueAt, isBackoffExhausted } = scheduleNextQuery(operation.queryCount, now);
-  const mark = isDoubtful ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
-  // That a settlement was reported has to be known when the operation ends.
+  const mark = isWrongAmount ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
+  // The conflict with a reported settlement is resolved after the outcome of the operation.
   const attention = before.attention === 'conflict' ? before.attention : mark;
   return {
     before,
@@ -275,32 +292,32 @@ function unknown(
 }
 
 /**
- * A provider that refuses to void a payment has settled, declined or voided it already, so it is asked which. An expiry
- * asks by itself, and is sent again only when that question has ended.
+ * A provider that declines a void has already settled, declined or voided the payment, so the payment is queried at once.
+ * After an expiry, `resolveRefusedExpiry` queries it; the due time only counts if that does not complete.
  */
-function askedAfterRefusal(verb: OperationVerb, now: number): Changes {
+function queriedAfterDecline(verb: OperationVerb, now: number): Changes {
   if (verb === 'expiry') return { dueAt: now + LIMITS.leaseMs };
   return verb === 'void' || verb === 'reversal' ? { dueAt: now } : {};
 }
 
-/** The marks that a payment got because an operation had no outcome go away with its outcome. */
-const withoutMarksOf = ({ queryCount }: OperationRow, { attention }: Payment): Changes =>
+/** The outcome of an operation clears the mark that the payment got while the outcome was unknown. */
+const clearedAttention = ({ queryCount }: OperationRow, { attention }: Payment): Changes =>
   queryCount > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
 
-/** The provider reported a settlement while the operation was under way: now it is asked which of the two happened. */
-const afterConflict = ({ attention }: WholePayment, now: number): Changes =>
+/** The provider reported a settlement while the operation was in flight: a query resolves the conflict. */
+const queriedAfterConflict = ({ attention }: WholePayment, now: number): Changes =>
   attention === 'conflict' ? { dueAt: now } : {};
 
-/** Ends an authorisation whose time is over: it is voided at the provider, and then it is expired. */
+/** Ends an authorisation that was not captured in time: voids it at the provider, then expires the payment. */
 export async function expireAuthorisation(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
-  const operated = await operate(gateway, payment, 'clock', (current): OperationPlan => {
+  const result = await operate(gateway, payment, 'clock', (current): OperationPlan => {
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('actionNotSupported');
     return { verb: 'expiry', amount: current.authorised };
   });
-  await resolveRefusedExpiry(gateway, operated, account);
+  await resolveRefusedExpiry(gateway, result, account);
 }
 
-/** If this process dies before it, the payment is due and its authorisation is voided once more. */
+/** Expires a payment whose void was declined. If this process dies first, the payment falls due and is voided again. */
 export async function resolveRefusedExpiry(
   gateway: Gateway,
   { payment, operation }: OperationResult,

@@ -1,4 +1,4 @@
-/** A payment as its payer meets it: behind which link, with which choices left, and what became of it. */
+/** The payer's view of a payment: finds it by its link and lists the payment methods that are still offered. */
 import { type Brand, brandOf, CARD, fieldsToAsk, NO_BRAND_YET } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { WholePayment } from '../../store/payments.ts';
@@ -14,15 +14,15 @@ import { endOutOfTime, queryProviderNow } from './provider.ts';
 export interface PayerView {
   payment: WholePayment;
   account: Account;
-  /** The ways to pay that are left to the payer; empty when there is nothing to choose or to fill in. */
+  /** The methods that the payer can choose; empty if there is nothing to choose or to fill in. */
   methods: readonly Method[];
-  /** The cards of earlier payments that are offered to the payer, where one may pay by card. */
+  /** The saved cards that the payer can choose, if cards are offered. */
   savedCards: readonly SavedCard[];
-  /** The session has had all its tries of cards. */
+  /** The session has used all its card attempts. */
   areCardsSpent?: true;
 }
 
-/** The payment of a link as it is now: one whose time is over has ended. */
+/** Opens the payment of a link, and ends it if its deadline has passed. */
 export async function openForPayer(gateway: Gateway, link: string): Promise<PayerView | undefined> {
   const linked = await findByLink(gateway, link);
   const account = linked && (await findAccount(gateway, linked.mid));
@@ -33,7 +33,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   return withChoices(gateway, payment, account);
 }
 
-/** A session is one link, whatever number of attempts it takes; nothing when the order has gone on without it. */
+/** All attempts of a session share one link; undefined if the newest attempt of the order is not of this session. */
 async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<WholePayment | undefined> {
   const { session } = linked.details;
   if (!session) return linked;
@@ -41,14 +41,14 @@ async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<
   return newest?.details.session?.id === session.id ? newest : undefined;
 }
 
-/** What is left to the payer. After a decline they begin anew, with what the merchant sent and nothing else. */
+/** Adds the methods that are offered. After a decline the payer starts again with the merchant's data only. */
 async function withChoices(gateway: Gateway, payment: WholePayment, account: Account): Promise<PayerView> {
   const methods = choicesOf(gateway, payment, account);
-  const isAgain = payment.state === 'DECLINED' && methods.length > 0;
+  const isRetry = payment.state === 'DECLINED' && methods.length > 0;
   const tokens = payment.details.session?.cardTokens ?? [];
   const hasCards = tokens.length > 0 && methods.some(({ label }) => label === CARD);
   return {
-    payment: isAgain ? { ...payment, details: detailsAsSent(payment.details) } : payment,
+    payment: isRetry ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,
     methods,
     savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
@@ -69,7 +69,7 @@ function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): M
   return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: detailsAsSent(details) }, account) : [];
 }
 
-/** What a page offers: no cards any more, when the session has had its tries of them. */
+/** Removes cards from the view if the session has used all its card attempts. */
 export async function withoutSpentCards(gateway: Gateway, view: PayerView): Promise<PayerView> {
   const methods = view.methods.filter(({ label }) => label !== CARD);
   const hasCards = methods.length < view.methods.length;
@@ -78,7 +78,7 @@ export async function withoutSpentCards(gateway: Gateway, view: PayerView): Prom
     : view;
 }
 
-/** The payment of a link when the payer comes back: the provider is asked what became of it. */
+/** Opens the payment of a link when the payer returns, and queries the provider if the payment is open. */
 export async function openOnReturn(gateway: Gateway, link: string): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;

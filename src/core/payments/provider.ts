@@ -1,5 +1,11 @@
-/** Speaks to the provider of a payment and tells what its answer means for the payment. */
-import type { Authentication, NotificationMeaning, Outcome, ReportedAmount, Submission } from '../../connectors/connector.ts';
+/** Submits payments to their provider, queries them there, and applies the answers. */
+import type {
+  Authentication,
+  NotificationMeaning,
+  Outcome,
+  ReportedAmount,
+  Submission,
+} from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -16,65 +22,65 @@ import { linkOf } from './links.ts';
 import { recordQuery, recordWrongAmount } from './record.ts';
 import { secretsOf } from './secrets.ts';
 
-/** How the history tells that a provider has no such payment. */
+/** The outcome of a call in the history when the provider has no such payment. */
 const NOT_FOUND = 'not found';
 
 type KnownOutcome = Exclude<NonNullable<NotificationMeaning>, { kind: 'unknown' | 'notFound' }>;
 
-/** What a provider's answer about a payment is worth. */
-type PaymentVerdict =
-  /** The provider does not know, or did not answer at all: that is never a decline. */
-  | { kind: 'nothing'; call: CallRecord }
-  /** Nothing has left this process. */
+/** The answer of a provider after the check of its amount. */
+type ProviderAnswer =
+  /** The provider does not know the outcome, or did not answer; this is never a decline. */
+  | { kind: 'unknown'; call: CallRecord }
+  /** The call was not sent. */
   | { kind: 'notSent'; call: CallRecord }
   | { kind: 'notFound'; call: CallRecord }
-  /** It told another amount than ours. */
-  | { kind: 'doubtful'; call: CallRecord }
+  | { kind: 'wrongAmount'; call: CallRecord }
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
-/** The card of a submission, opened for it, and what its bank said of the payer. */
-type ByCard = Pick<Submission, 'card' | 'authentication'>;
-const NO_CARD: ByCard = {};
+/** The card in the clear, and the result of its authentication. */
+type CardFields = Pick<Submission, 'card' | 'authentication'>;
+const NO_CARD: CardFields = {};
 
-async function ask(
+async function callAndCheck(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   verb: 'submit' | 'query',
   deadline: Deadline,
-  byCard = NO_CARD,
-): Promise<PaymentVerdict> {
+  cardFields = NO_CARD,
+): Promise<ProviderAnswer> {
   const reply = await callProvider<Outcome>(gateway, {
     payment,
     verb,
     isQuery: verb === 'query',
     deadline,
-    perform: (connector) => connector[verb](submission(gateway, payment, account, byCard), deadline),
+    perform: (connector) => connector[verb](submission(gateway, payment, account, cardFields), deadline),
   });
-  if (reply.kind === 'answered') return judge(payment, reply.result, reply.record);
-  return { kind: reply.kind === 'notSent' ? 'notSent' : 'nothing', call: reply.call };
+  if (reply.kind === 'answered') return checkOutcome(payment, reply.result, reply.record);
+  return { kind: reply.kind === 'notSent' ? 'notSent' : 'unknown', call: reply.call };
 }
 
-/** Asks a provider; one that cannot be asked says nothing. */
+/** Queries the provider, if its connector supports queries. */
 const query = async (
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
   timeoutMs: number,
-): Promise<PaymentVerdict> =>
-  isAskable(gateway, payment)
-    ? ask(gateway, payment, account, 'query', new Deadline(timeoutMs))
-    : { kind: 'nothing', call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 } };
+): Promise<ProviderAnswer> =>
+  canQuery(gateway, payment)
+    ? callAndCheck(gateway, payment, account, 'query', new Deadline(timeoutMs))
+    : { kind: 'unknown', call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 } };
 
-/** What an answer is worth: an outcome is believed only if it speaks of our amount. */
-function judge(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): PaymentVerdict {
-  if (outcome.kind === 'unknown') return { kind: 'nothing', call: record('unknown') };
+/** An outcome is used only if its amount is that of the payment. */
+function checkOutcome(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): ProviderAnswer {
+  if (outcome.kind === 'unknown') return { kind: 'unknown', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
-    return { kind: 'doubtful', call: record(`${outcome.kind}, wrong amount`) };
+    return { kind: 'wrongAmount', call: record(`${outcome.kind}, wrong amount`) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
 }
 
+/** Whether a reported amount is the expected one; an answer without an amount passes. */
 export function isExpectedAmount(
   { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
   reported: ReportedAmount | undefined,
@@ -87,7 +93,7 @@ function submission(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  { card, authentication }: ByCard,
+  { card, authentication }: CardFields,
 ): Submission {
   const { details } = payment;
   const brand = brandOf(payment.brand);
@@ -114,17 +120,17 @@ function submission(
   };
 }
 
-/** Submits a payment whose intent is durable, and writes what came of it. */
+/** Submits a payment whose intent is durable, and writes the outcome. */
 export async function submit(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  byCard?: ByCard,
+  cardFields?: CardFields,
 ): Promise<WholePayment> {
-  const answer = await ask(gateway, payment, account, 'submit', sendDeadline(gateway, payment), byCard);
+  const answer = await callAndCheck(gateway, payment, account, 'submit', sendDeadline(gateway, payment), cardFields);
   const { call } = answer;
-  const authentication = byCard?.authentication;
-  if (answer.kind === 'outcome') return apply(gateway, payment, account, answer.outcome, call, authentication);
+  const authentication = cardFields?.authentication;
+  if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
   if (answer.kind === 'notSent') {
     const declineReason = REASONS.neverReceived;
     return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
@@ -135,23 +141,22 @@ export async function submit(
     call,
     authentication,
     dueAt: gateway.clock.now(payment.mid) + LIMITS.queryBackoffMs[0],
-    ...(answer.kind === 'doubtful' && { attention: 'wrong_amount' }),
+    ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
   });
 }
 
-/** Asks the provider about a payment whose outcome is not known. */
+/** The scheduled query of a payment without a known outcome. */
 export async function queryProvider(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await recordWrongAmount(gateway, payment, 'clock', call);
-  else if (answer.kind === 'outcome' && isWaitingForNobody(gateway, payment, answer.outcome)) {
+  if (answer.kind === 'wrongAmount') await recordWrongAmount(gateway, payment, 'clock', call);
+  else if (answer.kind === 'outcome' && isLostRedirect(gateway, payment, answer.outcome)) {
     await abandon(gateway, payment);
-  } else if (answer.kind === 'outcome' && !isStillOpen(payment, answer.outcome)) {
-    await apply(gateway, payment, account, answer.outcome, call);
+  } else if (answer.kind === 'outcome' && !isKnownAlready(payment, answer.outcome)) {
+    await applyOutcome(gateway, payment, account, answer.outcome, call);
   } else if (!isOpen(payment.state)) {
-    const isNothingComing =
-      answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
-    await recordQuery(gateway, payment, call, isNothingComing ? { dueAt: null, ...withoutConflict(payment) } : {});
+    const isConfirmed = answer.kind === 'notFound' || (answer.kind === 'outcome' && answer.outcome.kind === 'declined');
+    await recordQuery(gateway, payment, call, isConfirmed ? { dueAt: null, ...withoutConflict(payment) } : {});
   } else if (answer.kind === 'outcome' && answer.outcome.kind === 'authorised') {
     const dueAt = await authorisationEnd(gateway, payment, account);
     await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
@@ -160,10 +165,10 @@ export async function queryProvider(gateway: Gateway, payment: WholePayment, acc
   } else await recordQuery(gateway, payment, call);
 }
 
-/** The provider has said which of two reports was right. */
+/** Clears the mark of a conflict that the answer has resolved. */
 const withoutConflict = ({ attention }: Payment): Changes => (attention === 'conflict' ? { attention: null } : {});
 
-/** It is still asked about: if the provider has it after all, that is a late success. */
+/** Schedules a further query: if the provider has the payment after all, that is a late success. */
 const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: CallRecord): Promise<WholePayment> =>
   advance(gateway, payment, {
     event: 'declined',
@@ -173,22 +178,22 @@ const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: Cal
     dueAt: gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0],
   });
 
-/** The events after which a payment may have been submitted. */
-const MAY_BE_SENT: readonly string[] = ['opened', 'collected', 'authenticated'];
+/** The events after which a payment is submitted. */
+const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated'];
 
 /**
- * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment; but only
- * once nothing can be on its way any more, and the provider has had time for what arrived last.
+ * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once the
+ * last submission can no longer be in flight and the provider has had time to process it.
  */
 async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
   if (!gateway.connectors[payment.connector]?.capabilities.notFoundIsFinal) return false;
   const history = await gateway.payments.history(payment);
   if (history.at(-1)?.call?.outcome !== NOT_FOUND) return false;
-  const lastIntent = history.findLast(({ event }) => MAY_BE_SENT.includes(event))?.at ?? payment.createdAt;
+  const lastIntent = history.findLast(({ event }) => SUBMISSION_INTENTS.includes(event))?.at ?? payment.createdAt;
   return gateway.clock.now(payment.mid) >= lastIntent + LIMITS.submissionMs + LIMITS.neverReceivedMs;
 }
 
-/** When an authorisation that nothing is captured of ends. */
+/** When an authorisation expires if it is not captured. */
 export async function authorisationEnd(gateway: Gateway, payment: Payment, { settings }: Account): Promise<number> {
   const history = await gateway.payments.history(payment);
   const authorisedAt = history.find(({ event }) => event === 'authorised')?.at ?? payment.createdAt;
@@ -196,15 +201,15 @@ export async function authorisationEnd(gateway: Gateway, payment: Payment, { set
 }
 
 /**
- * The provider refused to void an authorisation whose time is over: it has settled it, let go of it already, or still holds
- * it. In the last case an operator has to look.
+ * The provider declined to void an expired authorisation: it has settled it, released it already, or still holds it. In
+ * the last case the payment is marked for the operator.
  */
 export async function expireAfterRefusedVoid(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
-  if (answer.kind === 'doubtful') await recordWrongAmount(gateway, payment, 'clock', call);
+  if (answer.kind === 'wrongAmount') await recordWrongAmount(gateway, payment, 'clock', call);
   else if (answer.kind === 'outcome' && answer.outcome.kind === 'settled') {
-    await apply(gateway, payment, account, answer.outcome, call);
+    await applyOutcome(gateway, payment, account, answer.outcome, call);
   } else if (answer.kind === 'outcome' || answer.kind === 'notFound') {
     const isHeld = answer.kind === 'outcome' && answer.outcome.kind !== 'declined';
     await advance(gateway, payment, {
@@ -216,7 +221,7 @@ export async function expireAfterRefusedVoid(gateway: Gateway, payment: WholePay
   } else await recordQuery(gateway, payment, call);
 }
 
-/** A request waits for the answer: asks the provider, and writes down only what changes something. */
+/** Queries the provider while a request waits; writes only an answer that changes the payment. */
 export async function queryProviderNow(
   gateway: Gateway,
   payment: WholePayment,
@@ -224,52 +229,54 @@ export async function queryProviderNow(
 ): Promise<WholePayment> {
   if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
   const answer = await query(gateway, payment, account, LIMITS.outcomeTimeoutMs);
-  if (answer.kind === 'doubtful') return recordWrongAmount(gateway, payment, 'provider', answer.call);
-  if (answer.kind !== 'outcome' || isStillOpen(payment, answer.outcome)) return payment;
-  return apply(gateway, payment, account, answer.outcome, answer.call);
+  if (answer.kind === 'wrongAmount') return recordWrongAmount(gateway, payment, 'provider', answer.call);
+  if (answer.kind !== 'outcome' || isKnownAlready(payment, answer.outcome)) return payment;
+  return applyOutcome(gateway, payment, account, answer.outcome, answer.call);
 }
 
 /**
- * Ends a payment whose payer's time is over. The provider is asked first: a payment that succeeded is a success. While it
- * does not answer the payment stays open, and the work loop asks again; unless its brand says that time alone ends it.
+ * Ends a payment whose payer did not finish in time. The provider is queried first, since the payment may have succeeded.
+ * Without an answer the payment stays open and the work loop queries again, unless the deadline is a hard one.
  */
 export async function endOutOfTime(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
-  asker: 'request' | 'work loop' = 'request',
+  caller: 'request' | 'work loop' = 'request',
 ): Promise<WholePayment> {
-  if (!wasSubmitted(payment) || !isAskable(gateway, payment)) return abandon(gateway, payment);
-  const isDue = asker === 'work loop';
+  if (!wasSubmitted(payment) || !canQuery(gateway, payment)) return abandon(gateway, payment);
+  const isDue = caller === 'work loop';
   const answer = await query(gateway, payment, account, isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
-  if (answer.kind === 'doubtful') return recordWrongAmount(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
-  const isUnanswered = answer.kind === 'nothing' || answer.kind === 'notSent';
-  if (isUnanswered && !endsByTimeAlone(payment)) return isDue ? recordQuery(gateway, payment, answer.call) : payment;
+  if (answer.kind === 'wrongAmount') {
+    return recordWrongAmount(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
+  }
+  const isUnanswered = answer.kind === 'unknown' || answer.kind === 'notSent';
+  if (isUnanswered && !hasHardDeadline(payment)) return isDue ? recordQuery(gateway, payment, answer.call) : payment;
   const isOutcome = answer.kind === 'outcome' && !['accepted', 'redirected'].includes(answer.outcome.kind);
-  return isOutcome ? apply(gateway, payment, account, answer.outcome, answer.call) : abandon(gateway, payment);
+  return isOutcome ? applyOutcome(gateway, payment, account, answer.outcome, answer.call) : abandon(gateway, payment);
 }
 
-/** Some brands give the payer a fixed time; and the card of a payer who is still at the bank was not submitted yet. */
-const endsByTimeAlone = ({ brand, nextStep }: Payment): boolean =>
+/** Some brands give the payer a fixed time; and a card is not submitted before its challenge is passed. */
+const hasHardDeadline = ({ brand, nextStep }: Payment): boolean =>
   brandOf(brand)?.payerTimeMs !== undefined || nextStep?.kind === 'challenge';
 
-/** Whether a provider that was asked tells no more than is known already. */
-function isStillOpen({ state, nextStep, inDoubt, authorised }: Payment, { kind }: KnownOutcome): boolean {
+/** Whether an outcome adds nothing to what the payment shows already. */
+function isKnownAlready({ state, nextStep, inDoubt, authorised }: Payment, { kind }: KnownOutcome): boolean {
   if (kind === 'redirected') return state === 'REDIRECT' ? nextStep !== null : state !== 'PREPARE';
   if (kind === 'accepted') return state === 'PENDING' ? !inDoubt : !isOpen(state);
   if (kind === 'authorised') return authorised > 0n;
   return kind === 'declined' && !isOpen(state);
 }
 
-/** The provider waits for a payer who never heard of it, because its answer to us was lost, and the time is over. */
-const isWaitingForNobody = (gateway: Gateway, { state, payerUntil, mid }: Payment, { kind }: KnownOutcome): boolean =>
+/** The answer with the redirect was lost, so the payer never got it, and the payer's time is over. */
+const isLostRedirect = (gateway: Gateway, { state, payerUntil, mid }: Payment, { kind }: KnownOutcome): boolean =>
   kind === 'redirected' &&
   (state === 'PENDING' || state === '3DS') &&
   payerUntil !== null &&
   gateway.clock.now(mid) >= payerUntil;
 
-/** Writes what an outcome means for the payment. */
-export function apply(
+/** Advances the payment by an outcome. */
+export function applyOutcome(
   gateway: Gateway,
   payment: WholePayment,
   account: Account,
@@ -279,32 +286,32 @@ export function apply(
 ): Promise<WholePayment> {
   const { kind, providerReference } = outcome;
   const now = gateway.clock.now(payment.mid);
-  const record: EventInput = { event: kind, actor: 'provider', call, providerReference, authentication };
+  const input: EventInput = { event: kind, actor: 'provider', call, providerReference, authentication };
   switch (kind) {
     case 'declined':
-      return advance(gateway, payment, { ...record, declineReason: outcome.reason });
+      return advance(gateway, payment, { ...input, declineReason: outcome.reason });
     case 'authorised': {
-      // Reported once more, it does not last longer.
+      // A repeated report does not extend the authorisation.
       const end = now + account.settings.authorisation_days * LIMITS.dayMs;
-      return advance(gateway, payment, { ...record, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
+      return advance(gateway, payment, { ...input, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
     }
     case 'accepted':
     case 'redirected': {
-      // News of the outcome may get lost, so the provider is asked as well.
-      const dueAt = isAskable(gateway, payment) ? now + LIMITS.queryBackoffMs[0] : undefined;
+      // The notification of the outcome may get lost, so the provider is queried as well.
+      const dueAt = canQuery(gateway, payment) ? now + LIMITS.queryBackoffMs[0] : undefined;
       const nextStep = nextStepOf(payment, outcome);
-      const isDoubtOver = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
-      if (isDoubtOver) {
+      const isDoubtResolved = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
+      if (isDoubtResolved) {
         return recordQuery(gateway, payment, call, { inDoubt: false, attention: null, nextStep: nextStep ?? null });
       }
-      return advance(gateway, payment, { ...record, dueAt, nextStep });
+      return advance(gateway, payment, { ...input, dueAt, nextStep });
     }
     default:
-      return advance(gateway, payment, record);
+      return advance(gateway, payment, input);
   }
 }
 
-const isAskable = (gateway: Gateway, payment: Payment): boolean =>
+const canQuery = (gateway: Gateway, payment: Payment): boolean =>
   gateway.connectors[payment.connector]?.capabilities.supportsQueries === true;
 
 function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefined {
@@ -313,7 +320,7 @@ function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefin
   }
   if (outcome.kind !== 'accepted') return undefined;
   const { code, instructions } = outcome;
-  const shownMs = brandOf(payment.brand)?.codeTimeMs ?? LIMITS.payerMs;
-  if (code !== undefined) return { kind: 'code', text: code, until: payment.updatedAt + shownMs };
+  const codeTimeMs = brandOf(payment.brand)?.codeTimeMs ?? LIMITS.payerMs;
+  if (code !== undefined) return { kind: 'code', text: code, until: payment.updatedAt + codeTimeMs };
   return instructions && { kind: 'transfer', instructions: Object.entries(instructions) };
 }

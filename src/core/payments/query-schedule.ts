@@ -1,28 +1,28 @@
-/** When a provider is asked again about something whose outcome is not known. */
+/** The backoff of provider queries: when a payment or operation without a known outcome is queried next. */
 import { LIMITS } from '../../rules/limits.ts';
 
-/** The pause before the next question grows with each that was in vain. */
+/** The pause after so many queries; the last pause repeats. */
 export const nextBackoff = (pauses: readonly number[], queryCount: number): number =>
   pauses[Math.min(queryCount, pauses.length - 1)] as number;
 
-/** An ended payment is asked about a few times more, in case money moves late. */
+/** An ended payment is queried a few more times, to detect a late success. */
 export type QuerySchedule = 'open' | 'ended';
 
-/** The pauses between questions, and how many more questions follow at the last of them. */
-const QUERY_SCHEDULES: Readonly<Record<QuerySchedule, { pauses: readonly number[]; more: number }>> = {
-  open: { pauses: LIMITS.queryBackoffMs, more: LIMITS.dailyQueries },
-  ended: { pauses: LIMITS.lateQueryBackoffMs, more: 0 },
+/** The pauses between queries, and how many more queries follow at the last pause. */
+const QUERY_SCHEDULES: Readonly<Record<QuerySchedule, { pauses: readonly number[]; repeats: number }>> = {
+  open: { pauses: LIMITS.queryBackoffMs, repeats: LIMITS.dailyQueries },
+  ended: { pauses: LIMITS.lateQueryBackoffMs, repeats: 0 },
 };
 
-/** The question after `before` that were in vain; `dueAt` is null when that was the last one. */
+/** Counts a query without an outcome and schedules the next one; `dueAt` is null if it was the last. */
 export function scheduleNextQuery(
   before: number,
   now: number,
   schedule: QuerySchedule = 'open',
 ): { queryCount: number; dueAt: number | null; isBackoffExhausted: boolean } {
-  const { pauses, more } = QUERY_SCHEDULES[schedule];
+  const { pauses, repeats } = QUERY_SCHEDULES[schedule];
   const queryCount = before + 1;
-  const isLast = queryCount > pauses.length + more;
+  const isLast = queryCount > pauses.length + repeats;
   return {
     queryCount,
     dueAt: isLast ? null : now + nextBackoff(pauses, before),

@@ -1,4 +1,4 @@
-/** What is written into the history of a payment without a change of its state. */
+/** Records what happened to a payment without changing its state. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -13,50 +13,51 @@ import type {
   WholePayment,
 } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
-import { withHistory, write, writeTransition } from './advance.ts';
+import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
 import { type QuerySchedule, scheduleNextQuery } from './query-schedule.ts';
 
-/** Writes something into the history that leaves the state as it is; nothing is written if the payment has moved. */
-async function note(
+/** Writes a history entry and these changes; returns the payment unchanged if it was changed concurrently. */
+async function recordEntry(
   gateway: Gateway,
   payment: WholePayment,
-  record: Pick<Transition, 'event' | 'actor' | 'call'>,
+  entry: Pick<Transition, 'event' | 'actor' | 'call'>,
   changed: Changes,
   authentication?: Authentication,
 ): Promise<WholePayment> {
   const at = gateway.clock.now(payment.mid);
-  const noted: WholePayment = { ...withHistory(payment, at), ...changed };
-  // Without a further question nothing is due any more, not even a deadline that is past.
-  const after = changed.dueAt === null ? noted : withDeadline(noted);
-  return (await writeTransition(gateway, { before: payment, after, ...record }, authentication)) ? after : payment;
+  const recorded: WholePayment = { ...withHistory(payment, at), ...changed };
+  // After the last query the payment is no longer due, even if its deadline is past.
+  const after = changed.dueAt === null ? recorded : withDeadline(recorded);
+  return (await writeTransition(gateway, { before: payment, after, ...entry }, authentication)) ? after : payment;
 }
 
-/** Whether an outcome should be known by now: its provider did not answer, or time is over for payer or authorisation. */
-const isOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
+/** Whether the outcome should be known by now: the provider did not answer, or the payer or the authorisation timed out. */
+const isOutcomeOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
   payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
 
-/** Notes that a provider was asked and the outcome is still to come; at last an operator has to look. */
+/** Records a query that brought no outcome and schedules the next; marks the payment when the backoff is exhausted. */
 export function recordQuery(
   gateway: Gateway,
   payment: WholePayment,
   call: CallRecord,
   changed: Changes = {},
 ): Promise<WholePayment> {
-  const { isBackoffExhausted, ...question } = scheduleNextQuery(
+  const { isBackoffExhausted, ...next } = scheduleNextQuery(
     payment.queryCount,
     gateway.clock.now(payment.mid),
-    ladderOf(payment),
+    queryScheduleOf(payment),
   );
-  const attention = isBackoffExhausted && isOverdue(gateway, payment) ? 'unresolved' : payment.attention;
-  return note(gateway, payment, { event: 'queried', actor: 'clock', call }, { ...question, attention, ...changed });
+  const attention = isBackoffExhausted && isOutcomeOverdue(gateway, payment) ? 'unresolved' : payment.attention;
+  const entry = { event: 'queried', actor: 'clock', call } as const;
+  return recordEntry(gateway, payment, entry, { ...next, attention, ...changed });
 }
 
-const ladderOf = ({ state }: Payment): QuerySchedule => (isOpen(state) ? 'open' : 'ended');
+const queryScheduleOf = ({ state }: Payment): QuerySchedule => (isOpen(state) ? 'open' : 'ended');
 
 /**
- * Notes that a provider told something that cannot be right: an operator can see it, and it is asked about soon. It is
- * noted whatever else happens to the payment at the same moment.
+ * Records an answer with a wrong amount: marks the payment for the operator and schedules a query. Retried after a
+ * concurrent write, so that the mark is never lost.
  */
 export async function recordWrongAmount(
   gateway: Gateway,
@@ -64,24 +65,24 @@ export async function recordWrongAmount(
   actor: Actor,
   call: CallRecord,
 ): Promise<WholePayment> {
-  const transition = await write(gateway, payment, (before, now): Transition => {
-    const { queryCount, dueAt } = scheduleNextQuery(before.queryCount, now, ladderOf(before));
-    // Of a payment that was given up, too, money may have moved; one whose amount is reserved or taken keeps its time,
-    // unless it was due and its question is used up.
-    const isAskedNext = before.authorised === 0n || actor === 'clock';
+  const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
+    const { queryCount, dueAt } = scheduleNextQuery(before.queryCount, now, queryScheduleOf(before));
+    // An ended payment is queried, too: money may have moved. An authorised one keeps its due time, unless this answer
+    // belongs to its scheduled query.
+    const isQueriedNext = before.authorised === 0n || actor === 'clock';
     const isConflict = before.attention === 'conflict' && before.busy !== null;
-    const doubted: WholePayment = {
+    const marked: WholePayment = {
       ...withHistory(before, now),
       attention: isConflict ? 'conflict' : 'wrong_amount',
-      ...(isAskedNext && { queryCount, dueAt }),
+      ...(isQueriedNext && { queryCount, dueAt }),
     };
-    const after = isAskedNext && dueAt === null ? doubted : withDeadline(doubted);
+    const after = isQueriedNext && dueAt === null ? marked : withDeadline(marked);
     return { before, after, event: 'doubted', actor, call };
   });
   return transition.after;
 }
 
-/** The bank knows the payer; nothing when somebody else was told before, who goes on then. */
+/** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */
 export async function recordAuthentication(
   gateway: Gateway,
   payment: WholePayment,
@@ -89,16 +90,16 @@ export async function recordAuthentication(
   authentication: Authentication,
 ): Promise<WholePayment | undefined> {
   const changed = { nextStep: null, dueAt: gateway.clock.now(payment.mid) + LIMITS.submissionMs };
-  const record = { event: 'authenticated', actor: 'provider', call } as const;
-  const after = await note(gateway, payment, record, changed, authentication);
+  const entry = { event: 'authenticated', actor: 'provider', call } as const;
+  const after = await recordEntry(gateway, payment, entry, changed, authentication);
   return after === payment ? undefined : after;
 }
 
-/** An operator has looked at a payment and dealt with it. */
+/** Removes the mark of a payment that an operator has dealt with. */
 export const clearAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
-  note(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
+  recordEntry(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
 
-/** Keeps what the payer was asked for; nothing when somebody else was faster. */
+/** Stores the payer's choice and the fields that the payer filled in; undefined if a concurrent request was first. */
 export async function recordPayerInput(
   gateway: Gateway,
   payment: WholePayment,
@@ -106,10 +107,12 @@ export async function recordPayerInput(
   chosen: Pick<Payment, 'brand' | 'connector'> = payment,
 ): Promise<WholePayment | undefined> {
   const now = gateway.clock.now(payment.mid);
-  // Some ways to pay leave the payer less time than the session has.
-  const ownTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
+  // Some brands give the payer less time than the session.
+  const brandTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
   const payerUntil =
-    ownTimeMs === undefined ? payment.payerUntil : Math.min(now + ownTimeMs, payment.payerUntil ?? now + ownTimeMs);
+    brandTimeMs === undefined
+      ? payment.payerUntil
+      : Math.min(now + brandTimeMs, payment.payerUntil ?? now + brandTimeMs);
   const after: WholePayment = {
     ...withDeadline({
       ...payment,

@@ -1,4 +1,4 @@
-/** A merchant repeats a payment: the first one and its token have to belong together. */
+/** Recurring payments that the merchant requests: checks the token of the first payment and opens a repetition. */
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -16,15 +16,15 @@ export interface RecurringOrder {
   token: string;
   orderId: string;
   amountText: string;
-  /** What the request calls the amount. */
+  /** The name of the amount field in the request. */
   amountField: string;
   /** Empty for the currency of the first payment. */
   currency: string;
   description: string;
   isAuthorisation: boolean;
-  /** Where the payer of a challenge comes back to, where it is another place than the first time. */
+  /** Where the payer returns to after a challenge, if it differs from the first payment. */
   termUrl3ds?: string | undefined;
-  /** A schedule that shall repeat the payment from now on, or empty. */
+  /** A schedule that repeats the payment from now on; empty for none. */
   scheduleId: string;
   content: string;
 }

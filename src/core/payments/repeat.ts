@@ -1,8 +1,8 @@
-/** A payment made again: what a repetition takes over from the first payment, and what it has of its own. */
+/** Composes the order of a repetition from the first payment of a recurring series. */
 import type { WholePayment } from '../../store/payments.ts';
 import type { Order } from './open.ts';
 
-/** What a repetition may have of its own; the rest is as it was the first time. */
+/** What a repetition may change; the rest is copied from the first payment. */
 export type Repetition = Pick<Order, 'orderId'> &
   Partial<Pick<Order, 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>> & {
     description?: string;

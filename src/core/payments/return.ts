@@ -1,4 +1,4 @@
-/** Where a payer goes when we are done with them: back to the shop, by the address for how it ended. */
+/** The address to which the payer returns: one of the merchant's addresses, chosen by the result of the payment. */
 import { isLoopbackHost } from '../../lib/address.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { REASONS } from '../../rules/reasons.ts';
@@ -6,12 +6,12 @@ import { isOpen } from '../../rules/states.ts';
 import type { SessionTerms } from '../../store/payments.ts';
 import type { Account, Gateway, WholePayment } from '../context.ts';
 
-/** How a payment ended, in the eyes of its payer. */
+/** The result of a payment as the payer sees it. */
 export type PaymentResult = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'cancelled';
 
 export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): PaymentResult {
   const { state, authorised, inDoubt, declineReason, details, mid } = payment;
-  // Whose amount is reserved has paid, as far as they are concerned.
+  // For the payer, an authorised payment is paid.
   if (state === 'SETTLED' || (state === 'PENDING' && authorised > 0n)) return 'paid';
   if (isOpen(state)) return inDoubt ? 'unknown' : 'open';
   if (state !== 'DECLINED') return 'cancelled';
@@ -22,7 +22,7 @@ export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePaymen
 
 type AddressName = 'successUrl' | 'cancelUrl' | 'expiryUrl' | 'errorUrl';
 
-/** The addresses of a session for each end, the first that the merchant gave counts; only who has paid succeeds. */
+/** The addresses of a session for each result; the first one that the merchant set is used. */
 const ADDRESSES: Readonly<Record<PaymentResult, readonly AddressName[]>> = {
   open: ['cancelUrl'],
   unknown: ['errorUrl', 'cancelUrl'],
@@ -33,13 +33,12 @@ const ADDRESSES: Readonly<Record<PaymentResult, readonly AddressName[]>> = {
   cancelled: ['cancelUrl', 'successUrl'],
 };
 
-/** What decides about the way back besides the payment itself. */
 export interface ReturnOptions {
-  /** The payer comes from the bank of the card. */
+  /** The payer comes from a 3DS challenge. */
   isAfterChallenge?: boolean;
 }
 
-/** The merchant's address for a payer who comes back; nothing when there is none that a payer may be sent to. */
+/** The merchant's address for the payer's return; undefined if there is none that a payer may be sent to. */
 export function returnAddress(
   gateway: Pick<Gateway, 'clock' | 'environment'>,
   payment: WholePayment,
@@ -58,7 +57,7 @@ export function returnAddress(
   });
 }
 
-/** The merchant's address for a payer who does not want to pay. */
+/** The merchant's address for a payer who cancels. */
 export const cancelAddress = (
   gateway: Pick<Gateway, 'environment'>,
   payment: WholePayment,
@@ -77,7 +76,7 @@ function withParameters(
   { isSigned }: { isSigned: boolean },
 ): string | undefined {
   if (returnUrl === undefined || !isWebAddress(gateway, returnUrl)) return undefined;
-  // As browsers read it: what was looked at is what is sent, and a header holds no other letters than these.
+  // Normalised as browsers do it: the address that was checked is the one that is sent, in ASCII only.
   const url = new URL(returnUrl);
   if (!account.settings.return_parameters) return url.href;
   const { paymentId, orderId } = payment;
@@ -104,17 +103,17 @@ export function isWebAddress({ environment }: Pick<Gateway, 'environment'>, addr
 
 const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
 
-/** The browsing context in which the payer goes back, when it is another one than that of our page. */
+/** The browsing context (`target`) for the payer's return, if it is not that of the payment page. */
 export function returnTarget(
   payment: WholePayment,
   { settings }: Account,
-  way: ReturnOptions = {},
+  { isAfterChallenge = false }: ReturnOptions = {},
 ): string | undefined {
-  const ofBank = way.isAfterChallenge ? settings.three_ds_link_target : '';
-  const target = ofBank || (payment.details.session?.urlTarget ?? '');
+  const threeDsTarget = isAfterChallenge ? settings.three_ds_link_target : '';
+  const target = threeDsTarget || (payment.details.session?.urlTarget ?? '');
   return TARGET.test(target) && target !== '_self' ? target : undefined;
 }
 
-/** The browsing context in which the bank's page opens, when the account wants another one. */
+/** The browsing context (`target`) in which the challenge opens, if the account sets one. */
 export const challengeTarget = ({ settings }: Account): string | undefined =>
   TARGET.test(settings.three_ds_link_target) ? settings.three_ds_link_target : undefined;

@@ -1,37 +1,37 @@
-/** The fields that nobody may read: sealed as they come, opened to be checked and for the provider, and never shown. */
+/** Secret fields of a payment: encrypted when received, decrypted only for checks and for the provider, never displayed. */
 import { boundTo } from '../../lib/seal.ts';
 import type { PaymentDetails, SessionTerms, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type Sealing = Pick<Gateway, 'seal'>;
 
-const ofPayment = (paymentId: string): string => boundTo('payments', 'details', paymentId);
-/** All attempts of a session carry its secrets, so they are bound to what the attempts have in common. */
-const ofSession = (id: string): string => boundTo('payments', 'session', id);
+const boundToPayment = (paymentId: string): string => boundTo('payments', 'details', paymentId);
+/** All attempts of a session share its secrets, so they are bound to the id of the session. */
+const boundToSession = (id: string): string => boundTo('payments', 'session', id);
 
-const close = ({ seal }: Sealing, secrets: object, bound: string): string =>
+const encrypt = ({ seal }: Sealing, secrets: object, bound: string): string =>
   seal.seal(JSON.stringify(secrets), bound).toString('base64');
 
-const open = ({ seal }: Sealing, sealed: string | undefined, bound: string) =>
+const decrypt = ({ seal }: Sealing, sealed: string | undefined, bound: string) =>
   sealed === undefined ? {} : JSON.parse(seal.open(Buffer.from(sealed, 'base64'), bound));
 
 export const sealSecrets = (gateway: Sealing, paymentId: string, secrets: object): string =>
-  close(gateway, secrets, ofPayment(paymentId));
+  encrypt(gateway, secrets, boundToPayment(paymentId));
 
 export const secretsOf = (gateway: Sealing, { paymentId, details }: WholePayment): Record<string, unknown> =>
-  open(gateway, details.sealed, ofPayment(paymentId));
+  decrypt(gateway, details.sealed, boundToPayment(paymentId));
 
-/** What the merchant sent with a session: the texts of each brand under the names of a form. */
+/** The secret fields that the merchant sent with a session, by brand and field name. */
 export const secretsOfSession = (gateway: Sealing, session?: SessionTerms): Record<string, Record<string, string>> =>
-  session ? open(gateway, session.sealed, ofSession(session.id)) : {};
+  session ? decrypt(gateway, session.sealed, boundToSession(session.id)) : {};
 
-/** What is written again is sealed again, so that a key that was replaced meanwhile does not come back. */
+/** Encrypts the secrets of a session again before they are written, so that a key that was rotated out is not used. */
 export const resealSession = (gateway: Sealing, details: PaymentDetails): PaymentDetails =>
   details.session?.sealed === undefined
     ? details
     : withSecrets(gateway, details.session.id, details, secretsOfSession(gateway, details.session));
 
-/** The details of a new payment with its secrets; those of a session wait in it until the payer has chosen a brand. */
+/** The details of a new payment with its secrets; a session keeps its own until the payer has chosen a brand. */
 export const withSecrets = (
   gateway: Sealing,
   paymentId: string,
@@ -39,5 +39,5 @@ export const withSecrets = (
   secrets: object,
 ): PaymentDetails =>
   session
-    ? { ...details, session: { ...session, sealed: close(gateway, secrets, ofSession(session.id)) } }
+    ? { ...details, session: { ...session, sealed: encrypt(gateway, secrets, boundToSession(session.id)) } }
     : { ...details, sealed: sealSecrets(gateway, paymentId, secrets) };

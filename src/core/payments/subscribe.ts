@@ -1,10 +1,10 @@
-/** How a schedule begins to work for a first payment. */
+/** Composes the subscription of a first payment to a schedule. */
 import { momentAfter } from '../../lib/calendar.ts';
 import { newId } from '../../lib/id.ts';
 import type { Payment } from '../../store/payments.ts';
 import type { Schedule, Subscription } from '../../store/schedules.ts';
 
-/** The first charge comes one interval after the first payment, or later by as many as the schedule delays. */
+/** The first charge is due one interval after the first payment, plus the delayed intervals of the schedule. */
 export function subscriptionTo(
   schedule: Schedule,
   payment: Pick<Payment, 'mid' | 'paymentId' | 'createdAt'>,
