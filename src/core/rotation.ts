@@ -1,4 +1,4 @@
-/** Replaces the keys: cards go under new data keys, and everything else that is sealed goes under the new master key. */
+/** Key rotation: encrypts cards under new data keys, and all other secrets under the new master key. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartupError } from '../lib/startup-error.ts';
 import type { AgedCard, RotationStore, SealedValue } from '../store/rotation.ts';
@@ -7,28 +7,26 @@ import { newDataKey, resealCard } from './vault.ts';
 
 export type { RotationStore } from '../store/rotation.ts';
 
-/** How far a part of the work has come. */
 export interface Progress {
   part: 'cards' | 'secrets';
   done: number;
   total: number;
 }
 
-/** A gateway beside us may seal something in the moment that we look away, but not over and over. */
-const PASSES_MOST = 10;
+/** A running gateway may encrypt something under the old key between two passes, but not again and again. */
+const MAX_PASSES = 10;
 const PASS_PAUSE_MS = 500;
 
 /**
- * Rotates all keys. Each page is one statement, and what is done can be told from what is not by the row itself: who
- * is killed in between is run again and goes on where it was. A gateway that has both master keys can read and write
- * all the while.
+ * Rotates all keys. Each page is one statement, and each row shows under which key it is encrypted, so an interrupted
+ * rotation continues where it stopped. Gateways that have both master keys can read and write meanwhile.
  */
 export async function rotateKeys(
   { seal }: Pick<Gateway, 'seal'>,
   rows: RotationStore,
   report: (progress: Progress) => void,
 ): Promise<Record<Progress['part'], number>> {
-  // An account whose newest key is under the new master key has been here already.
+  // An account whose newest data key is under the new master key got it in an earlier, interrupted run.
   for (const { mid, version } of await rows.accountsOfOldKeys(seal.version)) {
     const { version: next, sealed } = newDataKey({ seal }, mid, version + 1);
     await rows.insertDataKey(mid, next, sealed);
@@ -64,7 +62,7 @@ async function untilNoneIsLeft(
   work: (count: (done: number) => void) => Promise<void>,
 ): Promise<number> {
   let done = 0;
-  for (let passes = 0; passes < PASSES_MOST; passes++) {
+  for (let passes = 0; passes < MAX_PASSES; passes++) {
     const total = done + (await left());
     const isDone = total === done;
     if (!isDone || passes === 0) report({ part, done, total });

@@ -1,11 +1,11 @@
-/** Rehearsals: what the provider simulator is told to do, to a payment or to the next calls. */
+/** Sandbox scenarios: controls what the provider simulator does with a payment or with the next calls. */
 import type { ControlAnswer } from '../connectors/simulator-control.ts';
 import { isUuid } from '../lib/id.ts';
 import { invalidField, Refusal } from '../rules/errors.ts';
 import type { Gateway } from './context.ts';
 
-/** Sends an order to the provider simulator; a world that does not answer is an outage, not an outcome. */
-async function order(gateway: Gateway, method: 'GET' | 'POST', path: string, body?: unknown): Promise<ControlAnswer> {
+/** Calls the control API of the provider simulator; without an answer, the request is refused as unavailable. */
+async function control(gateway: Gateway, method: 'GET' | 'POST', path: string, body?: unknown): Promise<ControlAnswer> {
   if (!gateway.simulator) throw new Refusal('actionNotSupported');
   try {
     return await gateway.simulator.control(method, path, body);
@@ -15,36 +15,36 @@ async function order(gateway: Gateway, method: 'GET' | 'POST', path: string, bod
   }
 }
 
-/** Tells the simulated provider of a payment what to say or to do. */
+/** Makes the simulated provider of a payment perform an action, such as a chargeback. */
 export async function runScenario(
   gateway: Gateway,
   paymentId: string,
-  wish: Record<string, unknown>,
+  scenario: Record<string, unknown>,
 ): Promise<ControlAnswer> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   if (!payment) throw new Refusal('noSuchPayment');
   const { mid, brand, amount, currency, connector } = payment;
-  if (connector === 'vcard' && !('chargeback' in wish)) {
+  if (connector === 'vcard' && !('chargeback' in scenario)) {
     const sentence = 'The test brand has no provider that could be told.';
-    throw invalidField(Object.keys(wish)[0] ?? 'body', sentence);
+    throw invalidField(Object.keys(scenario)[0] ?? 'body', sentence);
   }
-  // The test connector has no provider whose books could know the payment.
+  // The simulator has no payments of the test connector in its ledger, so the request describes the payment.
   const notify_url = `${gateway.inboundUrl}/inbound/${connector}`;
   const unknown = { mid, brand, amount: String(amount), currency, notify_url };
-  const body = connector === 'vcard' ? { ...wish, unknown } : wish;
-  return order(gateway, 'POST', `/payments/${payment.paymentId}`, body);
+  const body = connector === 'vcard' ? { ...scenario, unknown } : scenario;
+  return control(gateway, 'POST', `/payments/${payment.paymentId}`, body);
 }
 
-/** Makes the next provider calls misbehave, in every process of this installation. */
+/** Sets a fault for the next provider calls, in every process of this installation. */
 export async function setFault(gateway: Gateway, fault: Record<string, unknown>): Promise<ControlAnswer> {
-  const answer = await order(gateway, 'POST', '/faults', fault);
+  const answer = await control(gateway, 'POST', '/faults', fault);
   await gateway.installation.announceFaults();
   gateway.armFaults();
   return answer;
 }
 
-export const listFaults = (gateway: Gateway): Promise<ControlAnswer> => order(gateway, 'GET', '/faults');
+export const listFaults = (gateway: Gateway): Promise<ControlAnswer> => control(gateway, 'GET', '/faults');
 
-/** The provider's own books, to compare with ours. */
+/** The ledger of the simulated provider, for reconciliation. */
 export const readLedger = (gateway: Gateway, after: string): Promise<ControlAnswer> =>
-  order(gateway, 'GET', `/ledger?after=${encodeURIComponent(after)}`);
+  control(gateway, 'GET', `/ledger?after=${encodeURIComponent(after)}`);

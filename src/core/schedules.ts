@@ -1,4 +1,4 @@
-/** Schedules: made, changed and deleted by merchants, and charged when they are due. */
+/** Schedules: creates, changes and deletes them for merchants, and charges their subscriptions when due. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { momentAfter } from '../lib/calendar.ts';
 import { isUuid, newId } from '../lib/id.ts';
@@ -14,16 +14,17 @@ import type { Account, Gateway } from './context.ts';
 import { openOnce } from './payments/open.ts';
 import { repetition } from './payments/repeat.ts';
 
-const LAST_MOMENT = Date.UTC(9999, 0, 1);
+/** Later dates do not fit the date format of the API. */
+const LATEST_CHARGE_AT = Date.UTC(9999, 0, 1);
 
-/** A day of the month means something in months only, and a schedule ends in a year that can be written. */
-function refuseTerms(terms: ScheduleTerms, now: number): void {
+/** Refuses a day of the month without monthly intervals, and a last charge past the year 9999. */
+function checkTerms(terms: ScheduleTerms, now: number): void {
   const { intervalUnit, intervalLength, paymentsCount, delays, dayOfMonth } = terms;
   if (dayOfMonth !== null && intervalUnit !== 'month') {
     throw invalidField('day_of_month', SENTENCES.monthsOnly);
   }
   const last = momentAfter(now, 31, { unit: intervalUnit, length: intervalLength }, paymentsCount + delays);
-  if (!(last < LAST_MOMENT)) {
+  if (!(last < LATEST_CHARGE_AT)) {
     const sentence = 'The last charge would be past the year 9999.';
     throw invalidField('payments_count', sentence);
   }
@@ -33,13 +34,13 @@ export async function createSchedule(
   gateway: Gateway,
   { mid }: Account,
   terms: ScheduleTerms,
-  ownId: string,
+  merchantsId: string,
 ): Promise<Schedule> {
-  refuseTerms(terms, gateway.clock.now(mid));
+  checkTerms(terms, gateway.clock.now(mid));
   const schedule: Schedule = {
     ...terms,
     mid,
-    scheduleId: ownId === '' ? newId() : ownId.toLowerCase(),
+    scheduleId: merchantsId === '' ? newId() : merchantsId.toLowerCase(),
     version: 1,
     deletedAt: null,
     createdAt: gateway.clock.now(mid),
@@ -54,7 +55,7 @@ export async function existingSchedule(gateway: Gateway, { mid }: Account, sched
   return schedule;
 }
 
-/** What is not given stays as it is; the change holds from the next charge on. */
+/** Changes the given terms, from the next charge on. */
 export async function updateSchedule(
   gateway: Gateway,
   account: Account,
@@ -64,7 +65,7 @@ export async function updateSchedule(
   for (;;) {
     const before = await existingSchedule(gateway, account, scheduleId);
     const after = { ...before, ...changes, version: before.version + 1 };
-    refuseTerms(after, gateway.clock.now(account.mid));
+    checkTerms(after, gateway.clock.now(account.mid));
     if (await gateway.schedules.update(after)) return after;
   }
 }
@@ -75,7 +76,7 @@ export async function deleteSchedule(gateway: Gateway, { mid }: Account, schedul
   }
 }
 
-/** Schedules with what they charge, for the operator. */
+/** For the operator: schedules with their subscriptions. */
 export const listSchedules = (
   gateway: Gateway,
   mid: string | undefined,
@@ -83,7 +84,7 @@ export const listSchedules = (
   before?: ScheduleCursor,
 ): Promise<ListedSchedule[]> => gateway.schedules.list(mid, limit, before);
 
-/** All subscriptions of a schedule, for the operator; of every account that has one of this id, unless one is named. */
+/** For the operator: the subscriptions of a schedule id, which several accounts may use; `mid` selects one account. */
 export async function listSubscriptions(
   gateway: Gateway,
   scheduleId: string,
@@ -95,61 +96,62 @@ export async function listSubscriptions(
   return gateway.schedules.listSubscriptions(scheduleId, mid, limit, before);
 }
 
-/** Few at a time, so that requests in between hardly wait. */
-const CLAIM_MOST = 12;
-/** So many portions are under way together: one whose provider is slow leaves room for the others. */
-const PORTIONS_MOST = 4;
-/** A portion that takes longer is not waited for by the next one. */
+/** Subscriptions claimed together; few, so that merchants' requests are not delayed. */
+const MAX_CLAIMED = 12;
+/** Portions in flight at the same time, so that a slow provider does not block all of them. */
+const MAX_PORTIONS = 4;
+/** After this time the next portion starts without waiting for the previous one. */
 const SLOW_MS = 500;
 
 /** Charges every subscription that is due. */
 export async function processDueSubscriptions(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
   const running = new Set<Promise<void>>();
   for (;;) {
-    const due = isStopped() ? [] : await gateway.schedules.claimDue(CLAIM_MOST);
+    const due = isStopped() ? [] : await gateway.schedules.claimDue(MAX_CLAIMED);
     if (due.length > 0) {
-      const portion = workPortion(gateway, due).finally(() => running.delete(portion));
+      const portion = processPortion(gateway, due).finally(() => running.delete(portion));
       running.add(portion);
-      // While each is quick they go one after the other.
+      // While portions are quick, they run one at a time.
       await Promise.race([portion, pause(SLOW_MS, undefined, { ref: false })]);
     }
     if (running.size === 0 && due.length === 0) return;
-    if (running.size === PORTIONS_MOST || due.length === 0) await Promise.race(running);
+    if (running.size === MAX_PORTIONS || due.length === 0) await Promise.race(running);
   }
 }
 
-async function workPortion(gateway: Gateway, due: readonly Subscription[]): Promise<void> {
+async function processPortion(gateway: Gateway, due: readonly Subscription[]): Promise<void> {
   try {
     await catchUp(gateway, due);
-    const find = await everythingFor(gateway, due);
+    const contextOf = await readContexts(gateway, due);
     const steps = await Promise.all(
-      due.map(async (before) => ({ before, after: await workSubscription(gateway, before, find(before)) })),
+      due.map(async (before) => ({ before, after: await processSubscription(gateway, before, contextOf(before)) })),
     );
     await gateway.schedules.proceed(steps);
   } catch (error) {
-    // The leases run out and the subscriptions are due again; what was charged is found by its order.
+    // The subscriptions are due again when their leases expire; charges already made are found by their order id.
     gateway.log.error({ err: error }, 'scheduled charges could not be written');
   }
 }
 
-/** What a charge needs to know. */
-interface Ground {
+/** The rows that a charge depends on. */
+interface ChargeContext {
   schedule: Schedule | undefined;
   first: WholePayment | undefined;
   account: Account | undefined;
 }
 
-/** Reads together what many charges need. */
-async function everythingFor(
+/** Reads the contexts of many charges at once. */
+async function readContexts(
   gateway: Gateway,
   due: readonly Subscription[],
-): Promise<(subscription: Subscription) => Ground> {
+): Promise<(subscription: Subscription) => ChargeContext> {
   const key = ({ mid, scheduleId }: Pick<Schedule, 'mid' | 'scheduleId'>): string => `${mid} ${scheduleId}`;
   const schedules = new Map((await gateway.schedules.findFor(due)).map((schedule) => [key(schedule), schedule]));
   const payments = await gateway.payments.findAll(due.map(({ firstPaymentId }) => firstPaymentId));
   const firsts = new Map(payments.map((payment) => [payment.paymentId, payment]));
   const accounts = new Map<string, Account | undefined>();
-  for (const mid of new Set(due.map((one) => one.mid))) accounts.set(mid, await findAccount(gateway, mid));
+  for (const mid of new Set(due.map((subscription) => subscription.mid)))
+    accounts.set(mid, await findAccount(gateway, mid));
   return (subscription) => ({
     schedule: schedules.get(key(subscription)),
     first: firsts.get(subscription.firstPaymentId),
@@ -157,45 +159,48 @@ async function everythingFor(
   });
 }
 
-/** How a subscription goes on; as it is, when that could not be found out: then the lease runs out and it is due again. */
-async function workSubscription(gateway: Gateway, subscription: Subscription, ground: Ground): Promise<Subscription> {
+/** Returns the subscription after its charge; unchanged after an error, so that it is due again when its lease expires. */
+async function processSubscription(
+  gateway: Gateway,
+  subscription: Subscription,
+  context: ChargeContext,
+): Promise<Subscription> {
   try {
-    return await chargeOccurrence(gateway, subscription, ground);
+    return await chargeOccurrence(gateway, subscription, context);
   } catch (error) {
     gateway.log.error({ err: error, schedule_id: subscription.scheduleId }, 'scheduled charge failed');
     return subscription;
   }
 }
 
-/** Charges the occurrence that is due, and tells how the subscription goes on. */
+/** Charges the due occurrence and returns the subscription as it is afterwards. */
 async function chargeOccurrence(
   gateway: Gateway,
   subscription: Subscription,
-  { schedule, first, account }: Ground,
+  { schedule, first, account }: ChargeContext,
 ): Promise<Subscription> {
   const { mid } = subscription;
   const now = gateway.clock.now(mid);
   if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
   if (subscription.occurrences >= schedule.paymentsCount) return { ...subscription, ...stopped('finished') };
-  // Nothing can be repeated before it has succeeded.
+  // A payment can be repeated once it has succeeded.
   if (!isRepeatable(first)) return waiting(subscription, now);
-  // A connector that does not answer is given some time; its charges hold up no others.
+  // Charges of a connector that is down are postponed, so that they do not delay the others.
   if (gateway.health.isDown(first.connector)) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
   const payment = await charge(gateway, account, first, subscription);
   if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
-  // Whether it was charged is still to be found out.
   const isUnknown = isOpen(payment.state) && payment.authorised === 0n;
   if (isUnknown) return waiting(subscription, now);
   return nextOccurrence(subscription, schedule, now);
 }
 
-/** What it waits for is looked for again soon at first, and ever more seldom. */
+/** Waits for an outcome, with growing pauses. */
 function waiting(subscription: Subscription, now: number): Subscription {
   const waited = now - (subscription.nextAt ?? now);
   return { ...subscription, dueAt: now + Math.max(LIMITS.scheduleWaitMs, Math.min(waited, LIMITS.dayMs)) };
 }
 
-/** A first payment has a token once it succeeded; a repetition goes by the token of the first. */
+/** A first payment has a token once it succeeded; a repetition can be repeated by the token of its first payment. */
 const isRepeatable = ({ recurringToken, details, authorised }: WholePayment): boolean =>
   recurringToken !== null || (details.recurringOf !== undefined && authorised > 0n);
 
@@ -204,19 +209,19 @@ const hasFailed = ({ state }: WholePayment): boolean => FAILED.includes(state);
 
 const stopped = (state: 'finished' | 'ended') => ({ state, nextAt: null, dueAt: null }) as const;
 
-/** Each occurrence has an order of its own, so that none is charged twice whoever charges it. */
+/** Each occurrence has its own order id, so that concurrent processes cannot charge it twice. */
 const occurrenceOrders = ({ orderId, paymentId }: Payment, occurrence: number): string[] =>
   [`${orderId}:${occurrence}`, `${paymentId}:${occurrence}`].filter((order) => order.length <= LIMITS.orderIdLength);
 
-/** Makes a charge under the first of its orders that nothing else was paid under. */
+/** Charges under the first of the order ids that no other payment uses. */
 async function charge(
   gateway: Gateway,
   account: Account,
   first: WholePayment,
   { subscriptionId, scheduleId, occurrences, declines }: Subscription,
 ): Promise<Payment> {
-  const contentOf = (tries: number): string => `${subscriptionId} ${occurrences + 1} ${tries}`;
-  const earlier = Array.from({ length: declines }, (_, tries) => contentOf(tries));
+  const contentOf = (attempt: number): string => `${subscriptionId} ${occurrences + 1} ${attempt}`;
+  const earlier = Array.from({ length: declines }, (_, attempt) => contentOf(attempt));
   for (const orderId of occurrenceOrders(first, occurrences + 1)) {
     const order = repetition(first, { orderId, scheduleId, content: contentOf(declines) });
     const payment = await openOnce(gateway, account, order, earlier);
@@ -225,7 +230,7 @@ async function charge(
   throw new Error(`Every order of a charge of schedule ${scheduleId} is taken.`);
 }
 
-/** A declined charge is tried again after a while; when that does not help, it is reported and the next one follows. */
+/** Schedules a retry of a declined charge; after the last one, counts the occurrence as failed and moves to the next. */
 function afterDecline(gateway: Gateway, subscription: Subscription, schedule: Schedule, now: number): Subscription {
   const pause = LIMITS.scheduleRetryMs[subscription.declines];
   if (pause !== undefined) return { ...subscription, declines: subscription.declines + 1, dueAt: now + pause };
@@ -233,12 +238,12 @@ function afterDecline(gateway: Gateway, subscription: Subscription, schedule: Sc
   const occurrence = subscription.occurrences + 1;
   gateway.log.warn(
     { mid, schedule_id: scheduleId, payment_id: firstPaymentId, occurrence },
-    'scheduled charge given up',
+    'scheduled charge declined, no retries left',
   );
   return nextOccurrence({ ...subscription, failed: subscription.failed + 1 }, schedule, now);
 }
 
-/** The next date that is still to come: what was missed during an outage is made up by one charge, not by many. */
+/** Moves to the next date in the future: occurrences missed during an outage are charged once, not several times. */
 function nextOccurrence(subscription: Subscription, schedule: Schedule, now: number): Subscription {
   const occurrences = subscription.occurrences + 1;
   const done = { ...subscription, occurrences, declines: 0 };
@@ -252,17 +257,17 @@ function nextOccurrence(subscription: Subscription, schedule: Schedule, now: num
   return { ...anchored, intervals, nextAt, dueAt: nextAt };
 }
 
-/** The last day of a short month may stand for a later one; any other day stands for itself. */
-function dayMeant(moment: number, day: number): number {
+/** The intended day of the month: the last day of a short month may stand for a later day. */
+function intendedDay(moment: number, day: number): number {
   const date = new Date(moment);
   const isLast = new Date(moment + LIMITS.dayMs).getUTCDate() === 1;
   return isLast ? Math.max(day, date.getUTCDate()) : date.getUTCDate();
 }
 
-/** A schedule that was changed counts from the date of the charge that was made last. */
+/** After a change of the schedule, intervals count from the date of the last charge. */
 function anchoredBy(subscription: Subscription, { version }: Schedule): Subscription {
   if (subscription.scheduleVersion === version) return subscription;
   const anchorAt = subscription.nextAt ?? subscription.anchorAt;
-  const anchorDay = dayMeant(anchorAt, subscription.anchorDay);
+  const anchorDay = intendedDay(anchorAt, subscription.anchorDay);
   return { ...subscription, anchorAt, anchorDay, intervals: 0, scheduleVersion: version };
 }

@@ -1,4 +1,4 @@
-/** Keeps security codes for payers who are at their bank: sealed under a key of this process, and not for long. */
+/** Holds card security codes in memory during a 3DS challenge, encrypted under a key of this process. */
 import { newId } from '../lib/id.ts';
 import { createSeal, newMasterKey } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';

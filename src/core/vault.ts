@@ -1,4 +1,4 @@
-/** The vault: keeps card numbers and expiries sealed while they are needed, and opens them for a provider alone. */
+/** The vault: stores card data encrypted as long as it is needed, and decrypts it for calls to the provider. */
 import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
 import { hasNumber, isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
@@ -11,13 +11,13 @@ import type { KeptCard, Payment, Transition } from '../store/payments.ts';
 import type { AgedCard } from '../store/rotation.ts';
 import type { Gateway } from './context.ts';
 
-/** A card as the payer typed it; its number and code print as stars wherever they turn up. */
+/** A card as the payer entered it; number and security code print as `***`. */
 export type { CardData as Card } from '../connectors/connector.ts';
 
-/** What can be wrong with a card; the page has words for each. */
+/** What can be wrong with a card; the payment page has a message for each. */
 export type CardProblem = 'number' | 'expiry' | 'expired' | 'cvv' | 'holder' | 'saved';
 
-/** What is wrong with a card that somebody typed, by the field of the form; nothing when it can be right. */
+/** The problems of an entered card, by form field; empty if there are none. */
 export function cardProblems(card: CardData, now: number): Record<string, CardProblem> {
   const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
   return {
@@ -43,7 +43,7 @@ export const newDataKey = ({ seal }: Pick<Gateway, 'seal'>, mid: string, version
   sealed: seal.seal(newMasterKey(), dataKeyBound(mid, version)),
 });
 
-/** The key that seals an account's new cards; made when there is none. */
+/** The data key for an account's new cards; created if there is none. */
 async function newestDataKey(gateway: Gateway, mid: string): Promise<DataKeyRow> {
   const known = await gateway.cards.dataKey(mid);
   if (known) return known;
@@ -51,7 +51,7 @@ async function newestDataKey(gateway: Gateway, mid: string): Promise<DataKeyRow>
   return newestDataKey(gateway, mid);
 }
 
-/** The same for the same number of one account, whatever happens to the other keys; it tells nothing else. */
+/** Identifies a card number within an account without revealing it; key rotation does not change it. */
 async function cardFingerprint(gateway: Gateway, mid: string, number: string): Promise<string> {
   const sealed = await gateway.cards.fingerprintKey(mid);
   if (sealed) {
@@ -63,12 +63,12 @@ async function cardFingerprint(gateway: Gateway, mid: string, number: string): P
   return cardFingerprint(gateway, mid, number);
 }
 
-/** Keeps a card and returns what may be known of it. The code on its back is not kept, here or anywhere. */
+/** Stores a card, without its security code, and returns what a payment may store of it. */
 export async function keepCard(
   gateway: Gateway,
   { mid, paymentId }: { mid: string; paymentId: string },
   card: CardData,
-  tellsToken: boolean,
+  hasToken: boolean,
 ): Promise<KeptCard> {
   const cardId = newId();
   const number = card.number.reveal();
@@ -88,17 +88,17 @@ export async function keepCard(
       paymentId,
       createdAt: gateway.clock.now(mid),
     };
-    if (await gateway.cards.insert(row)) return keptCard(row, card, tellsToken);
-    // The key was retired in this very moment; there is a newer one.
+    if (await gateway.cards.insert(row)) return keptCard(row, card, hasToken);
+    // A rotation has just retired the data key; there is a newer one.
   }
 }
 
-const keptCard = (row: CardRow, { month, year }: CardData, tellsToken: boolean): KeptCard => ({
+const keptCard = (row: CardRow, { month, year }: CardData, hasToken: boolean): KeptCard => ({
   id: row.cardId,
   masked: row.masked,
   network: row.network,
   expiry: `${month}/${year}`,
-  ...(tellsToken && { token: row.token }),
+  ...(hasToken && { token: row.token }),
 });
 
 function openContent(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): string {
@@ -107,7 +107,7 @@ function openContent(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): string {
   return seal.open(row.sealed, bound(mid, cardId, keyVersion));
 }
 
-/** A card as it is sealed under the newest key of its account. */
+/** Encrypts a card again, under the newest data key of its account. */
 export function resealCard(gateway: Pick<Gateway, 'seal'>, card: AgedCard): Buffer {
   const { mid, cardId, newestVersion, newestSealed } = card;
   const seal = dataSeal(gateway, { mid, version: newestVersion, sealed: newestSealed });
@@ -119,7 +119,7 @@ function open(gateway: Pick<Gateway, 'seal'>, row: KeyedCard): CardData {
   return { number: new Secret(number), month, year, holder };
 }
 
-/** Opens a card for a call to its provider; nothing when its number was erased. */
+/** Decrypts a card for a call to the provider; undefined if it was erased. */
 export async function openCard(gateway: Gateway, mid: string, cardId: string): Promise<CardData | undefined> {
   const row = await gateway.cards.find(mid, cardId);
   return row && open(gateway, row);
@@ -128,8 +128,8 @@ export async function openCard(gateway: Gateway, mid: string, cardId: string): P
 const hasOutcome = ({ state, authorised }: Payment): boolean => !isOpen(state) || authorised > 0n;
 
 /**
- * Erases the number of a card when its payment gets its outcome, unless it is needed for a token or for repetitions. If
- * that fails, or the process dies before, `eraseUnneededCards` does it.
+ * Erases a card when its payment gets its outcome, unless a token or repetitions need it. If this fails, or the process
+ * dies before, `eraseUnneededCards` erases it later.
  */
 export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Transition): Promise<void> {
   // A repetition uses the card of the first payment.
@@ -141,25 +141,25 @@ export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Tra
   }
 }
 
-/** Few at a time, so that no row is locked for long. */
+/** Cards per statement; few, so that no row is locked for long. */
 const ERASE_MOST = 500;
 
-/** Erases what was left over, such as cards of sessions that ended, and of processes that died before they could. */
+/** Erases cards that were not erased with an outcome, such as those of ended sessions or of processes that died. */
 export async function eraseUnneededCards(gateway: Gateway): Promise<void> {
   while ((await gateway.cards.eraseLeftovers(ERASE_MOST)) === ERASE_MOST);
 }
 
-/** A card of an earlier payment that a payer may use again. */
+/** A card of an earlier payment that the payer can use again. */
 export interface SavedCard {
   id: string;
   masked: string;
   network: string;
-  /** As on the card: `05/30`. */
+  /** As printed on cards: `05/30`. */
   expiry: string;
   isExpired: boolean;
 }
 
-/** The cards of these tokens as the payer sees them; of the same card the newest, and none of another account. */
+/** The account's cards of these tokens, as displayed to the payer; duplicates of a card are listed once, the newest. */
 export async function savedCards(gateway: Gateway, mid: string, tokens: readonly string[]): Promise<SavedCard[]> {
   const now = gateway.clock.now(mid);
   const rows = await gateway.cards.findByTokens(mid, tokens);
@@ -171,7 +171,7 @@ export async function savedCards(gateway: Gateway, mid: string, tokens: readonly
   });
 }
 
-/** Opens one of these saved cards for another payment, which keeps the same of it: the vault gets no second copy. */
+/** Decrypts a saved card for another payment, which refers to the same row of the vault. */
 export async function openSavedCard(
   gateway: Gateway,
   mid: string,
@@ -184,7 +184,7 @@ export async function openSavedCard(
   return { card, kept: keptCard(row, card, true) };
 }
 
-/** The card of a token, whichever account it belongs to, and whether it has expired by that account's clock. */
+/** The card of a token, of any account, and whether it has expired by that account's clock. */
 export async function cardOfToken(
   gateway: Gateway,
   token: string,

@@ -1,28 +1,30 @@
-/** How the statements of payments are batched: sizes, the weight of an item, locks, and reports of outages. */
+/** Batching of payment statements: batch sizes, the size and lock of an item, and reports of outages. */
 import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { OpenItem, TransitionItem } from './payment-write.ts';
 import type { WriteProbe } from './write-probe.ts';
 
-export const weigh = (item: OpenItem | TransitionItem): number =>
+/** The size of an item's large values, in characters. */
+export const sizeOf = (item: OpenItem | TransitionItem): number =>
   'payment' in item ? item.details.length : (item.nextStep?.length ?? 0) + (item.transition.callback?.body.length ?? 0);
 
-/** Items with the same key can wait for the same lock: that of a payment, or that of an order which is being opened. */
-export const lockedBy = (item: OpenItem | TransitionItem): string =>
+/** The key of the lock that an item may wait for: of a payment, or of an order that is being opened. */
+export const lockKeyOf = (item: OpenItem | TransitionItem): string =>
   'payment' in item ? `${item.payment.mid} ${item.payment.orderId}` : item.transition.before.paymentId;
 
 export interface PaymentStoreOptions {
-  /** Items in one statement, and statements in flight. */
+  /** The most items in one statement. */
   items?: number;
+  /** The most statements in flight. */
   inFlight?: number;
-  /** The clock of the database, as far as this process knows it: payments are opened only up to a time by it. */
+  /** The time of the database, by which it decides whether a payment may still be opened. */
   now?: () => number;
-  /** Hears whether payments were written, or could not be because of an outage. */
+  /** Called after each write: it succeeded, or failed because of an outage. */
   onWrite?: WriteProbe['report'];
 }
 
-/** Makes a batched statement of one that takes many items. */
+/** Turns a statement that takes many items into a function that takes one and batches concurrent calls. */
 export const createBatching =
   (
     onBatch: (statement: string, size: number) => void,
@@ -43,8 +45,8 @@ export const createBatching =
       ...more,
     });
 
-/** Passes on what came of a write, and reports it. A lock that was not free is no outage: its items are written apart. */
-export async function reported<Result>(
+/** Reports whether a write succeeded. A lock timeout is not an outage: its items are written again one by one. */
+export async function reportWrite<Result>(
   write: Promise<Result>,
   { onWrite = () => undefined }: PaymentStoreOptions,
 ): Promise<Result> {

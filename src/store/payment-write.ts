@@ -1,10 +1,10 @@
-/** The statement that writes payments: opens and moves of many requests, with everything that belongs to them. */
+/** The statement that writes payments: opens and transitions of many requests, with history, callbacks and operations. */
 import { compare, iso } from './columns.ts';
 import type { OperationRow, Transition, WholePayment } from './payment.ts';
 import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-connection.ts';
 import { assigned, type Column, listed, namesOf, unnestTable } from './unnest.ts';
 
-/** What one statement opens or moves, with its large values as they are sent: serialised once, and weighed by that. */
+/** A payment to open. Large values are serialised once, for the statement and for the size of the batch. */
 export interface OpenItem {
   payment: WholePayment;
   details: string;
@@ -14,14 +14,14 @@ export interface TransitionItem {
   nextStep: string | null;
 }
 
-/** In place of the ordinal of an item: the statement came too late to open payments. */
+/** Returned in place of an ordinal if the statement ran too late to open payments. */
 export const TOO_LATE = -1;
 
-/** Whether an item was written; an opening may also have come too late. */
+/** Whether an item was written. */
 export type Written = boolean | typeof TOO_LATE;
 
-/** The columns of a new payment that its request decides. */
-const OPENING = unnestTable<OpenItem>([
+/** The columns of a new payment that depend on its request. */
+const OPEN_ITEMS = unnestTable<OpenItem>([
   ['mid', 'uuid', 'plain', ({ payment }) => payment.mid],
   ['payment_id', 'uuid', 'plain', ({ payment }) => payment.paymentId],
   ['order_id', 'text', 'texts', ({ payment }) => payment.orderId],
@@ -43,7 +43,7 @@ const OPENING = unnestTable<OpenItem>([
   ['payer_until', 'timestamptz', 'moments', ({ payment }) => payment.payerUntil],
 ]);
 
-/** The columns of a payment that a move writes besides its state. */
+/** The columns of a payment that a transition writes besides the state. */
 const CHANGED: Column<TransitionItem>[] = [
   ['authorised', 'bigint', 'plain', ({ transition }) => transition.after.authorised],
   ['captured', 'bigint', 'plain', ({ transition }) => transition.after.captured],
@@ -60,7 +60,7 @@ const CHANGED: Column<TransitionItem>[] = [
   ['busy', 'operation_verb', 'plain', ({ transition }) => transition.after.busy],
 ];
 
-/** The callback of a move; all of them are null when there is none. */
+/** The callback of a transition; all columns are null if there is none. */
 const CALLBACK: Column<TransitionItem>[] = [
   ['callback_type', 'text', 'texts', ({ transition }) => transition.callback?.type ?? null],
   ['callback_body', 'text', 'texts', ({ transition }) => transition.callback?.body ?? null],
@@ -70,7 +70,7 @@ const CALLBACK: Column<TransitionItem>[] = [
   ['callback_due_at', 'timestamptz', 'moments', ({ transition }) => transition.callback?.dueAt ?? null],
 ];
 
-const TRANSITION = unnestTable<TransitionItem>(
+const TRANSITION_ITEMS = unnestTable<TransitionItem>(
   [
     ['mid', 'uuid', 'plain', ({ transition }) => transition.before.mid],
     ['payment_id', 'uuid', 'plain', ({ transition }) => transition.before.paymentId],
@@ -84,14 +84,14 @@ const TRANSITION = unnestTable<TransitionItem>(
     ...CHANGED,
     ...CALLBACK,
   ],
-  OPENING.next,
+  OPEN_ITEMS.next,
 );
 
-/** The operation of a move; the ordinal is that of the move. */
-type Operated = OperationRow & { ordinal: number };
+/** The operation of a transition; the ordinal is that of the transition. */
+type OperationItem = OperationRow & { ordinal: number };
 
-/** The columns of an operation that are not those of its payment. */
-const OPERATION: Column<Operated>[] = [
+/** The columns of an operation, without those that are copied from its payment. */
+const OPERATION: Column<OperationItem>[] = [
   ['operation_id', 'uuid', 'plain', (operation) => operation.operationId],
   ['verb', 'operation_verb', 'plain', (operation) => operation.verb],
   ['amount', 'bigint', 'plain', (operation) => operation.amount],
@@ -105,77 +105,77 @@ const OPERATION: Column<Operated>[] = [
   ['order_id', 'text', 'texts', (operation) => operation.orderId],
 ];
 
-const OPERATED = unnestTable<Operated>(
+const OPERATION_ITEMS = unnestTable<OperationItem>(
   [['ordinal', 'int', 'plain', (operation) => operation.ordinal], ...OPERATION],
-  TRANSITION.next,
+  TRANSITION_ITEMS.next,
 );
 
 /** The parameter after all columns: until when payments may be opened. */
-const UNTIL = `$${OPERATED.next}::timestamptz`;
+const OPEN_UNTIL = `$${OPERATION_ITEMS.next}::timestamptz`;
 
-/** Why a callback is parked that nobody can be sent. */
+/** The reason for which a callback without an address is parked. */
 const NO_ADDRESS = 'No callback_url is set.';
 
-/** Opens and moves of one turn in one statement: one round trip and one flush for all of them. */
+/** Writes a batch in one statement: one round trip and one flush to disk for all items. */
 const WRITE = `
   with clock as (
-    -- A statement that reaches the server after its sender stopped waiting opens nothing. The real time counts: the
-    -- time of the transaction stands still while a statement waits.
-    select clock_timestamp() >= ${UNTIL} as too_late
-  ), opening as (
-    select * from ${OPENING.rows('i')}
+    -- A statement that the server starts after the sender stopped waiting opens nothing. clock_timestamp(), because
+    -- now() does not advance while a statement waits.
+    select clock_timestamp() >= ${OPEN_UNTIL} as too_late
+  ), open_items as (
+    select * from ${OPEN_ITEMS.rows('i')}
   ), opened as (
-    insert into payments (${listed(OPENING.names)}, state, history_length, updated_at)
-    select ${listed(OPENING.names)}, 'PREPARE', 1, created_at
-    from opening i
+    insert into payments (${listed(OPEN_ITEMS.names)}, state, history_length, updated_at)
+    select ${listed(OPEN_ITEMS.names)}, 'PREPARE', 1, created_at
+    from open_items i
     where not exists (
-      -- The own order of a credit is no payment's. The offset keeps it a look into the index for each order: a plan
-      -- that was made while there were no credits would join all of them later.
+      -- An order id that a credit uses is refused. The offset forces one index lookup per order: a plan that was made
+      -- while the table was empty would later join all credits.
       select from credits c where c.mid = i.mid and c.order_id = i.order_id and c.part = '' and i.attempt = 1 offset 0
     ) and not (select too_late from clock)
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
-  ), moving as (
-    select * from ${TRANSITION.rows('i', 'ordinal')}
-  ), moved as (
+  ), transition_items as (
+    select * from ${TRANSITION_ITEMS.rows('i', 'ordinal')}
+  ), updated as (
     update payments p
     set state = i.to_state, history_length = p.history_length + 1, updated_at = i.at,
       ${assigned(namesOf(CHANGED), 'i')}
-    from moving i
+    from transition_items i
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor,
       i.call, i.at, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
-  ), logged as (
+  ), inserted_history as (
     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
     select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
     union all
-    select mid, payment_id, seq, event, from_state, to_state, actor, call, at from moved
-  ), told as (
+    select mid, payment_id, seq, event, from_state, to_state, actor, call, at from updated
+  ), inserted_callbacks as (
     insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
       finished_at)
     select mid, payment_id, seq, callback_type, callback_body, callback_json, callback_url, callback_endpoint,
       (case when callback_due_at is null then 'parked' else 'waiting' end)::callback_state,
       case when callback_due_at is null then '${NO_ADDRESS}' end, callback_due_at, at, case when callback_due_at is null then at end
-    from moved where callback_body is not null
-  ), operated as (
+    from updated where callback_body is not null
+  ), written_operations as (
     insert into operations (mid, payment_id, connector, ${listed(namesOf(OPERATION))})
-    select m.mid, m.payment_id, m.connector, ${listed(namesOf(OPERATION), 'o')}
-    from ${OPERATED.rows('o')}
-    join moved m on m.ordinal = o.ordinal
+    select u.mid, u.payment_id, u.connector, ${listed(namesOf(OPERATION), 'o')}
+    from ${OPERATION_ITEMS.rows('o')}
+    join updated u on u.ordinal = o.ordinal
     on conflict (mid, operation_id) do update
     set ${assigned(['state', 'reason', 'query_count', 'due_at', 'finished_at'], 'excluded')},
-      -- An id belongs to one payment: a second payment violates the not-null constraint, and its move does not happen.
+      -- An id belongs to one payment: for another payment the not-null constraint fails, and so does its transition.
       payment_id = case when operations.payment_id = excluded.payment_id then excluded.payment_id end
   )
-  -- The same at the end: a statement that took longer than its sender waits divides by zero, and opens nothing.
-  select payment_id as "paymentId", 0 / (clock_timestamp() < ${UNTIL})::int as ordinal from opened
+  -- Checked again at the end: a statement that took longer than the sender waits fails by a division by zero.
+  select payment_id as "paymentId", 0 / (clock_timestamp() < ${OPEN_UNTIL})::int as ordinal from opened
   union all
-  select payment_id, ordinal::int from moved
+  select payment_id, ordinal::int from updated
   union all
-  select null, ${TOO_LATE} from clock where too_late and cardinality(${OPENING.parameters[0]}) > 0`;
+  select null, ${TOO_LATE} from clock where too_late and cardinality(${OPEN_ITEMS.parameters[0]}) > 0`;
 
-/** Every process locks rows in the same order, so that two of them hardly ever wait for each other. */
+/** All processes lock rows in the same order, which makes deadlocks rare. */
 const byOrder = ({ payment: a }: OpenItem, { payment: b }: OpenItem): number =>
   compare(a.mid, b.mid) || compare(a.orderId, b.orderId) || a.attempt - b.attempt;
 const byPayment = (
@@ -183,26 +183,26 @@ const byPayment = (
   { transition: { before: b } }: TransitionItem,
 ): number => compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
 
-/** Writes all items in one transaction, and tells of each whether it was written; payments are opened `until` then. */
+/** Writes all items in one transaction; returns for each whether it was written. Opens no payments after `openUntil`. */
 export async function writePayments(
   connection: PipelinedConnection,
   items: (OpenItem | TransitionItem)[],
-  until: number,
+  openUntil: number,
 ): Promise<Written[]> {
-  const openings = items.filter((item) => 'payment' in item).sort(byOrder);
+  const openItems = items.filter((item) => 'payment' in item).sort(byOrder);
   const transitionItems = items.filter((item) => 'transition' in item).sort(byPayment);
   const operations = transitionItems.flatMap(({ transition: { operation } }, index) =>
     operation ? { ...operation, ordinal: index + 1 } : [],
   );
   const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(connection, 'write', WRITE, [
-    ...OPENING.values(openings),
-    ...TRANSITION.values(transitionItems),
-    ...OPERATED.values(operations),
-    iso(until),
+    ...OPEN_ITEMS.values(openItems),
+    ...TRANSITION_ITEMS.values(transitionItems),
+    ...OPERATION_ITEMS.values(operations),
+    iso(openUntil),
   ]);
   let isTooLate = false;
   const opened = new Set<string>();
-  // By its place in the batch: of two moves of one payment the update takes one, and the other was not written.
+  // By ordinal, not by payment: of two transitions of one payment in a batch, only one is written.
   const written = new Set<TransitionItem>();
   for (const { paymentId, ordinal } of rows) {
     if (ordinal === TOO_LATE) isTooLate = true;

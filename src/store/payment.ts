@@ -1,10 +1,10 @@
-/** The types of a stored payment, its operations and its history. */
+/** The rows of payments, operations and history, and the transition that writes them. */
 import type { Attention } from '../rules/attention.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
 
-/** The values of the request that have no column of their own. */
+/** The parts of a request that have no column of their own. */
 export interface PaymentDetails {
   description: string;
   identifier?: string;
@@ -13,48 +13,49 @@ export interface PaymentDetails {
   callbackUrl?: string;
   payer: Record<string, string>;
   customData?: Record<string, string>;
-  /** The fields of the brand; the secret ones are in `sealed`. */
+  /** The fields of the brand, without the secret ones. */
   parameters?: Record<string, unknown>;
+  /** The secret fields of the brand, encrypted. */
   sealed?: string;
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
-  /** The card that was used, without its number. */
   card?: KeptCard;
   /** The terms of the Checkout session; the same in all its attempts. */
   session?: SessionTerms;
-  /** The first payment, when this one is a recurring sale. */
+  /** The first payment of the recurring series, if this one is a repetition. */
   recurringOf?: string;
 }
 
-/** The data of a card that is stored with its payment. */
+/** What a payment stores of its card; the card number is in the vault. */
 export interface KeptCard {
   id: string;
   masked: string;
   network: string;
-  /** In the format of callbacks: `05/2030`. */
+  /** As in callbacks: `05/2030`. */
   expiry: string;
-  /** The card token; present when the merchant requested one, or paid with one. */
+  /** Present if the merchant requested a token, or used one. */
   token?: string;
 }
 
 export interface SessionTerms {
-  /** The first payment of the session; the payer's link contains its id. */
+  /** The first payment of the session; its link is the link of the session. */
   id: string;
-  /** The end of the session; the time limit of a brand may be earlier. */
+  /** The end of the session; a brand may give the payer less time. */
   until: number;
   successUrl: string;
   cancelUrl?: string;
   expiryUrl?: string;
   errorUrl?: string;
   urlTarget?: string;
-  /** The payer's data from the merchant; data that the payer enters belongs to one attempt only. */
+  /** The payer's data that the merchant sent; the payer's own input belongs to one attempt. */
   payer: Record<string, string>;
-  /** The brands that the session offers; empty means all. */
+  /** The brands to offer; empty means all. */
   methods: string[];
-  /** The brand fields that the merchant sent; the secret ones are in `sealed`. */
+  /** The fields of brands that the merchant sent, by brand, without the secret ones. */
   parameters: Record<string, Record<string, string>>;
+  /** The secret fields of brands, encrypted. */
   sealed?: string;
-  /** The saved cards that the payer may be offered. */
+  /** The saved cards to offer. */
   cardTokens?: string[];
   /** The merchant requested a card token. */
   wantsToken?: true;
@@ -62,13 +63,13 @@ export interface SessionTerms {
 
 /** What the payer has to do before there can be an outcome. */
 export type NextStep =
-  /** The payment page asks for fields that the merchant did not send; nothing was submitted yet. */
+  /** Fill in fields on the payment page; the payment is not submitted yet. */
   | { kind: 'fields' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
-  /** A 3DS challenge at the card issuer; the process `holder` holds the card's security code in memory meanwhile. */
+  /** Pass a 3DS challenge; the process `holder` has the security code of the card. */
   | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number; holder?: string }
-  /** The instructions are in display order. */
+  /** Make a bank transfer; the instructions are in display order. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
 export interface Payment {
@@ -109,7 +110,7 @@ export interface Payment {
 
 export type WholePayment = Payment & { details: PaymentDetails };
 
-/** What an event may change besides the state; the other columns are immutable. */
+/** The columns that a transition may change besides the state. */
 export type Changes = Partial<
   Pick<
     Payment,
@@ -129,7 +130,7 @@ export type Changes = Partial<
   >
 >;
 
-/** The provider call that caused an event, as recorded in the history. */
+/** The provider call that reported an event, as recorded in the history. */
 export interface CallRecord {
   verb: 'submit' | 'query' | 'notification' | 'authenticate' | OperationVerb;
   connector: string;
@@ -137,12 +138,12 @@ export interface CallRecord {
   tookMs: number;
 }
 
+/** One entry of the history with all changes that are written together with it; the state may stay the same. */
 export interface Transition {
-  /** The payment that the decision was based on; if it has changed since, nothing is written. */
+  /** The payment as it was read; the transition is not written if it has changed since. */
   before: WholePayment;
-  /** The payment after the transition. */
   after: WholePayment;
-  /** What happened; `noted …` when the state table does not allow the event and the payment was not changed. */
+  /** `noted …` if the table of states does not allow the event. */
   event:
     | PaymentEvent
     | 'queried'
@@ -155,27 +156,26 @@ export interface Transition {
     | `unanswered ${OperationVerb}`;
   actor: Actor;
   call: CallRecord | undefined;
-  /** The operation after the transition; written in the same statement. */
+  /** The operation, as it is after the transition. */
   operation?: OperationRow | undefined;
-  /** The callback for the transition; written in the same statement. */
   callback?: NewCallback | undefined;
 }
 
-/** A callback to insert. */
 export interface NewCallback {
   type: string;
   body: string;
   isJson: boolean;
-  /** The callback address of this payment, and its origin; null means the account's address. */
+  /** The payment's own `callback_url`; null means that of the account. */
   url: string | null;
+  /** The endpoint of `url`; empty for that of the account. */
   endpoint: string;
-  /** Null when there is no address to send it to. */
+  /** Null if there is no address to send it to: the callback is parked. */
   dueAt: number | null;
 }
 
 /**
- * The operations on a payment. A reversal is the void of an authorisation that was requested as a refund, a credit is a
- * refund that was requested with a card token, and an expiry is the void of an authorisation that has expired.
+ * A reversal is the void of an authorised amount that was requested as a refund; a credit is a refund that names the card
+ * by its token; an expiry is the void of an authorisation that was not captured in time.
  */
 export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit' | 'expiry';
 
@@ -186,9 +186,9 @@ export interface OperationRow {
   connector: string;
   verb: OperationVerb;
   amount: bigint;
-  /** The request with a merchant's operation id; a repeat of the id with different content is refused. */
+  /** The request, if the merchant chose the id; a request with the same id and other content is refused. */
   content: string | null;
-  /** The order of a credit. */
+  /** The order id of a credit that has its own. */
   orderId: string | null;
   state: 'sent' | 'done' | 'declined';
   reason: string | null;

@@ -1,4 +1,4 @@
-/** The store of payments: batched writes and reads by key, the rows that are due, history and lists. */
+/** The store of payments: batched writes and reads by key, claims of due rows, history and lists. */
 import type pg from 'pg';
 import { isDivisionByZero, isLockTimeout, Outage } from '../lib/faults.ts';
 import { NO_BRAND_YET } from '../rules/brands.ts';
@@ -6,7 +6,7 @@ import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { HistoryRow, Payment, Transition, WholePayment } from './payment.ts';
-import { createBatching, lockedBy, type PaymentStoreOptions, reported, weigh } from './payment-batch.ts';
+import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 import { type OpenItem, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
 import { type PipelinedConnection, run } from './pipelined-connection.ts';
@@ -51,7 +51,7 @@ const COLUMNS = [
   'updatedAt',
 ] as const satisfies (keyof Payment)[];
 
-/** What a status query tells; it is asked so often that it reads no more than that. */
+/** The columns of a status request; these are frequent, so they read no others. */
 const STATUS_COLUMNS = [
   'paymentId',
   'orderId',
@@ -106,9 +106,9 @@ const FIND_ANYWHERE = `
   from ${IDS.rows('i', 'ordinal')}
   join payments p on p.payment_id = i.payment_id`;
 
-// While an operation is under way it decides; time comes after it.
+// A payment with an operation in flight is not claimed: the outcome of the operation comes first.
 const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
-// What was asked about just now is left as it is: two answers of a provider have a pause between them.
+// Payments that were just queried keep their time: two queries of a payment need a pause between them.
 const HASTEN = hastenStatement(
   'payments',
   'payment_id',
@@ -116,7 +116,7 @@ const HASTEN = hastenStatement(
 );
 const DUE_CONNECTORS = dueConnectors('payments');
 
-/** What the payer was asked for is kept with the payment, once: whoever comes second finds another history. */
+/** Stores the payer's input, once: for a concurrent second request the history length does not match. */
 const COLLECT = `
   with collected as (
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
@@ -129,25 +129,25 @@ const COLLECT = `
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
 
 export interface PaymentStore {
-  /** Reserves the order and writes the intent; false when the try of this order is taken already, or a credit has it. */
+  /** Inserts a payment, which reserves its order; false if the order has this attempt already or belongs to a credit. */
   open(payment: WholePayment): Promise<boolean>;
-  /** Moves a payment and writes its history in one statement; false when it is no longer as it was. */
+  /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;
-  /** Keeps what the payer was asked for; false when the payment is no longer as it was. */
+  /** Stores the payer's input; false if the payment has changed since it was read. */
   collect(before: Payment, after: WholePayment): Promise<boolean>;
   find(key: PaymentKey): Promise<WholePayment | undefined>;
-  /** Only what a status query tells. */
+  /** Reads the columns of a status request only. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
-  /** The newest try of an order. */
+  /** The newest attempt of an order. */
   findByOrder(key: OrderKey): Promise<WholePayment | undefined>;
-  /** The connectors that have payments to be looked at, now or later. */
+  /** The connectors of payments that are due, now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims payments of a connector that are due, for as long as the lease lasts. */
+  /** Claims due payments of a connector under a lease. */
   claimDue(connector: string, most: number): Promise<WholePayment[]>;
-  /** The connector answers again: it is asked soon about what it left open. */
+  /** Makes payments in doubt of a connector due early, because it answers again. */
   hasten(connector: string): Promise<void>;
   history(payment: Payment): Promise<HistoryRow[]>;
-  /** One payment by its id alone, whichever account it belongs to. */
+  /** Finds a payment of any account. */
   findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
   /** The newest attempts of an order, newest first. */
   attempts(key: OrderKey, most: number): Promise<WholePayment[]>;
@@ -167,20 +167,20 @@ export function createPaymentStore(
     writePayments(connection, items, now() + LIMITS.hotStatementTimeoutMs);
   const write = batched<OpenItem | TransitionItem, Written>(
     'write',
-    (items) => reported(writeAll(writes, items), options),
+    (items) => reportWrite(writeAll(writes, items), options),
     {
       maxBytes: LIMITS.batchBytes,
-      weigh,
-      // A locked row delays its own payment alone.
+      weigh: sizeOf,
+      // A locked row delays its own payment only.
       isolation: {
         isNeeded: isLockTimeout,
-        keyOf: lockedBy,
+        keyOf: lockKeyOf,
         run: async (item) => (await writeAll(isolated, [item]))[0] as Written,
       },
     },
   );
 
-  /** Rows come back in any order; each belongs to the item that its ordinal counts. */
+  /** Rows come in any order; the ordinal of each is the position of its item, from 1. */
   const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {
     const found: (Row | undefined)[] = Array(items.length).fill(undefined);
     for (const row of rows) {
@@ -211,7 +211,7 @@ export function createPaymentStore(
         if (isDivisionByZero(error)) return TOO_LATE;
         throw error;
       });
-      if (written === TOO_LATE) throw new Outage('The database came to the payment too late to open it.');
+      if (written === TOO_LATE) throw new Outage('The database reached the statement too late to open the payment.');
       return written;
     },
     async transition(transition) {

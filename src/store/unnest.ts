@@ -1,16 +1,16 @@
-/** Sends many items to one prepared statement: a table of columns gives both the text of its `unnest` and the values. */
+/** Passes many items to one prepared statement: a list of columns gives the SQL of its `unnest` and the values. */
 import { moments, plain, texts } from './arrays.ts';
 
 const ENCODINGS = { plain, texts, moments };
 
-/** What each encoding of `arrays.ts` takes. */
+/** The value types of each encoding in `arrays.ts`. */
 interface Encoded {
   plain: string | number | bigint | boolean | null;
   texts: string | null;
   moments: number | null;
 }
 
-/** The name of a column, its type in SQL, how its values are encoded, and how each is read from its item. */
+/** A column: its name, its SQL type, the encoding of its values, and how a value is read from an item. */
 export type Column<Item> = {
   [Encoding in keyof Encoded]: [
     name: string,
@@ -22,7 +22,7 @@ export type Column<Item> = {
 
 export interface UnnestTable<Item> {
   names: readonly string[];
-  /** Its parameters in the statement, one for each column. */
+  /** The parameters of the statement, such as `$3`, one for each column. */
   parameters: readonly string[];
   /** The number of the first parameter after its own. */
   next: number;
@@ -37,7 +37,7 @@ export function unnestTable<Item>(columns: readonly Column<Item>[], first = 1): 
   const names = namesOf(columns);
   const parameters = columns.map((_, index) => `$${first + index}`);
   const arrays = columns.map(([, type], index) => `${parameters[index]}::${type}[]`).join(', ');
-  // Taken apart here and not at each call: this is the hot path.
+  // Prepared once, not at each call: this is the hot path.
   const encoders = columns.map(([, , encoding, read]) => {
     const encode = ENCODINGS[encoding] as (items: readonly Item[], of: typeof read) => string;
     return (items: readonly Item[]): string => encode(items, read);

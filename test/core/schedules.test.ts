@@ -294,11 +294,11 @@ describe('a charge that is declined', () => {
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 1, failed: 0 });
     await pass(RETRY_1);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0, declines: 2, failed: 0 });
-    const before = shop.logs.filter((line) => line.includes('scheduled charge given up')).length;
+    const before = shop.logs.filter((line) => line.includes('scheduled charge declined, no retries left')).length;
     await pass(RETRY_2);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 1, declines: 0, failed: 1 });
     expect((await subscription()).next_charge_at).toBe(`2027-03-31 ${first.trans_date.slice(11)}`);
-    const givenUp = shop.logs.filter((line) => line.includes('scheduled charge given up')).slice(before);
+    const givenUp = shop.logs.filter((line) => line.includes('scheduled charge declined, no retries left')).slice(before);
     expect(givenUp.map((line) => JSON.parse(line))).toMatchObject([
       { mid: account.mid, schedule_id: account.schedule_id, payment_id: first.trans_id, occurrence: 1 },
     ]);

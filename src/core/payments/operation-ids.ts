@@ -10,7 +10,7 @@ export interface IdempotencyKey {
   operationId: string;
   /** What the request asks for; null if the gateway chose the id. */
   content: string | null;
-  /** The own order of a credit. */
+  /** The order id of a credit that has its own. */
   orderId?: string | undefined;
 }
 
