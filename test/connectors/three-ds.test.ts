@@ -1,4 +1,4 @@
-/** What the directory answers is believed only if it is an answer to our question, and comes in time. */
+/** The client of the 3DS directory accepts only an answer to its own request, in time. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,26 +6,26 @@ import { type AuthenticationRequest, createThreeDs, type ThreeDs } from '../../s
 import { newId } from '../../src/lib/id.ts';
 
 let answer: (response: ServerResponse) => void;
-const asked: Record<string, unknown>[] = [];
+const requests: Record<string, unknown>[] = [];
 const server = createServer(async (request, response) => {
   const bytes: Buffer[] = [];
   for await (const part of request) bytes.push(part);
-  asked.push(JSON.parse(Buffer.concat(bytes).toString()));
+  requests.push(JSON.parse(Buffer.concat(bytes).toString()));
   answer(response);
 });
 let threeDs: ThreeDs;
-/** Waits only a moment, for answers that do not come. */
-let hurried: ThreeDs;
+/** With a short timeout, for answers that do not come. */
+let impatient: ThreeDs;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const access = { url, key: 'key', notificationSecret: 'c2VjcmV0' };
   threeDs = createThreeDs(access, 60_000);
-  hurried = createThreeDs(access, 500);
+  impatient = createThreeDs(access, 500);
 });
 afterAll(async () => {
   await threeDs.close();
-  await hurried.close();
+  await impatient.close();
   server.closeAllConnections();
   server.close();
 });
@@ -42,48 +42,51 @@ const ARES = {
   ...{ messageType: 'ARes', messageVersion: '2.2.0', threeDSServerTransID: TRANS_ID, transStatus: 'Y' },
   ...{ eci: '05', authenticationValue: 'proof', dsTransID: 'ds', acsTransID: 'acs' },
 };
-const ask = (ares: object) => {
+const authenticateWith = (ares: object) => {
   answer = (response) => response.end(JSON.stringify(ares));
   return threeDs.authenticate(request);
 };
 
-test('an ARes to our AReq is believed', async () => {
-  expect(await ask(ARES)).toEqual({
+test('accepts the ARes of our AReq', async () => {
+  expect(await authenticateWith(ARES)).toEqual({
     kind: 'answered',
     authentication: { transStatus: 'Y', eci: '05', proof: 'proof', dsTransId: 'ds', protocolVersion: '2.2.0' },
   });
-  expect(asked.at(-1)).toMatchObject({ messageType: 'AReq', threeDSServerTransID: TRANS_ID });
+  expect(requests.at(-1)).toMatchObject({ messageType: 'AReq', threeDSServerTransID: TRANS_ID });
 });
 
 test.each<[string, object]>([
-  ['an ARes of somebody else', { ...ARES, threeDSServerTransID: newId() }],
-  ['an ARes of nobody', { ...ARES, threeDSServerTransID: undefined }],
+  ['the ARes of another AReq', { ...ARES, threeDSServerTransID: newId() }],
+  ['an ARes without a transaction id', { ...ARES, threeDSServerTransID: undefined }],
   ['an error', { messageType: 'Erro', threeDSServerTransID: TRANS_ID, errorCode: '101' }],
   ['a result', { ...ARES, messageType: 'RReq' }],
   ['a list', [ARES]],
-  ['a challenge that is nowhere', { ...ARES, transStatus: 'C' }],
-  ['a challenge that is a script', { ...ARES, transStatus: 'C', acsURL: 'javascript:alert(1)' }],
-])('%s is no answer', async (_, ares) => {
-  await expect(ask(ares)).rejects.toThrow(/directory/);
+  ['a challenge without an acsURL', { ...ARES, transStatus: 'C' }],
+  ['a challenge with a script as acsURL', { ...ARES, transStatus: 'C', acsURL: 'javascript:alert(1)' }],
+])('rejects %s', async (_, ares) => {
+  await expect(authenticateWith(ares)).rejects.toThrow(/directory/);
 });
 
-test('the address of a bank may be as long as the protocol allows', async () => {
+test('accepts an acsURL of the maximum length', async () => {
   const acsURL = `https://bank.example/${'x'.repeat(2048 - 'https://bank.example/'.length)}`;
-  expect(await ask({ ...ARES, transStatus: 'C', acsURL })).toMatchObject({ kind: 'challenge', acsUrl: acsURL });
-  await expect(ask({ ...ARES, transStatus: 'C', acsURL: `${acsURL}x` })).rejects.toThrow(/directory/);
+  expect(await authenticateWith({ ...ARES, transStatus: 'C', acsURL })).toMatchObject({
+    kind: 'challenge',
+    acsUrl: acsURL,
+  });
+  await expect(authenticateWith({ ...ARES, transStatus: 'C', acsURL: `${acsURL}x` })).rejects.toThrow(/directory/);
 });
 
 test.each<[string, (response: ServerResponse) => void]>([
-  ['never begins', () => undefined],
+  ['never starts', () => undefined],
   ['never ends', (response) => void response.write('{"messageType":')],
   [
-    'comes drop by drop',
+    'comes byte by byte',
     (response) => {
       const drops = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drops));
     },
   ],
-])('an answer that %s is not waited for', async (_, behaviour) => {
+])('times out if the answer %s', async (_, behaviour) => {
   answer = behaviour;
-  await expect(hurried.authenticate(request)).rejects.toThrow();
+  await expect(impatient.authenticate(request)).rejects.toThrow();
 });

@@ -1,4 +1,4 @@
-/** The connector against a provider written by hand: what goes over the line, and what each answer is taken for. */
+/** The upstream connector against a fake provider: the requests that it sends, and how it reads each answer. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -8,8 +8,8 @@ import { Deadline } from '../../src/lib/deadline.ts';
 
 const soon = (): Deadline => new Deadline(5000);
 
-const KEY = 'key-that-nobody-may-read';
-const NOTIFICATION_SECRET = Buffer.from('secret-that-nobody-may-read').toString('base64');
+const KEY = 'key-that-must-stay-secret';
+const NOTIFICATION_SECRET = Buffer.from('secret-that-must-stay-secret').toString('base64');
 const PIN = '6337180011223344';
 
 interface Call {
@@ -20,10 +20,10 @@ interface Call {
   body: unknown;
 }
 
-type Answering = (request: IncomingMessage, response: ServerResponse) => void;
+type Responder = (request: IncomingMessage, response: ServerResponse) => void;
 
 const calls: Call[] = [];
-let answering: Answering;
+let respond: Responder;
 const server = createServer(async (request, response) => {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
@@ -35,14 +35,14 @@ const server = createServer(async (request, response) => {
     contentType: request.headers['content-type'],
     body: text === '' ? undefined : JSON.parse(text),
   });
-  answering(request, response);
+  respond(request, response);
 });
-const says =
-  (body: unknown, status = 200): Answering =>
+const respondJson =
+  (body: unknown, status = 200): Responder =>
   (_request, response) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-const writes =
-  (text: string | Buffer, headers: Record<string, string> = {}): Answering =>
+const respondText =
+  (text: string | Buffer, headers: Record<string, string> = {}): Responder =>
   (_request, response) =>
     void response.writeHead(200, headers).end(text);
 
@@ -83,20 +83,20 @@ const submission = (changes: Partial<Submission> = {}): Submission => ({
 });
 const PATH = '/v1/payments/01a1dd06-691f-7000-87fc-b0749d0543ed';
 
-/** What an answer is taken for; a submission and a question read it the same way. */
+/** The outcome of an answer; a submission and a query read it the same way. */
 async function outcomeOf(body: unknown): Promise<Outcome> {
-  answering = says(body);
-  const asked = await provider.query(submission(), soon());
-  expect(await provider.submit(submission(), soon())).toEqual(asked);
-  return asked;
+  respond = respondJson(body);
+  const queried = await provider.query(submission(), soon());
+  expect(await provider.submit(submission(), soon())).toEqual(queried);
+  return queried;
 }
 
 describe('a submission', () => {
   beforeEach(() => {
-    answering = says({ status: 'settled' });
+    respond = respondJson({ status: 'settled' });
   });
 
-  test('says everything, and the amount as digits that nothing has rounded', async () => {
+  test('sends all fields, and the amount as a string without rounding', async () => {
     await provider.submit(submission(), soon());
     expect(calls).toEqual([
       {
@@ -124,16 +124,16 @@ describe('a submission', () => {
   });
 
   test.each<[string, Partial<Submission>, Record<string, unknown>]>([
-    ['a payout goes out', { isPayout: true }, { direction: 'out' }],
+    ['a payout has the direction out', { isPayout: true }, { direction: 'out' }],
     ['an authorisation is not captured', { authoriseOnly: true }, { capture: false }],
     ['sub-methods are listed', { methods: ['S1', 'S4'] }, { methods: ['S1', 'S4'] }],
-    ['nobody is named', { identifier: '', payer: {} }, { identifier: '', payer: {} }],
+    ['empty payer', { identifier: '', payer: {} }, { identifier: '', payer: {} }],
   ])('%s', async (_, changes, expected) => {
     await provider.submit(submission(changes), soon());
     expect(calls[0]?.body).toMatchObject(expected);
   });
 
-  test('a provider below a path of its own address is called there', async () => {
+  test('keeps the path of the provider URL', async () => {
     const below = createUpstream({ url: `${url}/gateway/eu/`, key: KEY, notificationSecret: NOTIFICATION_SECRET });
     await below.submit(submission(), soon());
     await below.query(submission(), soon());
@@ -142,13 +142,13 @@ describe('a submission', () => {
   });
 });
 
-test('a question carries nothing but the reference and the key', async () => {
-  answering = says({ status: 'settled' });
+test('a query sends only the reference and the key', async () => {
+  respond = respondJson({ status: 'settled' });
   await provider.query(submission({ parameters: () => expect.unreachable('The secrets are not needed.') }), soon());
   expect(calls).toMatchObject([{ method: 'GET', path: PATH, authorization: `Bearer ${KEY}`, body: undefined }]);
 });
 
-describe('the words of a provider', () => {
+describe('the status of an answer', () => {
   test.each([
     ['settled', 'settled'],
     ['executed', 'settled'],
@@ -162,7 +162,7 @@ describe('the words of a provider', () => {
   });
 
   test.each(['', 'SETTLED', 'settled ', 'refunded', 'failed', 'constructor', '__proto__', 'toString'])(
-    '%j says nothing',
+    '%j leaves the outcome unknown',
     async (status) => {
       expect(await outcomeOf({ status })).toEqual({ kind: 'unknown' });
     },
@@ -175,11 +175,11 @@ describe('the words of a provider', () => {
     { status: true },
     { status: ['settled'] },
     { status: { toString: 'settled' } },
-  ])('%j says nothing', async (answer) => {
+  ])('%j leaves the outcome unknown', async (answer) => {
     expect(await outcomeOf(answer)).toEqual({ kind: 'unknown' });
   });
 
-  test('an outcome has the id and the amount as the provider told them', async () => {
+  test('reads the id and the amount', async () => {
     expect(await outcomeOf({ status: 'settled', id: 'prv_1', amount: '1000', currency: 'EUR' })).toEqual({
       kind: 'settled',
       providerReference: 'prv_1',
@@ -190,7 +190,7 @@ describe('the words of a provider', () => {
     });
   });
 
-  test('where no amount was told, none is known', async () => {
+  test('has no amount if the answer has none', async () => {
     expect(await outcomeOf({ status: 'settled' })).toEqual({
       kind: 'settled',
       providerReference: undefined,
@@ -198,7 +198,7 @@ describe('the words of a provider', () => {
     });
   });
 
-  /** Whatever it says, it is not the amount that was asked for: taking it for silence would be believing it. */
+  /** Treating an invalid amount as a missing one would accept the outcome. */
   test.each<[unknown, unknown]>([
     [1000, 'EUR'],
     ['10.00', 'EUR'],
@@ -207,7 +207,7 @@ describe('the words of a provider', () => {
     ['', 'EUR'],
     ['9'.repeat(19), 'EUR'],
     ['1000', 978],
-  ])('an amount %j of currency %j is nonsense, and not the same as none', async (amount, currency) => {
+  ])('an amount %j of currency %j is invalid, which is not the same as none', async (amount, currency) => {
     expect(await outcomeOf({ status: 'settled', amount, currency })).toMatchObject({
       kind: 'settled',
       reportedAmount: 'invalid',
@@ -223,8 +223,8 @@ describe('the words of a provider', () => {
     ['an empty one', '', 'Declined by the provider.'],
     ['none', undefined, 'Declined by the provider.'],
     ['an object', { code: 7 }, 'Declined by the provider.'],
-    ['what the database cannot hold', '\0', 'Declined by the provider.'],
-    ['half of a character', '\ud83d', 'Declined by the provider.'],
+    ['a character that the database cannot store', '\0', 'Declined by the provider.'],
+    ['half of a surrogate pair', '\ud83d', 'Declined by the provider.'],
   ])('declined with a reason: %s', async (_, reason, expected) => {
     expect(await outcomeOf({ status: 'declined', reason })).toMatchObject({ kind: 'declined', reason: expected });
   });
@@ -276,40 +276,40 @@ describe('a redirect', () => {
     ['a page in the address', { url: 'data:text/html,x' }],
     ['a blank before the address', { url: ' https://p.example' }],
     ['an endless address', { url: `https://p.example/${'x'.repeat(2048)}` }],
-  ])('to %s leads nowhere, so nothing is known yet', async (_, redirect) => {
+  ])('to %s leaves the outcome unknown', async (_, redirect) => {
     expect(await outcomeOf({ status: 'redirect', redirect })).toEqual({ kind: 'unknown' });
   });
 });
 
-describe('a provider that has no such thing', () => {
+describe('a 404', () => {
   test.each([
     ['a submission', () => provider.submit(submission(), soon())],
-    ['a question', () => provider.query(submission(), soon())],
+    ['a query', () => provider.query(submission(), soon())],
     ['an operation', () => provider.operate(operation(), soon())],
-    ['a question about an operation', () => provider.queryOperation(operation(), soon())],
-  ])('%s is answered 404: not found', async (_, call) => {
-    answering = says({ error: 'There is nothing.' }, 404);
+    ['a query of an operation', () => provider.queryOperation(operation(), soon())],
+  ])('%s is not found', async (_, call) => {
+    respond = respondJson({ error: 'There is nothing.' }, 404);
     expect(await call()).toEqual({ kind: 'notFound' });
   });
 });
 
-const ANSWERS_THAT_ARE_NONE: [string, Answering][] = [
-  ...[201, 204, 301, 302, 400, 401, 403, 409, 429, 500, 502, 503].map((status): [string, Answering] => [
+const INVALID_ANSWERS: [string, Responder][] = [
+  ...[201, 204, 301, 302, 400, 401, 403, 409, 429, 500, 502, 503].map((status): [string, Responder] => [
     `status ${status}`,
     (_request, response) => void response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end(),
   ]),
-  ['an error that echoes what it was sent', says({ error: `Wrong pin ${PIN}, key ${KEY}` }, 500)],
-  ['nothing at all', writes('')],
-  ['no JSON', writes(`<html>${PIN} ${KEY}</html>`)],
-  ['half of an object', writes(`{"status":"settled","id":"${KEY}`)],
-  ['a list', says([{ status: 'settled' }])],
-  ['a text', says(PIN)],
-  ['null', says(null)],
-  ['more than 256 KB', says({ status: 'settled', more: 'x'.repeat(256 * 1024) })],
-  ['bytes that are no text', writes(Buffer.from([0xff, 0xfe, 0x00]))],
-  ['a line that goes dead at once', (request) => void request.socket.destroy()],
+  ['an error that echoes what it was sent', respondJson({ error: `Wrong pin ${PIN}, key ${KEY}` }, 500)],
+  ['an empty body', respondText('')],
+  ['no JSON', respondText(`<html>${PIN} ${KEY}</html>`)],
+  ['half of an object', respondText(`{"status":"settled","id":"${KEY}`)],
+  ['a list', respondJson([{ status: 'settled' }])],
+  ['a text', respondJson(PIN)],
+  ['null', respondJson(null)],
+  ['more than 256 KB', respondJson({ status: 'settled', more: 'x'.repeat(256 * 1024) })],
+  ['bytes that are no text', respondText(Buffer.from([0xff, 0xfe, 0x00]))],
+  ['a connection that is closed at once', (request) => void request.socket.destroy()],
   [
-    'a line that goes dead in the middle',
+    'a connection that is closed in the middle of the answer',
     (request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{"status":"settled"');
       setTimeout(() => request.socket.destroy(), 20);
@@ -318,9 +318,9 @@ const ANSWERS_THAT_ARE_NONE: [string, Answering][] = [
   ['something that is not HTTP', (request) => void request.socket.end('SETTLED\r\n\r\n')],
 ];
 
-describe('an answer that is none throws, and the error tells no secret', () => {
-  test.each(ANSWERS_THAT_ARE_NONE)('%s', async (_, answer) => {
-    answering = answer;
+describe('throws on an invalid answer, without secrets in the error', () => {
+  test.each(INVALID_ANSWERS)('%s', async (_, answer) => {
+    respond = answer;
     for (const call of [
       () => provider.submit(submission(), soon()),
       () => provider.query(submission(), soon()),
@@ -328,7 +328,7 @@ describe('an answer that is none throws, and the error tells no secret', () => {
       () => provider.queryOperation(operation(), soon()),
     ]) {
       const error = await Promise.resolve(call()).then(
-        (outcome) => expect.unreachable(`taken for ${JSON.stringify(outcome)}`),
+        (outcome) => expect.unreachable(`returned ${JSON.stringify(outcome)}`),
         (thrown: unknown) => thrown,
       );
       expect(error).toBeInstanceOf(Error);
@@ -339,20 +339,24 @@ describe('an answer that is none throws, and the error tells no secret', () => {
     }
   });
 
-  test('a provider that is not there', async () => {
-    const nobody = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, notificationSecret: NOTIFICATION_SECRET });
-    const thrown = await Promise.resolve(nobody.submit(submission(), soon())).catch((error: unknown) => error);
+  test('a provider that cannot be reached', async () => {
+    const unreachable = createUpstream({
+      url: 'http://127.0.0.1:9',
+      key: KEY,
+      notificationSecret: NOTIFICATION_SECRET,
+    });
+    const thrown = await Promise.resolve(unreachable.submit(submission(), soon())).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(Error);
     expect(String(thrown)).not.toMatch(new RegExp(`${KEY}|${PIN}`));
-    await nobody.close();
+    await unreachable.close();
   });
 
-  test('just inside the limit an answer is read', async () => {
-    answering = says({ status: 'settled', more: 'x'.repeat(255 * 1024) });
+  test('reads an answer just below the size limit', async () => {
+    respond = respondJson({ status: 'settled', more: 'x'.repeat(255 * 1024) });
     expect(await provider.query(submission(), soon())).toMatchObject({ kind: 'settled' });
   });
 
-  test('afterwards the next call works', async () => {
+  test('the next call succeeds', async () => {
     expect(await outcomeOf({ status: 'settled' })).toMatchObject({ kind: 'settled' });
   });
 });
@@ -368,8 +372,8 @@ function operation(changes: Partial<ProviderOperation> = {}): ProviderOperation 
 }
 
 describe('operations', () => {
-  test.each(['capture', 'void', 'refund'] as const)('%s says its own id and the amount', async (verb) => {
-    answering = says({ status: 'done' });
+  test.each(['capture', 'void', 'refund'] as const)('%s sends its own id and the amount', async (verb) => {
+    respond = respondJson({ status: 'done' });
     expect(await provider.operate(operation({ verb }), soon())).toEqual({ kind: 'done' });
     expect(calls).toEqual([
       {
@@ -382,8 +386,8 @@ describe('operations', () => {
     ]);
   });
 
-  test('a question names the payment and the operation', async () => {
-    answering = says({ status: 'done' });
+  test('a query names the payment and the operation', async () => {
+    respond = respondJson({ status: 'done' });
     expect(await provider.queryOperation(operation(), soon())).toEqual({ kind: 'done' });
     expect(calls).toMatchObject([
       { method: 'GET', path: `${PATH}/operations/01a1dd07-0000-7000-8000-000000000001`, body: undefined },
@@ -402,7 +406,7 @@ describe('operations', () => {
     [{ status: 'DONE' }, { kind: 'unknown' }],
     [{}, { kind: 'unknown' }],
   ])('%j means %j', async (answer, expected) => {
-    answering = says(answer);
+    respond = respondJson(answer);
     expect(await provider.operate(operation(), soon())).toEqual(expected);
     expect(await provider.queryOperation(operation(), soon())).toEqual(expected);
   });
@@ -418,8 +422,8 @@ describe('operations', () => {
     [{ amount: '5.00' }, 'invalid'],
     [{ currency: 'EUR' }, 'invalid'],
     [{ amount: '500', currency: 978 }, 'invalid'],
-  ])('of an answer with %o the amount is read, or said to be nonsense', async (amounts, reportedAmount) => {
-    answering = says({ status: 'done', ...amounts });
+  ])('reads the amount of %o, or reports it as invalid', async (amounts, reportedAmount) => {
+    respond = respondJson({ status: 'done', ...amounts });
     expect(await provider.operate(operation(), soon())).toEqual({ kind: 'done', reportedAmount });
   });
 });
@@ -431,15 +435,15 @@ describe('a deadline', () => {
       (error: unknown) => error,
     );
 
-  test('that is over lets nothing leave', async () => {
-    answering = says({ status: 'settled' });
+  test('that has passed prevents sending', async () => {
+    respond = respondJson({ status: 'settled' });
     expect(await thrownBy(provider.submit(submission(), new Deadline(0)))).toBeInstanceOf(NotSent);
     expect(await thrownBy(provider.submit(submission(), new Deadline(1000, 2000)))).toBeInstanceOf(NotSent);
     expect(calls).toEqual([]);
   });
 
-  test('that comes while the connection is made: what was not written by then is never written', async () => {
-    // A server that accepts no TLS: the connection comes about, but nothing can be written on it.
+  test('that passes while connecting: the request is never written', async () => {
+    // A server without TLS: the connection is established, but nothing can be written to it.
     const silent = createTcpServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -453,9 +457,9 @@ describe('a deadline', () => {
     silent.close();
   });
 
-  test('that comes after the request has left ends the call, and the outcome is unknown', async () => {
+  test('that passes after the request was sent aborts the call, and the outcome is unknown', async () => {
     const closed = new Promise<void>((resolve) => {
-      answering = (request) => void request.socket.once('close', () => resolve());
+      respond = (request) => void request.socket.once('close', () => resolve());
     });
     const error = await thrownBy(provider.submit(submission(), new Deadline(100)));
     expect(error).toBeInstanceOf(Error);
@@ -464,15 +468,15 @@ describe('a deadline', () => {
     await closed;
   });
 
-  test('a provider that is not there has received nothing', async () => {
+  test('a provider that cannot be reached has received nothing', async () => {
     const missing = createUpstream({ url: 'http://127.0.0.1:9', key: KEY, notificationSecret: NOTIFICATION_SECRET });
     expect(await thrownBy(missing.submit(submission(), soon()))).toBeInstanceOf(NotSent);
     await missing.close();
   });
 });
 
-test('what stands in a reference cannot lead to another path', async () => {
-  answering = says({ status: 'settled' });
+test('escapes references in the path', async () => {
+  respond = respondJson({ status: 'settled' });
   await provider.query(submission({ reference: '../../admin?x=1#y' }), soon());
   await provider.queryOperation(operation({ operation: '../refund' }), soon());
   expect(calls.map(({ path }) => path)).toEqual([
@@ -481,7 +485,7 @@ test('what stands in a reference cannot lead to another path', async () => {
   ]);
 });
 
-describe('what news mean', () => {
+describe('notifications', () => {
   test.each([
     ['ACSC', 'settled'],
     ['ACCC', 'settled'],
@@ -496,7 +500,7 @@ describe('what news mean', () => {
     ['acsc', 'accepted'],
     ['constructor', 'accepted'],
     [undefined, 'accepted'],
-  ])('the bank says %s: %s', (code, kind) => {
+  ])('bank status %s: %s', (code, kind) => {
     expect(
       provider.interpretNotification({ type: 'bank_status', code, amount: '1000', currency: 'RSD' }),
     ).toMatchObject({
@@ -526,7 +530,7 @@ describe('what news mean', () => {
   });
 
   test.each([{ type: 'holiday' }, { type: 'constructor' }, { type: '__proto__' }, { type: 7 }, {}])(
-    '%j brings nothing that we act on',
+    '%j has no effect',
     (body) => {
       expect(provider.interpretNotification(body)).toBeUndefined();
     },

@@ -1,4 +1,4 @@
-/** The one door for state: every event in every state, and fifty of them at the same moment. */
+/** The single writer of state: every event in every state, and fifty concurrent events. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advance, type EventInput } from '../../src/core/payments/advance.ts';
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
@@ -16,8 +16,8 @@ afterAll(async () => {
   await shop.close();
 });
 
-/** By which events a payment comes into each state. */
-const WAYS: Record<StateName, PaymentEvent[]> = {
+/** The events that bring a payment into each state. */
+const EVENTS_TO: Record<StateName, PaymentEvent[]> = {
   PREPARE: [],
   REDIRECT: ['redirected'],
   '3DS': ['challenged'],
@@ -31,18 +31,18 @@ const WAYS: Record<StateName, PaymentEvent[]> = {
   EXPIRED: ['authorised', 'expired'],
 };
 
-const happening = (event: PaymentEvent): EventInput => ({
+const eventInput = (event: PaymentEvent): EventInput => ({
   event,
   actor: 'provider',
   ...(event === 'declined' || event === 'abandoned' ? { declineReason: 'A test.' } : {}),
 });
 
-/** A payment in this state, brought there by events alone. */
+/** A payment that events have brought into this state. */
 async function paymentIn(state: StateName): Promise<WholePayment> {
   const opened = preparedPayment(shop);
   expect(await shop.gateway.payments.open(opened)).toBe(true);
   let payment: WholePayment = opened;
-  for (const event of WAYS[state]) payment = await advance(shop.gateway, payment, happening(event));
+  for (const event of EVENTS_TO[state]) payment = await advance(shop.gateway, payment, eventInput(event));
   expect(payment.state).toBe(state);
   return payment;
 }
@@ -53,7 +53,7 @@ describe.each(STATE_NAMES)('in %s', (state) => {
   test.each(EVENTS)('%s', async (event) => {
     const payment = await paymentIn(state);
     const before = await stored(payment);
-    const returned = await advance(shop.gateway, payment, happening(event));
+    const returned = await advance(shop.gateway, payment, eventInput(event));
     const after = await stored(payment);
     const history = await shop.gateway.payments.history(payment);
     const to = TRANSITIONS[state][event];
@@ -66,11 +66,11 @@ describe.each(STATE_NAMES)('in %s', (state) => {
       toState: to ?? state,
       actor: 'provider',
     });
-    const isGivenUp = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'].includes(state);
+    const isEndedUnpaid = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'].includes(state);
     const isNewMoney =
       event === 'settled' || event === 'captured' || (event === 'authorised' && before.authorised === 0n);
     const isUnexpected = event === 'chargedBack' && !to && state !== 'CHARGEBACK';
-    const attention = isGivenUp && isNewMoney ? 'late_success' : isUnexpected ? 'unexpected_chargeback' : null;
+    const attention = isEndedUnpaid && isNewMoney ? 'late_success' : isUnexpected ? 'unexpected_chargeback' : null;
     if (!to) {
       const same = { historyLength: 0, updatedAt: 0 };
       expect({ ...after, ...same }).toEqual({ ...before, ...same, attention });
@@ -87,80 +87,88 @@ test.each<[PaymentEvent[], Partial<WholePayment>]>([
   [['authorised', 'captured'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
   [['settled', 'refunded'], { authorised: 1000n, captured: 1000n, refunded: 1000n }],
   [['settled', 'chargedBack'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
-])('after %j the amounts are right', async (events, amounts) => {
+])('writes the amounts after %j', async (events, amounts) => {
   let payment: WholePayment = preparedPayment(shop);
   await shop.gateway.payments.open(payment as ReturnType<typeof preparedPayment>);
-  for (const event of events) payment = await advance(shop.gateway, payment, happening(event));
+  for (const event of events) payment = await advance(shop.gateway, payment, eventInput(event));
   expect(payment).toMatchObject(amounts);
   expect(await stored(payment)).toMatchObject(amounts);
 });
 
-test('what was never authorised cannot be captured: the database refuses and nothing changes', async () => {
+test('cannot capture a payment that was never authorised: the database refuses, and nothing changes', async () => {
   const opened = preparedPayment(shop);
   await shop.gateway.payments.open(opened);
-  const pending = await advance(shop.gateway, opened, happening('accepted'));
-  await expect(advance(shop.gateway, pending, happening('captured'))).rejects.toThrow('captured_fits_state');
+  const pending = await advance(shop.gateway, opened, eventInput('accepted'));
+  await expect(advance(shop.gateway, pending, eventInput('captured'))).rejects.toThrow('captured_fits_state');
   expect(await stored(pending)).toMatchObject({ state: 'PENDING', historyLength: 2, captured: 0n });
 });
 
-describe('fifty events at the same moment', () => {
-  const RIVALS: PaymentEvent[] = ['settled', 'declined', 'expired', 'voided', 'reversed', 'captured', 'abandoned'];
+describe('fifty concurrent events', () => {
+  const RIVAL_EVENTS: PaymentEvent[] = [
+    'settled',
+    'declined',
+    'expired',
+    'voided',
+    'reversed',
+    'captured',
+    'abandoned',
+  ];
 
-  /** Everybody starts from the payment as it was before any of them. */
-  async function race(gateways: TestGateway['gateway'][], rivals = RIVALS) {
+  /** All events start from the same version of the payment. */
+  async function race(gateways: TestGateway['gateway'][], rivals = RIVAL_EVENTS) {
     const payment = await paymentIn('PENDING');
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         advance(
           gateways[index % gateways.length] as TestGateway['gateway'],
           payment,
-          happening(rivals[index % rivals.length] as PaymentEvent),
+          eventInput(rivals[index % rivals.length] as PaymentEvent),
         ),
       ),
     );
     return { results, after: await stored(payment), history: await shop.gateway.payments.history(payment) };
   }
 
-  const isOneStory = ({ after, history }: Awaited<ReturnType<typeof race>>) => {
+  const expectUnbrokenHistory = ({ after, history }: Awaited<ReturnType<typeof race>>) => {
     expect(history.map((row) => row.seq)).toEqual(Array.from({ length: 52 }, (_, index) => index + 1));
     expect(history.map((row) => row.fromState)).toEqual([null, ...history.slice(0, -1).map((row) => row.toState)]);
     expect(history.at(-1)?.toState).toBe(after.state);
     expect(after.historyLength).toBe(52);
   };
 
-  test('one wins, the others are noted, and all of them hear the same state', async () => {
-    const story = await race([shop.gateway]);
-    isOneStory(story);
-    const [winner, ...notes] = story.history.slice(2);
+  test('applies one, records the others as noted, and returns the same state for all', async () => {
+    const outcome = await race([shop.gateway]);
+    expectUnbrokenHistory(outcome);
+    const [winner, ...notes] = outcome.history.slice(2);
     expect(winner).toMatchObject({ fromState: 'PENDING', event: expect.not.stringMatching(/^noted /) });
     expect(['SETTLED', 'DECLINED', 'EXPIRED', 'VOID', 'REVERSAL']).toContain(winner?.toState);
     expect(notes.map((row) => row.event)).toEqual(Array(49).fill(expect.stringMatching(/^noted /)));
-    expect(new Set(story.results.map((payment) => payment.state))).toEqual(new Set([winner?.toState]));
+    expect(new Set(outcome.results.map((payment) => payment.state))).toEqual(new Set([winner?.toState]));
   });
 
-  test('in two processes at once it is the same', async () => {
-    const story = await race([shop.gateway, await shop.anotherGateway()]);
-    isOneStory(story);
-    const moves = story.history.slice(2).filter((row) => !row.event.startsWith('noted '));
-    expect(moves).toMatchObject([{ seq: 3, fromState: 'PENDING', toState: story.after.state }]);
-    expect(new Set(story.results.map((payment) => payment.state))).toEqual(new Set([story.after.state]));
+  test('does the same with two processes', async () => {
+    const outcome = await race([shop.gateway, await shop.anotherGateway()]);
+    expectUnbrokenHistory(outcome);
+    const transitions = outcome.history.slice(2).filter((row) => !row.event.startsWith('noted '));
+    expect(transitions).toMatchObject([{ seq: 3, fromState: 'PENDING', toState: outcome.after.state }]);
+    expect(new Set(outcome.results.map((payment) => payment.state))).toEqual(new Set([outcome.after.state]));
   });
 
-  test('each believes to have moved only if its own event is the one in the history', async () => {
+  test('returns the stored payment for the event that was applied and for those that were not', async () => {
     const payment = await paymentIn('PENDING');
     const events: PaymentEvent[] = ['settled', 'declined', 'voided', 'expired'];
     const [settled, declined, voided, expired] = await Promise.all(
-      events.map((event) => advance(shop.gateway, payment, happening(event))),
+      events.map((event) => advance(shop.gateway, payment, eventInput(event))),
     );
     const { state, captured, declineReason } = await stored(payment);
-    for (const told of [settled, declined, voided, expired]) {
-      expect(told).toMatchObject({ state, captured, declineReason });
+    for (const returned of [settled, declined, voided, expired]) {
+      expect(returned).toMatchObject({ state, captured, declineReason });
     }
   });
 
-  test('a write without the guard would tear the history apart', async () => {
+  test('verify reports a state that was written without a history entry', async () => {
     const payment = await paymentIn('PENDING');
-    await advance(shop.gateway, payment, happening('settled'));
+    await advance(shop.gateway, payment, eventInput('settled'));
     await shop.rows(`update payments set state = 'VOID', captured = 0 where payment_id = '${payment.paymentId}'`);
     expect((await verifyAt(shop.connection)).violations).toEqual([
       `The state of a payment is not that of its latest history row: payment ${payment.paymentId}.`,
@@ -169,7 +177,7 @@ describe('fifty events at the same moment', () => {
   });
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   const { violations, payments } = await verifyAt(shop.connection);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(165n);

@@ -1,4 +1,4 @@
-/** Reports that contradict each other, come late or tell another amount: what each leads to, and who is told. */
+/** Contradictory, late and wrong provider reports: the resulting state, callbacks and operator marks. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due.ts';
 import { voidPayment } from '../../src/core/payments/change.ts';
@@ -36,8 +36,8 @@ const onList = async (attention: string): Promise<string[]> =>
     (item: { payment_id: string }) => item.payment_id,
   );
 
-/** A void that waits until it is let go, so that something else can happen meanwhile. */
-async function voiding(id: string) {
+/** Starts a void whose outcome the test sends later. */
+async function startVoid(id: string) {
   const { promise, resolve } = Promise.withResolvers<'done' | 'declined'>();
   provider.does({
     operate: async () => ((await promise) === 'done' ? { kind: 'done' } : { kind: 'declined', reason: 'Too late.' }),
@@ -50,19 +50,19 @@ async function voiding(id: string) {
   };
 }
 
-describe('a settlement is reported while a void is under way', () => {
-  test('the void decides first, and the operator sees the conflict', async () => {
+describe('a settlement reported while a void is in flight', () => {
+  test('waits for the outcome of the void and marks the conflict', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, SETTLED);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'conflict', captured: '0.00' });
     expect(await onList('conflict')).toContain(id);
     await end('done');
   });
 
-  test('it is voided, and the provider confirms that nothing was taken: VOID, and the conflict is over', async () => {
+  test('voided, and the provider confirms that nothing was captured: VOID, and the mark is cleared', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, SETTLED);
     await end('done');
     provider.does({ query: () => ({ kind: 'declined', reason: 'Voided.' }) });
@@ -71,9 +71,9 @@ describe('a settlement is reported while a void is under way', () => {
     expect(await callbacks(id)).toEqual(['sale', 'void']);
   });
 
-  test('it is voided, but the provider has taken the money: VOID, and a late success on the list', async () => {
+  test('voided, but the provider has captured: VOID, and a late success on the list', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, SETTLED);
     await end('done');
     provider.does({ query: () => ({ kind: 'settled' }) });
@@ -82,9 +82,9 @@ describe('a settlement is reported while a void is under way', () => {
     expect(await onList('late_success')).toContain(id);
   });
 
-  test('the void is refused: the provider is asked, and the payment is SETTLED', async () => {
+  test('void declined: the provider is queried, and the payment is SETTLED', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, SETTLED);
     await end('declined');
     provider.does({ query: () => ({ kind: 'settled' }) });
@@ -93,9 +93,9 @@ describe('a settlement is reported while a void is under way', () => {
     expect(await callbacks(id)).toEqual(['sale', 'void', 'sale']);
   });
 
-  test('the void is refused, and the amount is still only reserved: it expires on its own day', async () => {
+  test('void declined, and the payment is still only authorised: it expires on its date', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, SETTLED);
     await end('declined');
     provider.does({});
@@ -108,7 +108,7 @@ describe('a settlement is reported while a void is under way', () => {
   });
 });
 
-test('a settlement that was reported is remembered while the void has no outcome, however long that takes', async () => {
+test('keeps the mark of a reported settlement as long as the void has no outcome', async () => {
   const id = await authorised();
   provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
   await send('VOID', id);
@@ -120,12 +120,12 @@ test('a settlement that was reported is remembered while the void has no outcome
   expect(await shop.inspect(id)).toMatchObject({ status: 'VOID', attention: 'late_success' });
 });
 
-describe('a void of ours that the provider reports on its own', () => {
+describe('our void, reported by a notification of the provider', () => {
   const VOIDED = { type: 'payment', status: 'voided', amount: '1000', currency: 'USD' };
 
-  test('leaves the outcome to the operation: VOID, told once', async () => {
+  test('leaves the outcome to the operation: VOID, with one callback', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, VOIDED);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: null });
     await end('done');
@@ -133,9 +133,9 @@ describe('a void of ours that the provider reports on its own', () => {
     expect(await callbacks(id)).toEqual(['sale', 'void']);
   });
 
-  test('and then refuses because it is voided already: the provider is asked, and the payment is DECLINED', async () => {
+  test('and then declined because it is voided already: the provider is queried, and the payment is DECLINED', async () => {
     const id = await authorised();
-    const end = await voiding(id);
+    const end = await startVoid(id);
     await report(id, VOIDED);
     await end('declined');
     provider.does({ query: () => ({ kind: 'declined', reason: 'Voided.' }) });
@@ -145,7 +145,7 @@ describe('a void of ours that the provider reports on its own', () => {
 });
 
 describe('a chargeback', () => {
-  test('after a full refund: the state stays, the merchant is told, and the operator sees it', async () => {
+  test('after a full refund: the state stays, a callback is sent, and the payment is on the list', async () => {
     const id = await sale();
     await send('CREDITVOID', id);
     expect((await shop.inspect(id)).status).toBe('REFUND');
@@ -159,7 +159,7 @@ describe('a chargeback', () => {
     ['VOID', () => authorised(), (id: string) => send('VOID', id)],
     ['REVERSAL', () => authorised(), (id: string) => send('CREDITVOID', id)],
     ['DECLINED', () => sale({ identifier: 'decline@example.com' }), async () => undefined],
-  ] as const)('of a payment that is %s: told and on the list', async (status, make, then) => {
+  ] as const)('of a payment that is %s: sends a callback and marks the payment', async (status, make, then) => {
     if (status === 'DECLINED') provider.does({ submit: () => ({ kind: 'declined', reason: 'No.' }) });
     const id = await make();
     await then(id);
@@ -168,7 +168,7 @@ describe('a chargeback', () => {
     expect((await callbacks(id)).at(-1)).toBe('chargeback');
   });
 
-  test('before the settlement was reported: the provider is asked, and says that it was settled', async () => {
+  test('before the settlement was reported: the provider is queried and reports the settlement', async () => {
     const id = await authorised();
     provider.does({ query: () => ({ kind: 'settled' }) });
     await report(id, { type: 'chargeback' });
@@ -176,7 +176,7 @@ describe('a chargeback', () => {
     expect(await callbacks(id)).toEqual(['sale', 'sale', 'chargeback']);
   });
 
-  test('before the settlement, and the provider does not know of one yet: it waits for it, on the list', async () => {
+  test('before the settlement, which the provider does not report yet: waits for it, on the list', async () => {
     const id = await authorised();
     await report(id, { type: 'chargeback' });
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: 'unexpected_chargeback' });
@@ -189,7 +189,7 @@ describe('a chargeback', () => {
     expect(await callbacks(id)).toEqual(['sale', 'sale', 'chargeback']);
   });
 
-  test('before the settlement, which comes days later: it is applied then', async () => {
+  test('before the settlement, which comes days later: is applied then', async () => {
     const id = await authorised();
     await report(id, { type: 'chargeback' });
     await shop.advanceClock(3 * DAY);
@@ -201,7 +201,7 @@ describe('a chargeback', () => {
     expect((await callbacks(id)).at(-1)).toBe('chargeback');
   });
 
-  test('twice: the second one changes nothing and is not told', async () => {
+  test('twice: the second one changes nothing and has no callback', async () => {
     const id = await sale();
     await report(id, { type: 'chargeback' });
     await report(id, { type: 'chargeback' });
@@ -210,8 +210,8 @@ describe('a chargeback', () => {
   });
 });
 
-describe('another amount than ours', () => {
-  test('told while the payment changes: the doubt is noted all the same', async () => {
+describe('a wrong amount', () => {
+  test('reported while the payment changes: the payment is marked', async () => {
     provider.does({ submit: () => ({ kind: 'unknown' }) });
     const id = await sale();
     const before = await found(id);
@@ -225,7 +225,7 @@ describe('another amount than ours', () => {
     ['CAPTURE', 'capture', () => authorised()],
     ['VOID', 'void', () => authorised()],
     ['CREDITVOID', 'refund', () => sale()],
-  ] as const)('of a %s is not believed: it stays open, on the list, and is asked about', async (action, verb, make) => {
+  ] as const)('of a %s is not applied: it stays open, on the list, and is queried', async (action, verb, make) => {
     const id = await make();
     provider.does({
       operate: () => ({ kind: 'done', reportedAmount: { amount: 999n, currency: 'USD' } }),
@@ -241,7 +241,7 @@ describe('another amount than ours', () => {
     expect(await callbacks(id)).toEqual(['sale', verb]);
   });
 
-  test('when an authorisation expires: asked about for a bounded time, on the list', async () => {
+  test('when an authorisation expires: queried for a bounded time, on the list', async () => {
     const id = await authorised();
     provider.does({
       operate: () => ({ kind: 'declined', reason: 'No.' }),
@@ -256,7 +256,7 @@ describe('another amount than ours', () => {
   });
 });
 
-describe('an authorisation whose time is over', () => {
+describe('an authorisation that expires', () => {
   const week = (): Promise<void> => shop.advanceClock(7 * DAY);
 
   test('is voided at the provider, and then EXPIRED', async () => {
@@ -268,7 +268,7 @@ describe('an authorisation whose time is over', () => {
     expect(await callbacks(id)).toEqual(['sale', 'expiry']);
   });
 
-  test('stays PENDING while the provider does not answer, and is asked about until it does', async () => {
+  test('stays PENDING while the provider does not answer, and is queried until it does', async () => {
     const id = await authorised();
     provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
     await week();
@@ -280,7 +280,7 @@ describe('an authorisation whose time is over', () => {
     expect(await callbacks(id)).toEqual(['sale', 'expiry']);
   });
 
-  test('the provider refuses because it has settled it: SETTLED', async () => {
+  test('void declined because the payment is settled: SETTLED', async () => {
     const id = await authorised();
     provider.does({ operate: () => ({ kind: 'declined', reason: 'No.' }), query: () => ({ kind: 'settled' }) });
     await week();
@@ -288,7 +288,7 @@ describe('an authorisation whose time is over', () => {
     expect(await callbacks(id)).toEqual(['sale', 'sale']);
   });
 
-  test('the provider refuses because it has let go of it: EXPIRED', async () => {
+  test('void declined because the authorisation was released: EXPIRED', async () => {
     const id = await authorised();
     provider.does({
       operate: () => ({ kind: 'declined', reason: 'No.' }),
@@ -299,7 +299,7 @@ describe('an authorisation whose time is over', () => {
     expect(await callbacks(id)).toEqual(['sale', 'expiry']);
   });
 
-  test('is not prolonged by a report that it is authorised', async () => {
+  test('is not extended by a repeated report of the authorisation', async () => {
     const id = await authorised();
     await shop.advanceClock(6 * DAY);
     await report(id, { type: 'payment', status: 'authorised', amount: '1000', currency: 'USD' });
@@ -307,14 +307,14 @@ describe('an authorisation whose time is over', () => {
     expect((await shop.inspect(id)).status).toBe('EXPIRED');
   });
 
-  test('the provider refuses and still holds it: EXPIRED, and an operator has to look', async () => {
+  test('void declined, and the provider still holds it: EXPIRED, and marked for the operator', async () => {
     const id = await authorised();
     provider.does({ operate: () => ({ kind: 'declined', reason: 'No.' }) });
     await week();
     expect(await shop.inspect(id)).toMatchObject({ status: 'EXPIRED', attention: 'unresolved' });
   });
 
-  test('a process that dies before the provider answers: another one finishes it', async () => {
+  test('after a crash before the provider answers, another process finishes the expiry', async () => {
     const id = await authorised();
     const { promise, resolve } = Promise.withResolvers<never>();
     provider.does({ operate: () => promise });
@@ -331,8 +331,8 @@ describe('an authorisation whose time is over', () => {
   });
 });
 
-describe('an outcome that nobody ever tells', () => {
-  test('is asked about for a bounded time, so that the history does not grow for ever', async () => {
+describe('an outcome that is never reported', () => {
+  test('is queried for a bounded time, so that the history stays bounded', async () => {
     provider.does({ submit: () => ({ kind: 'unknown' }), query: () => ({ kind: 'unknown' }) });
     const id = await sale();
     await shop.advanceClock(60 * DAY);
@@ -343,7 +343,7 @@ describe('an outcome that nobody ever tells', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, attention: 'unresolved' });
   });
 
-  test('of an operation likewise', async () => {
+  test('of an operation is queried for a bounded time, too', async () => {
     const id = await sale();
     provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
     await send('CREDITVOID', id);
@@ -354,7 +354,7 @@ describe('an outcome that nobody ever tells', () => {
     expect(await shop.inspect(id)).toMatchObject({ attention: 'unresolved', operations: [{ state: 'sent' }] });
   });
 
-  test('of an operation, told after days: it is off the list again', async () => {
+  test('of an operation, reported after days: clears the mark', async () => {
     const id = await sale();
     provider.does({ operate: () => ({ kind: 'unknown' }), queryOperation: () => ({ kind: 'unknown' }) });
     await send('CREDITVOID', id);
@@ -366,6 +366,6 @@ describe('an outcome that nobody ever tells', () => {
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

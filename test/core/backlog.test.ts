@@ -54,6 +54,6 @@ test('the early query is additional: it does not use up a scheduled one', async 
   expect(await queryCount()).toBe(before);
 });
 
-test('in the end every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The limits of card tries hold over all processes, whichever of them a card comes to. */
+/** The limits of card attempts are shared by all processes. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressList } from '../../src/lib/address.ts';
@@ -33,8 +33,8 @@ const DECLINED: Fields = {
 
 const open = (merchant: Merchant): Promise<Session> => checkoutOf(shop).open({ methods: ['card'] }, merchant);
 
-/** Brings the card to one of the processes, in turn, and says how it answers. */
-async function press({ url }: Session, turn: number): Promise<number | undefined> {
+/** Submits the card to the processes in turn; returns the HTTP status. */
+async function submitCard({ url }: Session, turn: number): Promise<number | undefined> {
   const { statusCode } = (await processes[turn % 2]?.inject({
     method: 'POST',
     url: new URL(url).pathname,
@@ -46,35 +46,35 @@ async function press({ url }: Session, turn: number): Promise<number | undefined
 
 async function inTurn(sessions: Session[]): Promise<(number | undefined)[]> {
   const statuses = [];
-  for (const [turn, session] of sessions.entries()) statuses.push(await press(session, turn));
+  for (const [turn, session] of sessions.entries()) statuses.push(await submitCard(session, turn));
   return statuses;
 }
 
-test('the tries of a session are counted together', async () => {
+test('counts the attempts of a session across processes', async () => {
   const session = await open(await shop.newMerchant({ card_tries_per_session: 3 }));
   expect(await inTurn(Array(5).fill(session))).toEqual([303, 303, 303, 429, 429]);
 });
 
-test('the failures of an address are counted together', async () => {
+test('counts the failures of an address across processes', async () => {
   const merchant = await shop.newMerchant({ card_failures_per_address: 3 });
   const sessions = await Promise.all(Array.from({ length: 5 }, () => open(merchant)));
   expect(await inTurn(sessions)).toEqual([303, 303, 303, 429, 429]);
 });
 
-test('the failures of an account are counted together', async () => {
+test('counts the failures of an account across processes', async () => {
   const merchant = await shop.newMerchant({ card_failures_per_account: 3, card_failures_per_address: 0 });
   const sessions = await Promise.all(Array.from({ length: 5 }, () => open(merchant)));
   expect(await inTurn(sessions)).toEqual([303, 303, 303, 429, 429]);
 });
 
-test('thirty at once never get more through than the limit, round after round', async () => {
+test('thirty concurrent cards never exceed the limit', async () => {
   for (let round = 0; round < 3; round++) {
     const merchant = await shop.newMerchant({ card_failures_per_address: 4 });
     const sessions = await Promise.all(Array.from({ length: 30 }, () => open(merchant)));
-    const statuses = await Promise.all(sessions.map(press));
+    const statuses = await Promise.all(sessions.map(submitCard));
     const passed = statuses.filter((status) => status === 303).length;
     expect(passed).toBeLessThanOrEqual(4);
-    // Nothing of those who were turned away is left, so the rest of the limit can still be used, and no more.
+    // Refused attempts are not counted, so exactly the rest of the limit can still be used.
     const rest = (await inTurn(sessions)).filter((status) => status === 303).length;
     expect(passed + rest).toBe(4);
     const [counted] = await shop.rows(

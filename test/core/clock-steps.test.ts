@@ -1,4 +1,4 @@
-/** Letting time pass: everything on the way happens at its own date, in its order, and what follows from it too. */
+/** Moving the sandbox clock: everything that falls due on the way is processed at its due time, in order. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
@@ -11,14 +11,14 @@ import { preparedPayment } from '../support/payments.ts';
 
 type Script = (submission: Submission, deadline: Deadline) => Outcome;
 const usual = createVcard();
-/** What the test brand’s provider does with the payments of an account. */
+/** What the provider of the test brand does with the payments of an account. */
 const scripts = new Map<string, { submit?: Script; query?: Script }>();
 const provider: Connector = {
   ...usual,
   submit: (submission, deadline) => (scripts.get(submission.mid)?.submit ?? usual.submit)(submission, deadline),
   query: (submission, deadline) => (scripts.get(submission.mid)?.query ?? usual.query)(submission, deadline),
 };
-/** A bank that takes every transfer and never hears of the payer again. */
+/** A bank that accepts every transfer and never gets the money. */
 const bank: Connector = {
   ...usual,
   submit: () => ({ kind: 'accepted', instructions: { account: '1' } }),
@@ -59,7 +59,7 @@ async function subscribe(merchant: Merchant, terms: Fields, sale: Fields = {}) {
   };
 }
 
-/** Work takes its time, so what happens at a date is written a little after it, and never before. */
+/** Processing takes time, so an event is written a little after its due time, and never before. */
 function expectMoments(found: number[], expected: number[]): void {
   const words = `${found} should be ${expected}`;
   expect(found.length, words).toBe(expected.length);
@@ -69,7 +69,7 @@ function expectMoments(found: number[], expected: number[]): void {
   }
 }
 
-/** What happened to a payment after it was opened, and how long after that. */
+/** The events after `opened`, and the seconds after it. */
 async function expectHistory(id: string, expected: [event: string, after: number][]): Promise<void> {
   const { history, created_at } = await shop.inspect(id);
   const later = history.slice(1);
@@ -80,8 +80,8 @@ async function expectHistory(id: string, expected: [event: string, after: number
   );
 }
 
-/** How long after its opening a payment without an answer is asked about. */
-const ASKED: [string, number][] = [
+/** The queries of a payment without an answer, in seconds after it was opened. */
+const QUERIES: [string, number][] = [
   ['unanswered', 0],
   ['queried', 5],
   ['queried', 10],
@@ -97,7 +97,7 @@ const ASKED: [string, number][] = [
 ];
 
 describe('one long move', () => {
-  test('every kind of thing happens at its own date', async () => {
+  test('processes every kind of work at its due time', async () => {
     const merchant = await shop.newMerchant();
     const silent = await shop.newMerchant();
     scripts.set(silent.mid, { submit: SILENT, query: SILENT });
@@ -112,7 +112,7 @@ describe('one long move', () => {
     await shop.gateway.payments.open(abandoned);
 
     await shop.advanceClock(3 * DAY);
-    await expectHistory(unanswered.trans_id, ASKED);
+    await expectHistory(unanswered.trans_id, QUERIES);
     scripts.delete(silent.mid);
     await shop.advanceClock(27 * DAY);
 
@@ -123,13 +123,13 @@ describe('one long move', () => {
       ['expired', 7 * DAY],
     ]);
     await expectHistory(abandoned.paymentId, [['settled', 30]]);
-    await expectHistory(unanswered.trans_id, [...ASKED, ['settled', 285_715]]);
+    await expectHistory(unanswered.trans_id, [...QUERIES, ['settled', 285_715]]);
     const { history, created_at } = await shop.inspect(transfer.trans_id);
     const ended = history.find(({ event }: Item) => event === 'abandoned');
     expectMoments([seconds(ended.at) - seconds(created_at)], [5 * MINUTE]);
   });
 
-  test('every history is in the order of time, and so are the payments that came by themselves', async () => {
+  test('histories and scheduled payments are in order of time', async () => {
     const merchant = await shop.newMerchant();
     const plans = [
       await subscribe(merchant, { interval_length: '3' }),
@@ -148,11 +148,11 @@ describe('one long move', () => {
     ).toEqual([]);
   });
 
-  test('is the same as many short ones', async () => {
+  test('has the same result as many short ones', async () => {
     const parts: [words: string, moves: number[]][] = [
       ['at once', [12.5 * DAY]],
       ['day by day', [...Array(12).fill(DAY), DAY / 2]],
-      ['in pieces that fit nothing', [...Array(12).fill(90_000), 0]],
+      ['in uneven steps', [...Array(12).fill(90_000), 0]],
     ];
     for (const [words, moves] of parts) {
       const merchant = await shop.newMerchant();
@@ -169,7 +169,7 @@ describe('one long move', () => {
     }
   });
 
-  test('the clock shows exactly as much more as was asked for, wherever it stopped on the way', async () => {
+  test('moves the clock by exactly the requested time, whatever the steps', async () => {
     const merchant = await shop.newMerchant();
     await subscribe(merchant, {});
     await shop.sale({ auth: 'Y' }, merchant);
@@ -182,7 +182,7 @@ describe('one long move', () => {
     }
   });
 
-  test('two moves at the same time add up, and nothing happens twice', async () => {
+  test('concurrent moves add up, and nothing is processed twice', async () => {
     const merchant = await shop.newMerchant();
     const { charges } = await subscribe(merchant, {});
     const before = await clock(merchant.mid);
@@ -195,8 +195,8 @@ describe('one long move', () => {
   });
 });
 
-describe('whose clock it is', () => {
-  test('of one account: the other’s things stay until its own clock is moved', async () => {
+describe('the clock', () => {
+  test('of one account: the work of the other one waits for its own clock', async () => {
     const [one, other] = [await shop.newMerchant(), await shop.newMerchant()];
     const [mine, theirs] = [await subscribe(one, {}), await subscribe(other, {})];
     const held = (await shop.sale({ auth: 'Y' }, other)).body;
@@ -219,14 +219,14 @@ describe('whose clock it is', () => {
     expect(await mine.charges()).toHaveLength(10);
   });
 
-  test('of everybody: each account’s things happen at their dates', async () => {
+  test('of all accounts: work is processed at the due times of each', async () => {
     const accounts = await Promise.all(Array.from({ length: 4 }, () => shop.newMerchant()));
     const plans = await Promise.all(accounts.map((account) => subscribe(account, { interval_length: '2' })));
     await shop.advanceClock(9 * DAY);
     for (const { pauses } of plans) expectMoments(await pauses(), [2 * DAY, 4 * DAY, 6 * DAY, 8 * DAY]);
   });
 
-  test('of everybody, with accounts whose clocks run ahead: each by its own clock', async () => {
+  test('of all accounts, some of them ahead: each account by its own clock', async () => {
     const [ahead, further, usual] = [await shop.newMerchant(), await shop.newMerchant(), await shop.newMerchant()];
     await shop.advanceClock(20 * DAY, ahead.mid);
     await shop.advanceClock(400 * DAY, further.mid);
@@ -249,7 +249,7 @@ describe('whose clock it is', () => {
     expectMoments(await fives.pauses(), days(5, 10));
   });
 
-  test('an account that was ahead is overtaken by nobody: what it did stays done', async () => {
+  test('of all accounts: an account that was ahead repeats nothing', async () => {
     const merchant = await shop.newMerchant();
     const { charges } = await subscribe(merchant, { payments_count: '3' });
     await shop.advanceClock(30 * DAY, merchant.mid);
@@ -259,7 +259,7 @@ describe('whose clock it is', () => {
     expect(await charges()).toEqual(made);
   });
 
-  test('another gateway over the same database sees the moved clock, too', async () => {
+  test('is shared by all gateways on the same database', async () => {
     const merchant = await shop.newMerchant();
     const other = await shop.anotherGateway();
     const { charges } = await subscribe(merchant, {});
@@ -269,14 +269,14 @@ describe('whose clock it is', () => {
     expect(await charges()).toHaveLength(4);
   });
 
-  test('a gateway that has not heard yet of the move dates what it finds due rightly', async () => {
+  test('a gateway with an outdated clock writes the right times', async () => {
     const [merchant, further] = [await shop.newMerchant(), await shop.newMerchant()];
     await shop.advanceClock(400 * DAY, further.mid);
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
     const behind = await shop.anotherGateway();
     const before = await shop.gateway.installation.clockOffsets();
     await shop.gateway.installation.moveClock(merchant.mid, 7.5 * DAY * 1000);
-    // The news of the move has arrived by now; so the gateway is put back to where it was.
+    // The gateway has been notified of the move by now, so its clock is set back.
     await pause(100);
     behind.clock.set(before);
     await processEverythingDue(behind);
@@ -291,7 +291,7 @@ describe('whose clock it is', () => {
 });
 
 describe('zero seconds', () => {
-  test('nothing is due: nothing happens, and the clock stays', async () => {
+  test('changes nothing if nothing is due', async () => {
     const merchant = await shop.newMerchant();
     const { charges } = await subscribe(merchant, {});
     const before = await clock(merchant.mid);
@@ -301,7 +301,7 @@ describe('zero seconds', () => {
     expect((await clock(merchant.mid)).offset_seconds).toBe(before.offset_seconds);
   });
 
-  test('what is due already happens', async () => {
+  test('processes what is due already', async () => {
     const merchant = await shop.newMerchant();
     const { charges } = await subscribe(merchant, {});
     await shop.gateway.installation.moveClock(merchant.mid, 1.5 * DAY * 1000);
@@ -312,8 +312,8 @@ describe('zero seconds', () => {
   });
 });
 
-describe('what follows from something that happened on the way', () => {
-  test('a charge whose answer got lost is asked about seconds later, and the dates after it come', async () => {
+describe('consequences of work on the way', () => {
+  test('a charge without an answer is queried seconds later, and the next dates follow', async () => {
     const merchant = await shop.newMerchant();
     const { charges, pauses } = await subscribe(merchant, { interval_length: '2' });
     let lost = 0;
@@ -330,7 +330,7 @@ describe('what follows from something that happened on the way', () => {
     for (const id of others) await expectHistory(id, [['settled', 0]]);
   });
 
-  test('a charge that stays in doubt for weeks makes nobody else’s dates slip', async () => {
+  test('a charge that stays in doubt for weeks does not delay other accounts', async () => {
     const [silent, other] = [await shop.newMerchant(), await shop.newMerchant()];
     const doubtful = await subscribe(silent, { interval_length: '2' });
     scripts.set(silent.mid, { submit: SILENT, query: SILENT });
@@ -344,7 +344,7 @@ describe('what follows from something that happened on the way', () => {
     scripts.delete(silent.mid);
   });
 
-  test('a charge that is declined is tried again after its pauses, and given up', async () => {
+  test('a declined charge is retried after its pauses, then counted as failed', async () => {
     const merchant = await shop.newMerchant();
     const { charges, pauses } = await subscribe(merchant, { interval_unit: 'week' });
     scripts.set(merchant.mid, { submit: () => ({ kind: 'declined', reason: 'Not enough money.' }) });
@@ -353,7 +353,7 @@ describe('what follows from something that happened on the way', () => {
     expect((await charges()).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2]);
   });
 
-  test('a first payment whose answer got lost is found, and then charged on its dates', async () => {
+  test('a first payment without an answer is found, then charged on its dates', async () => {
     const merchant = await shop.newMerchant();
     scripts.set(merchant.mid, { submit: SILENT });
     const { first, charges, pauses } = await subscribe(merchant, {});
@@ -380,7 +380,7 @@ describe('what follows from something that happened on the way', () => {
     expectMoments(await pauses(), [2 * DAY, 4 * DAY]);
   });
 
-  test('an authorisation that is found out about on the way expires on the way', async () => {
+  test('an authorisation found by a query on the way expires on the way', async () => {
     const merchant = await shop.newMerchant();
     scripts.set(merchant.mid, { submit: SILENT });
     const { body } = await shop.sale({ auth: 'Y' }, merchant);
@@ -394,6 +394,6 @@ describe('what follows from something that happened on the way', () => {
   });
 });
 
-test('after all of this every invariant of the database holds', async () => {
+test('every invariant of the database holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

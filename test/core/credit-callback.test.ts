@@ -1,4 +1,4 @@
-/** The callback of a credit, of payments of both protocols: a refund that carries the number of the credit. */
+/** The callback of a credit, in both protocols: a refund with the order of the credit. */
 import { expect, test } from 'vitest';
 import { composeCallback } from '../../src/core/callbacks/compose.ts';
 import type { OperationRow, WholePayment } from '../../src/core/context.ts';
@@ -8,7 +8,7 @@ import { openShop, sign } from '../support/gateway.ts';
 const shop = openShop();
 
 /** The fields of the callback of a credit of 4.00 that is done. */
-async function toldOf(protocol: WholePayment['protocol'], orderId: string | null) {
+async function callbackFieldsOf(protocol: WholePayment['protocol'], orderId: string | null) {
   const { merchant } = shop;
   const { body } = await shop.sale({}, merchant);
   const key = { mid: merchant.mid, paymentId: body.trans_id };
@@ -34,15 +34,15 @@ async function toldOf(protocol: WholePayment['protocol'], orderId: string | null
   return { type: callback?.type, fields, orderId: payment.orderId, password: merchant.password };
 }
 
-test('of a payment over /post: order_id is the one of the credit, and the hash covers it', async () => {
-  const { type, fields, password } = await toldOf('s2s', 'credit-1');
+test('for /post: order_id is that of the credit, and the hash covers it', async () => {
+  const { type, fields, password } = await callbackFieldsOf('s2s', 'credit-1');
   expect(type).toBe('refund');
   expect(fields).toMatchObject({ action: 'CREDITVOID', result: 'SUCCESS', order_id: 'credit-1', amount: '4.00' });
   expect(fields.hash).toBe(sign(password, fields.trans_id as string, 'credit-1', 'SETTLED'));
 });
 
-test('of a Checkout payment: order_number is the one of the credit, and the hash covers it', async () => {
-  const { type, fields, password } = await toldOf('checkout', 'credit-2');
+test('for Checkout: order_number is that of the credit, and the hash covers it', async () => {
+  const { type, fields, password } = await callbackFieldsOf('checkout', 'credit-2');
   expect(type).toBe('refund');
   expect(fields).toMatchObject({ type: 'refund', status: 'success', order_number: 'credit-2', amount: '4.00' });
   const { id, order_amount, order_currency, order_description } = fields as Record<string, string>;
@@ -51,9 +51,9 @@ test('of a Checkout payment: order_number is the one of the credit, and the hash
   );
 });
 
-test('without an order of its own it carries the one of the payment', async () => {
-  const s2s = await toldOf('s2s', null);
+test('a credit without its own order has that of the payment', async () => {
+  const s2s = await callbackFieldsOf('s2s', null);
   expect(s2s.fields.order_id).toBe(s2s.orderId);
-  const checkout = await toldOf('checkout', null);
+  const checkout = await callbackFieldsOf('checkout', null);
   expect(checkout.fields.order_number).toBe(checkout.orderId);
 });

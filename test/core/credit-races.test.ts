@@ -1,4 +1,4 @@
-/** A credit and a sale of one new order, or two credits of it, at the same moment: one of them has the order. */
+/** Concurrent credits and sales of one new order: exactly one of them gets the order. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
@@ -40,7 +40,7 @@ const creditOf = (orderId: string, cardToken: string, more: Partial<CreditOrder>
   ...more,
 });
 
-/** Whether a credit was made, or the name of its refusal. */
+/** `made`, or the name of the refusal. */
 const outcomeOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => 'made',
@@ -50,17 +50,17 @@ const outcomeOf = (attempt: Promise<unknown>): Promise<string> =>
     },
   );
 
-const claimsOf = (mid: string) => shop.rows(`select order_id from credits where mid = '${mid}' and part = ''`);
+const reservationsOf = (mid: string) => shop.rows(`select order_id from credits where mid = '${mid}' and part = ''`);
 const creditsOf = (mid: string) =>
   shop.rows(`select payment_id, state from operations where mid = '${mid}' and verb = 'credit'`);
 
-describe('a sale whose INSERT began before the claim of the credit and commits after it', () => {
+describe('a sale whose INSERT starts before the reservation of the credit and commits after it', () => {
   const HELD = 'held-';
   const LOCK = 4711;
 
   /**
-   * Holds every INSERT of a payment whose order begins with `held-`, before or after its row is written. It does not wait
-   * for a lock: the gateway would give that up after a moment and write the payment in a later statement.
+   * Holds every INSERT of a payment whose order starts with `held-`, before or after its row is written. It does not wait
+   * for a lock: after the lock timeout the gateway would write the payment in a later statement.
    */
   const holdInserts = (when: 'before' | 'after') =>
     shop.rows(`
@@ -75,7 +75,7 @@ describe('a sale whose INSERT began before the claim of the credit and commits a
   const waitingInserts = () =>
     shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`);
 
-  test.each(['before', 'after'] as const)('held %s its row is written: the sale has the order', async (when) => {
+  test.each(['before', 'after'] as const)('held %s its row is written: the sale gets the order', async (when) => {
     const { merchant, account, token } = await sold();
     await holdInserts(when);
     const holder = new pg.Client(shop.connection);
@@ -85,14 +85,14 @@ describe('a sale whose INSERT began before the claim of the credit and commits a
       const orderId = `${HELD}${newOrderId()}`;
       const sale = shop.sale({ order_id: orderId }, merchant);
       await expect.poll(waitingInserts, { interval: 5 }).toHaveLength(1);
-      const heard = outcomeOf(credit(other, account, creditOf(orderId, token)));
-      await expect.poll(() => claimsOf(merchant.mid)).toHaveLength(1);
-      // The credit may not decide before the sale has ended.
-      const first = await Promise.race([heard, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
+      const outcome = outcomeOf(credit(other, account, creditOf(orderId, token)));
+      await expect.poll(() => reservationsOf(merchant.mid)).toHaveLength(1);
+      // The credit has to wait until the sale has ended.
+      const first = await Promise.race([outcome, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
       await holder.query('select pg_advisory_unlock($1)', [LOCK]);
       expect((await sale).body.status).toBe('SETTLED');
-      expect([first, await heard]).toEqual(['waits', 'duplicatePayment']);
-      expect([await claimsOf(merchant.mid), await creditsOf(merchant.mid)]).toEqual([[], []]);
+      expect([first, await outcome]).toEqual(['waits', 'duplicatePayment']);
+      expect([await reservationsOf(merchant.mid), await creditsOf(merchant.mid)]).toEqual([[], []]);
     } finally {
       await holder.end();
       await shop.rows('drop trigger if exists hold_order on payments');
@@ -100,7 +100,7 @@ describe('a sale whose INSERT began before the claim of the credit and commits a
   });
 });
 
-test('a transaction that does not end: the credit is refused, nothing has moved, and a repeat goes on', async () => {
+test('a transaction that does not end: the credit is refused without a refund, and a repeat succeeds', async () => {
   const { merchant, account, token } = await sold();
   const holder = new pg.Client(shop.connection);
   await holder.connect();
@@ -117,7 +117,7 @@ test('a transaction that does not end: the credit is refused, nothing has moved,
   expect(await creditsOf(merchant.mid)).toMatchObject([{ state: 'done' }]);
 }, 60_000);
 
-test('a hundred pairs of a sale and a credit over two processes: of each pair exactly one', async () => {
+test('a hundred pairs of a sale and a credit in two processes: exactly one of each pair succeeds', async () => {
   const { merchant, account, token } = await sold();
   const PAIRS = 100;
   const orders = Array.from({ length: PAIRS }, newOrderId);
@@ -125,13 +125,13 @@ test('a hundred pairs of a sale and a credit over two processes: of each pair ex
     await Promise.all(
       orders.slice(from, from + 10).map(async (orderId, index) => {
         const gateway = index % 2 === 0 ? other : shop.gateway;
-        const [sale, heard] = await Promise.all([
+        const [sale, outcome] = await Promise.all([
           shop.sale({ order_id: orderId }, merchant),
           outcomeOf(credit(gateway, account, creditOf(orderId, token))),
         ]);
         const isSold = sale.body.status === 'SETTLED';
         if (!isSold) expect(sale.body.error_message).toBe('order_id: Duplicate payment.');
-        expect(heard, orderId).toBe(isSold ? 'duplicatePayment' : 'made');
+        expect(outcome, orderId).toBe(isSold ? 'duplicatePayment' : 'made');
       }),
     );
   }
@@ -144,15 +144,15 @@ test('a hundred pairs of a sale and a credit over two processes: of each pair ex
   expect(Number(counts?.sales) + Number(counts?.credits)).toBe(PAIRS);
 });
 
-describe('two credits that share one claim and pay back different payments', () => {
-  test.each(['one process', 'two processes'])('in %s, both slow to begin: one of them does', async (where) => {
+describe('two credits that share a reservation and refund different payments', () => {
+  test.each(['one process', 'two processes'])('in %s, both slow to start: one of them succeeds', async (where) => {
     const { merchant, account, id, token } = await sold();
     const second = await checkout.paidByCard({}, merchant, { card_number: '5555555555554444' });
     const orderId = newOrderId();
-    // Both have looked for the operation, and found none, before either of them writes it.
+    // Both search for the operation and find none before either of them writes it.
     let arrived = 0;
     const both = Promise.withResolvers<void>();
-    const slow = (gateway: Gateway, looks: number): Gateway => {
+    const slow = (gateway: Gateway, finds: number): Gateway => {
       let calls = 0;
       return {
         ...gateway,
@@ -160,7 +160,7 @@ describe('two credits that share one claim and pay back different payments', () 
           ...gateway.operations,
           async find(key) {
             const found = await gateway.operations.find(key);
-            if (++calls !== looks) return found;
+            if (++calls !== finds) return found;
             if (++arrived === 2) both.resolve();
             await both.promise;
             return found;
@@ -168,20 +168,22 @@ describe('two credits that share one claim and pay back different payments', () 
         },
       };
     };
-    const one = outcomeOf(credit(slow(shop.gateway, 1), account, creditOf(orderId, token)));
+    const first = outcomeOf(credit(slow(shop.gateway, 1), account, creditOf(orderId, token)));
     await expect.poll(() => arrived).toBe(1);
     await shop.gateway.installation.moveClock(merchant.mid, 15_000);
     for (const gateway of [shop.gateway, other]) await readClock(gateway);
     const process = where === 'one process' ? shop.gateway : other;
-    // It looks once whether the claim was used, and once whether its operation has begun.
-    const two = outcomeOf(credit(slow(process, 2), account, creditOf(orderId, second.token, { content: 'other' })));
-    expect([await one, await two].toSorted()).toEqual(['duplicatePayment', 'made']);
+    // Its first search is for the operation of the reservation, the second for its own operation.
+    const secondOutcome = outcomeOf(
+      credit(slow(process, 2), account, creditOf(orderId, second.token, { content: 'other' })),
+    );
+    expect([await first, await secondOutcome].toSorted()).toEqual(['duplicatePayment', 'made']);
     expect(await creditsOf(merchant.mid)).toMatchObject([{ state: 'done' }]);
     const refunded = [await shop.inspect(id), await shop.inspect(second.id)].map((payment) => payment.refunded);
     expect(refunded.toSorted()).toEqual(['0.00', '1.00']);
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Time ends a payment only after a last question to its provider; and every payment has an end. */
+/** Payer deadlines: a payment ends only after a last query to its provider, and every payment ends. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/connectors/connector.ts';
 import { readClock } from '../../src/core/clock.ts';
@@ -20,7 +20,7 @@ const ACCEPTED: Outcome = { kind: 'accepted' };
 const SETTLED: Outcome = { kind: 'settled' };
 const UNKNOWN: Outcome = { kind: 'unknown' };
 
-/** A sale whose provider first answers so, by an account of its own. */
+/** A sale of a new account, submitted with this outcome. */
 async function opened(brand: string, first: Outcome, fields: Fields = {}) {
   const merchant = await shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' });
   provider.does({ submit: () => first, query: () => first });
@@ -28,7 +28,7 @@ async function opened(brand: string, first: Outcome, fields: Fields = {}) {
   const { body } = await shop.post(saleFields(merchant, { brand, identifier: '', ...complete, ...fields }));
   return { merchant, id: body.trans_id as string, orderId: body.order_id as string };
 }
-/** Moves the clock of an account, and no process does anything about it. */
+/** Moves the clock of an account without processing what is due. */
 async function timePasses({ mid }: Merchant, seconds: number): Promise<void> {
   await shop.gateway.installation.moveClock(mid, seconds * 1000);
   await readClock(shop.gateway);
@@ -36,8 +36,8 @@ async function timePasses({ mid }: Merchant, seconds: number): Promise<void> {
 const statusOf = async (id: string, merchant: Merchant): Promise<string> =>
   (await shop.status(id, merchant)).body.status;
 
-describe('a payer who was sent to the provider’s page and whose hour is over', () => {
-  test('has paid: the last question finds it, by a status query', async () => {
+describe('a redirected payer whose hour is over', () => {
+  test('has paid: the last query finds it, on a status request', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     provider.does({ query: () => SETTLED });
@@ -45,7 +45,7 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect(await shop.inspect(id)).toMatchObject({ captured: '10.00', attention: null });
   });
 
-  test('has paid: the last question finds it, by the work loop', async () => {
+  test('has paid: the last query finds it, in the work loop', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     provider.does({ query: () => SETTLED });
@@ -53,7 +53,7 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('has paid: a repeat of the order finds it, and is no second payment', async () => {
+  test('has paid: a repeat of the order finds it and opens no second payment', async () => {
     const { id, merchant, orderId } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     provider.does({ query: () => SETTLED });
@@ -63,7 +63,7 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('has not paid, says the provider: DECLINED', async () => {
+  test('has not paid according to the provider: DECLINED', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     expect(await statusOf(id, merchant)).toBe('DECLINED');
@@ -71,7 +71,7 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect(provider.calls(id).at(-1)).toBe('query');
   });
 
-  test('a success that is reported before the payment was declined counts', async () => {
+  test('applies a success that is reported before the payment was declined', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR + 1);
     const body = { type: 'payment', reference: id, status: 'settled', amount: '1000', currency: 'USD' };
@@ -79,34 +79,34 @@ describe('a payer who was sent to the provider’s page and whose hour is over',
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
 
-  test('the provider does not answer: the payment stays open and is asked about until it does', async () => {
+  test('the provider does not answer: the payment stays open and is queried until it does', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     provider.does({ query: () => UNKNOWN });
     expect(await statusOf(id, merchant)).toBe('REDIRECT');
     await shop.advanceClock(600, merchant.mid);
     expect((await shop.inspect(id)).status).toBe('REDIRECT');
-    const questions = provider.calls(id).length;
-    expect(questions).toBeLessThan(20);
+    const queries = provider.calls(id).length;
+    expect(queries).toBeLessThan(20);
     provider.does({ query: () => SETTLED });
     await shop.advanceClock(900, merchant.mid);
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
-  test('the provider never answers: an operator has to look, and the questions come to an end', async () => {
+  test('the provider never answers: marks the payment, and the queries end', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     provider.does({ query: () => UNKNOWN });
     await shop.advanceClock(3 * 86_400, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', attention: 'unresolved' });
     await shop.advanceClock(60 * 86_400, merchant.mid);
-    const questions = provider.calls(id).length;
-    expect(questions).toBeLessThan(60);
+    const queries = provider.calls(id).length;
+    expect(queries).toBeLessThan(60);
     await shop.advanceClock(60 * 86_400, merchant.mid);
-    expect(provider.calls(id)).toHaveLength(questions);
+    expect(provider.calls(id)).toHaveLength(queries);
     expect(await shop.rows(`select due_at from payments where payment_id = '${id}'`)).toEqual([{ due_at: null }]);
   });
 
-  test('status queries in vain take none of the questions of the work loop', async () => {
+  test('status requests without an answer do not use up queries of the work loop', async () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR);
     provider.does({ query: () => UNKNOWN });
@@ -121,7 +121,7 @@ describe('a payment that its provider has accepted', () => {
     ([, { connector, payerTimeMs }]) => connector === 'upstream' && payerTimeMs === undefined,
   );
 
-  test.each(WAITING.map(([brand]) => brand))('%s has an end in its row', (brand) => {
+  test.each(WAITING.map(([brand]) => brand))('%s has a time limit in its table entry', (brand) => {
     expect(BRANDS[brand]?.pendingMs).toBeGreaterThanOrEqual(LIMITS.dayMs);
   });
 
@@ -131,34 +131,31 @@ describe('a payment that its provider has accepted', () => {
     ['upi-b', 1, {}],
     ['telecom-a', 7, {}],
     ['payout-a', 30, {}],
-  ] as [string, number, Fields][])(
-    '%s is declined after %i days, after a last question',
-    async (brand, days, fields) => {
-      const { id, merchant } = await opened(brand, ACCEPTED, fields);
-      await shop.advanceClock(days * 86_400 - 60, merchant.mid);
-      expect((await shop.inspect(id)).status).toBe('PENDING');
-      await shop.advanceClock(120, merchant.mid);
-      expect(await shop.inspect(id)).toMatchObject({
-        status: 'DECLINED',
-        decline_reason: 'The payer did not finish in time.',
-      });
-    },
-  );
+  ] as [string, number, Fields][])('%s is declined after %i days, after a last query', async (brand, days, fields) => {
+    const { id, merchant } = await opened(brand, ACCEPTED, fields);
+    await shop.advanceClock(days * 86_400 - 60, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('PENDING');
+    await shop.advanceClock(120, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+  });
 
-  test('that succeeded at the last moment is SETTLED', async () => {
+  test('that succeeded just before the deadline is SETTLED', async () => {
     const { id, merchant } = await opened('crypto-a', ACCEPTED);
     await timePasses(merchant, 3 * 86_400);
     provider.does({ query: () => SETTLED });
     expect(await statusOf(id, merchant)).toBe('SETTLED');
   });
 
-  test('is not ended by time while its outcome is unknown', async () => {
+  test('has no deadline while its outcome is unknown', async () => {
     const { id, merchant } = await opened('crypto-a', UNKNOWN);
     await shop.advanceClock(10 * 86_400, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, attention: 'unresolved' });
   });
 });
 
-test('after all of this every invariant holds', async () => {
+test('every invariant holds', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });

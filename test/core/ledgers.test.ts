@@ -1,4 +1,4 @@
-/** Two sets of books: whatever went wrong on the line, the provider’s and ours tell the same story in the end. */
+/** Reconciliation: after random faults, the provider's ledger and our payments agree. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { processEverythingDue, readClock } from '../../src/core/clock.ts';
@@ -17,21 +17,21 @@ import {
 import { preparedPayment } from '../support/payments.ts';
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
-const PIPELINED_CONNECTIONS = 6;
+const MERCHANTS = 6;
 const ROUNDS = 25;
 
-/** How the payer of each brand pays; a brand with `asked` has them answer on our own page first. */
-const BRANDS: { brand: string; payer: 'nobody' | 'page' | 'app' | 'bank'; asked?: true }[] = [
-  { brand: 'pin-a', payer: 'nobody' },
-  { brand: 'wallet-a', payer: 'nobody' },
-  { brand: 'payout-a', payer: 'nobody' },
-  { brand: 'p2p-b', payer: 'nobody' },
+/** How the payer of each brand pays; `needsInput` means that the payer fills in fields on the payment page first. */
+const BRANDS: { brand: string; payer: 'none' | 'page' | 'app' | 'bank'; needsInput?: true }[] = [
+  { brand: 'pin-a', payer: 'none' },
+  { brand: 'wallet-a', payer: 'none' },
+  { brand: 'payout-a', payer: 'none' },
+  { brand: 'p2p-b', payer: 'none' },
   { brand: 'hosted-a', payer: 'page' },
   { brand: 'hosted-b', payer: 'page' },
   { brand: 'bank-a', payer: 'page' },
   { brand: 'crypto-a', payer: 'page' },
-  { brand: 'agg-a', payer: 'page', asked: true },
-  { brand: 'upi-a', payer: 'app', asked: true },
+  { brand: 'agg-a', payer: 'page', needsInput: true },
+  { brand: 'upi-a', payer: 'app', needsInput: true },
   { brand: 'upi-b', payer: 'app' },
   { brand: 'mobile-money-a', payer: 'app' },
   { brand: 'ips', payer: 'bank' },
@@ -40,7 +40,7 @@ const BRANDS: { brand: string; payer: 'nobody' | 'page' | 'app' | 'bank'; asked?
 ];
 const FAULTS = ['timeout_before', 'timeout_after', 'error_500', 'duplicate_news', 'late_success', 'wrong_amount'];
 
-/** Chance that can be had again: the same seed makes the same choices. */
+/** A seeded random generator: the same seed makes the same choices. */
 function chanceFrom(seed: number) {
   let state = seed;
   const next = (): number => {
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** Moves everybody’s clock; then both processes do what is due, at the same time. */
+/** Moves the clock of all accounts; then both processes concurrently process what is due. */
 async function pass(seconds: number): Promise<void> {
   await shop.gateway.installation.moveClock(undefined, seconds * 1000);
   for (const gateway of gateways) await readClock(gateway);
@@ -87,19 +87,19 @@ const atProvider = async (id: string): Promise<Answer['body'] | undefined> => {
   return response.status === 200 ? response.json() : undefined;
 };
 
-/** One payment from the sale to whatever its payer does, with some trouble on the way. */
-async function payment(merchant: Merchant, chance: Chance): Promise<void> {
-  const { brand, payer, asked } = chance.of(BRANDS);
+/** One payment from the sale to the payer's decision, with random faults. */
+async function payWithFaults(merchant: Merchant, chance: Chance): Promise<void> {
+  const { brand, payer, needsInput } = chance.of(BRANDS);
   if (chance.oneIn(0.5)) {
-    const whose = chance.oneIn(0.85) ? { mid: merchant.mid } : {};
-    await shop.sandbox('POST', '/faults', { mode: chance.of(FAULTS), count: chance.upTo(2), ...whose });
+    const scope = chance.oneIn(0.85) ? { mid: merchant.mid } : {};
+    await shop.sandbox('POST', '/faults', { mode: chance.of(FAULTS), count: chance.upTo(2), ...scope });
   }
   const expectation = BRAND_EXPECTATIONS[brand];
   const complete = expectation?.complete ?? {};
   const fields = saleFields(merchant, {
     brand,
     identifier: chance.oneIn(0.05) ? 'decline@example.com' : '',
-    ...(asked ? without(complete, ...(expectation?.asked ?? [])) : complete),
+    ...(needsInput ? without(complete, ...(expectation?.asked ?? [])) : complete),
     order_amount: `${chance.upTo(9999)}.${String(chance.upTo(99)).padStart(2, '0')}`,
   });
   const answers = await Promise.all(Array.from({ length: chance.oneIn(0.2) ? 2 : 1 }, () => shop.post(fields)));
@@ -109,47 +109,47 @@ async function payment(merchant: Merchant, chance: Chance): Promise<void> {
   let page: string = url;
   if (url.startsWith(shop.url)) {
     if (chance.oneIn(0.15)) return;
-    const presses = Array.from({ length: chance.upTo(2) }, () => visit(url, complete));
-    page = (await Promise.all(presses)).find((location) => location.startsWith(shop.provider?.url ?? '?')) ?? '';
+    const submissions = Array.from({ length: chance.upTo(2) }, () => visit(url, complete));
+    page = (await Promise.all(submissions)).find((location) => location.startsWith(shop.provider?.url ?? '?')) ?? '';
   }
   if (payer === 'page') await decideOnPage(page, chance);
   if (payer === 'app') await decideOnPage((await atProvider(id))?.payer_page ?? '', chance);
-  if (payer === 'bank') await hearTheBank(id, brand, chance);
+  if (payer === 'bank') await reportByBank(id, brand, chance);
   if (chance.oneIn(0.3)) await shop.status(id, merchant);
 }
 
 async function decideOnPage(page: string, chance: Chance): Promise<void> {
   const decision = chance.of(['approve', 'approve', 'approve', 'decline', 'leave', 'nothing']);
-  const isComingBack = chance.oneIn(0.7);
+  const isReturning = chance.oneIn(0.7);
   if (page === '' || decision === 'nothing') return;
   const back = await visit(page, { decision, method: 'S4' });
-  if (isComingBack && back !== '') await visit(back);
+  if (isReturning && back !== '') await visit(back);
 }
 
-async function hearTheBank(id: string, brand: string, chance: Chance): Promise<void> {
-  const wishes: Record<string, string>[] = [
+async function reportByBank(id: string, brand: string, chance: Chance): Promise<void> {
+  const reports: Record<string, string>[] = [
     { provider_status: 'executed' },
     { provider_status: 'executed' },
     { provider_status: 'rejected' },
   ];
-  if (brand === 'ips') wishes.push({ bank_callback: 'ACSC' }, { bank_callback: 'RJCT' }, { bank_callback: 'PDNG' });
-  const wish = chance.of(wishes);
-  const isOrdered = chance.oneIn(0.8);
-  // A provider that changes its mind after it has said no, and tells nobody, could be found out by nobody.
-  if (isOrdered && (await atProvider(id))?.status === 'pending') await shop.sandbox('POST', `/payments/${id}`, wish);
+  if (brand === 'ips') reports.push({ bank_callback: 'ACSC' }, { bank_callback: 'RJCT' }, { bank_callback: 'PDNG' });
+  const report = chance.of(reports);
+  const isReported = chance.oneIn(0.8);
+  // Only while it is pending: a final state that changes later without a notification could not be detected.
+  if (isReported && (await atProvider(id))?.status === 'pending') await shop.sandbox('POST', `/payments/${id}`, report);
 }
 
-/** Waits until what the providers do by themselves has been done, and their news have come. */
-async function quiet(): Promise<void> {
-  const seen = async (): Promise<string> => {
+/** Waits until the simulated providers have finished and their notifications have arrived. */
+async function waitForNotifications(): Promise<void> {
+  const snapshot = async (): Promise<string> => {
     const [row] = await shop.rows(
       "select count(*) as all, count(*) filter (where state = 'new') as new from provider_notifications",
     );
     return JSON.stringify([row, (await movements()).length]);
   };
-  for (let before = await seen(), still = 0; still < 4; ) {
+  for (let before = await snapshot(), still = 0; still < 4; ) {
     await pause(200);
-    const now = await seen();
+    const now = await snapshot();
     still = now === before ? still + 1 : 0;
     before = now;
   }
@@ -175,7 +175,7 @@ async function movements(): Promise<Movement[]> {
   return all;
 }
 
-interface Ours {
+interface OurPayment {
   id: string;
   mid: string;
   brand: string;
@@ -188,68 +188,66 @@ interface Ours {
   settlements: string;
 }
 
-const ours = async (): Promise<Ours[]> =>
+const ourPayments = async (): Promise<OurPayment[]> =>
   (await shop.rows(`
     select p.payment_id as id, p.mid, p.brand, p.state, p.amount::text, p.currency, p.in_doubt, p.attention,
       count(*) filter (where h.call->>'verb' = 'submit')::text as submissions,
       count(*) filter (where h.event = 'settled')::text as settlements
     from payments p join history h on h.mid = p.mid and h.payment_id = p.payment_id
-    group by p.mid, p.payment_id`)) as unknown as Ours[];
+    group by p.mid, p.payment_id`)) as unknown as OurPayment[];
 
-test(`${PIPELINED_CONNECTIONS * ROUNDS} payments with every kind of trouble: both books agree`, {
+test(`${MERCHANTS * ROUNDS} payments with random faults: both ledgers agree`, {
   timeout: 120_000,
 }, async () => {
   onTestFailed(() => console.error(`The choices of this run follow from SEED=${SEED}.`, ...shop.logs.slice(0, 10)));
   const merchants = await Promise.all(
-    Array.from({ length: PIPELINED_CONNECTIONS }, () =>
-      shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' }),
-    ),
+    Array.from({ length: MERCHANTS }, () => shop.newMerchant({ account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' })),
   );
-  const lanes = merchants.map((merchant, index) => ({ merchant, chance: chanceFrom(SEED * 100 + index) }));
-  const chance = chanceFrom(SEED * 100 + PIPELINED_CONNECTIONS);
+  const customers = merchants.map((merchant, index) => ({ merchant, chance: chanceFrom(SEED * 100 + index) }));
+  const chance = chanceFrom(SEED * 100 + MERCHANTS);
   for (let round = 0; round < ROUNDS; round++) {
-    // Less than a lease: nothing that is under way in this round may look as if its process had died.
+    // Less than a lease, so that work of this round is not claimed as that of a dead process.
     const work = pass(2 + chance.upTo(10));
-    await Promise.all([work, ...lanes.map(({ merchant, chance }) => payment(merchant, chance))]);
+    await Promise.all([work, ...customers.map(({ merchant, chance }) => payWithFaults(merchant, chance))]);
   }
   await shop.sandbox('POST', '/faults', { mode: 'none' });
-  await quiet();
+  await waitForNotifications();
   for (const seconds of [5, 15, 30, 60, 300, 900, 3600, 3600, 21_600, 86_400, 86_400]) await pass(seconds);
-  await quiet();
+  await waitForNotifications();
 
-  const [all, moved] = [await ours(), await movements()];
-  expect(all.length).toBe(PIPELINED_CONNECTIONS * ROUNDS);
-  const byId = new Map(all.map((one) => [one.id, one]));
+  const [all, moved] = [await ourPayments(), await movements()];
+  expect(all.length).toBe(MERCHANTS * ROUNDS);
+  const byId = new Map(all.map((payment) => [payment.id, payment]));
 
-  // Theirs in ours: every movement is known here, with the same amount, as paid or as a late success.
+  // Every movement of the provider's ledger is a payment here, with the same amount, settled or marked as late success.
   for (const movement of moved) {
-    const mine = byId.get(movement.reference);
-    expect(mine, `${JSON.stringify(movement)} belongs to nothing`).toBeDefined();
+    const payment = byId.get(movement.reference);
+    expect(payment, `${JSON.stringify(movement)} has no payment`).toBeDefined();
     expect(movement).toMatchObject({
       kind: /^(payout-a|p2p-b)$/.test(movement.brand) ? 'payout' : 'sale',
       direction: /^(payout-a|p2p-b)$/.test(movement.brand) ? 'out' : 'in',
-      mid: mine?.mid,
-      brand: mine?.brand,
-      amount: mine?.amount,
-      currency: mine?.currency,
+      mid: payment?.mid,
+      brand: payment?.brand,
+      amount: payment?.amount,
+      currency: payment?.currency,
     });
-    const state = mine?.state === 'DECLINED' ? `DECLINED ${mine.attention}` : mine?.state;
-    expect(['SETTLED', 'DECLINED late_success'], JSON.stringify(mine)).toContain(state);
+    const state = payment?.state === 'DECLINED' ? `DECLINED ${payment.attention}` : payment?.state;
+    expect(['SETTLED', 'DECLINED late_success'], JSON.stringify(payment)).toContain(state);
   }
 
-  // Ours in theirs: whatever is paid or called a late success moved exactly once, everything else never.
-  const moves = Map.groupBy(moved, ({ reference }) => reference);
-  for (const mine of all) {
-    const isPaid = mine.state === 'SETTLED' || mine.attention === 'late_success';
-    expect(moves.get(mine.id)?.length ?? 0, JSON.stringify(mine)).toBe(isPaid ? 1 : 0);
-    expect(['PREPARE', 'REDIRECT'], JSON.stringify(mine)).not.toContain(mine.state);
-    expect(mine.in_doubt, JSON.stringify(mine)).toBe(false);
-    expect(mine.attention, JSON.stringify(mine)).not.toBe('unresolved');
-    expect(Number(mine.submissions), JSON.stringify(mine)).toBeLessThanOrEqual(1);
-    expect(Number(mine.settlements), JSON.stringify(mine)).toBe(mine.state === 'SETTLED' ? 1 : 0);
+  // Every settled payment and late success has exactly one movement, any other payment none.
+  const movementsById = Map.groupBy(moved, ({ reference }) => reference);
+  for (const payment of all) {
+    const isPaid = payment.state === 'SETTLED' || payment.attention === 'late_success';
+    expect(movementsById.get(payment.id)?.length ?? 0, JSON.stringify(payment)).toBe(isPaid ? 1 : 0);
+    expect(['PREPARE', 'REDIRECT'], JSON.stringify(payment)).not.toContain(payment.state);
+    expect(payment.in_doubt, JSON.stringify(payment)).toBe(false);
+    expect(payment.attention, JSON.stringify(payment)).not.toBe('unresolved');
+    expect(Number(payment.submissions), JSON.stringify(payment)).toBeLessThanOrEqual(1);
+    expect(Number(payment.settlements), JSON.stringify(payment)).toBe(payment.state === 'SETTLED' ? 1 : 0);
   }
 
-  // The run was worth it: every end was reached, and every kind of trouble was seen.
+  // The run covered all results.
   const reached = new Set(all.map(({ state, attention }) => `${state} ${attention ?? ''}`.trim()));
   expect([...reached]).toEqual(expect.arrayContaining(['SETTLED', 'DECLINED', 'DECLINED late_success']));
 
@@ -258,7 +256,7 @@ test(`${PIPELINED_CONNECTIONS * ROUNDS} payments with every kind of trouble: bot
   expect(payments).toBe(BigInt(all.length));
 });
 
-test('each of the provider’s news was applied, and once', async () => {
+test('applied each notification of the provider, once', async () => {
   const open = await shop.rows(
     "select event_id, reference, state from provider_notifications where state <> 'applied'",
   );
@@ -274,26 +272,26 @@ test('each of the provider’s news was applied, and once', async () => {
   expect(applied).toEqual(events);
 });
 
-/** What went wrong, each kind once, and how often anything did. */
+/** The distinct errors of rejected promises, with the number of rejections. */
 async function faultsOf(works: readonly Promise<unknown>[]): Promise<string[]> {
   const failed = (await Promise.allSettled(works)).filter((work) => work.status === 'rejected');
   const kinds = new Set(failed.map(({ reason }) => String(reason)));
   return [...kinds].map((kind) => `${failed.length} of ${works.length}: ${kind}`);
 }
 
-test('two processes that move the same payments at once, each in its own order, do not block each other', async () => {
+test('two processes that advance the same payments in opposite order do not deadlock', async () => {
   const [one, other] = gateways as [Gateway, Gateway];
   for (let round = 0; round < 3; round++) {
     const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
     await Promise.all(payments.map((payment) => one.payments.open(payment)));
-    const move = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
+    const settleAll = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
       order.map((payment) => advance(gateway, payment, { event: 'settled', actor: 'provider' }));
-    expect(await faultsOf([...move(one, payments), ...move(other, payments.toReversed())])).toEqual([]);
+    expect(await faultsOf([...settleAll(one, payments), ...settleAll(other, payments.toReversed())])).toEqual([]);
   }
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });
 
-test('nor do two that open the same orders, and each order is opened once', async () => {
+test('two processes that open the same orders do not deadlock, and each order is opened once', async () => {
   const [one, other] = gateways as [Gateway, Gateway];
   for (let round = 0; round < 3; round++) {
     const payments = Array.from({ length: 100 }, () => preparedPayment(shop));

@@ -1,4 +1,4 @@
-/** A payment whose row is locked by another session holds up no other payment. */
+/** A payment whose row is locked by another session delays no other payment. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const lock = async (transId: string): Promise<void> => {
   await session.query('select from payments where payment_id = $1 for update', [transId]);
 };
 
-test('sales and operations on other payments are answered while a row is locked, and its own when it is free', async () => {
+test('answers requests for other payments while a row is locked, and its own when the lock is released', async () => {
   const [locked, ...others] = await Promise.all(Array.from({ length: 6 }, authorise));
   await lock(locked as string);
   let isWaiting = true;
@@ -42,7 +42,7 @@ test('sales and operations on other payments are answered while a row is locked,
   expect(await shop.events(locked as string)).toEqual(['opened', 'authorised', 'requested capture', 'captured']);
 });
 
-test('an operation on a row that stays locked is refused with 503, and can be repeated afterwards', async () => {
+test('refuses an operation on a row that stays locked with 503, and a repeat succeeds afterwards', async () => {
   const locked = await authorise();
   await lock(locked);
   const refused = await capture(locked);

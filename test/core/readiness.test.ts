@@ -1,4 +1,4 @@
-/** Readiness says what payments would meet: it fails while they cannot be written, for whatever reason. */
+/** Readiness fails while payments cannot be written, for whatever reason. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
@@ -12,7 +12,7 @@ afterEach(() => shop.rows('drop trigger if exists no_room on payments'));
 const ready = async (): Promise<number> => (await fetch(`${shop.url}/health/ready`)).status;
 const becomesReady = () => expect.poll(ready).toBe(200);
 
-/** Lets payments fail as they do on a full disk, while small writes elsewhere still find room. */
+/** Makes inserts of payments fail as on a full disk; other writes still succeed. */
 async function fillDisk(): Promise<void> {
   await shop.rows(`
     create or replace function no_room() returns trigger language plpgsql as $$
@@ -20,7 +20,7 @@ async function fillDisk(): Promise<void> {
     create trigger no_room before insert on payments for each row execute function no_room()`);
 }
 
-test('payments that find no room: not ready until a payment could be written, though other writes succeed', async () => {
+test('is not ready on a full disk until a payment could be written, although other writes succeed', async () => {
   expect((await shop.sale()).status).toBe(200);
   await becomesReady();
   await fillDisk();
@@ -33,7 +33,7 @@ test('payments that find no room: not ready until a payment could be written, th
   expect(await shop.rows('select count(*)::int from payments')).toEqual([{ count: 1 }]);
 });
 
-test('a payment that was written proves more than any probe', async () => {
+test('is ready again once a payment was written', async () => {
   await fillDisk();
   expect((await shop.sale()).status).toBe(503);
   expect(await ready()).toBe(503);
@@ -42,7 +42,7 @@ test('a payment that was written proves more than any probe', async () => {
   await becomesReady();
 });
 
-test('probes at once share one write of several kilobytes, and what came of it counts for a moment', async () => {
+test('concurrent probes share one write of several kilobytes, and its result is cached for a moment', async () => {
   const database = openDatabase(shop.connection, () => undefined);
   const statements: string[] = [];
   const writes: Database['writes'] = {
@@ -58,7 +58,7 @@ test('probes at once share one write of several kilobytes, and what came of it c
   expect(statements).toEqual(['probe_value']);
   const [written] = await shop.rows(`select octet_length(value) as bytes from installation where name = 'writable'`);
   expect(written?.bytes).toBeGreaterThan(4096);
-  // After an outage nothing that was known before counts.
+  // An outage clears the cached result.
   probe.report('outage');
   await probe.prove();
   expect(statements).toEqual(['probe_value', 'probe_value', 'probe_payment']);

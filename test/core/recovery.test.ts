@@ -1,4 +1,4 @@
-/** Intent, call, outcome: whatever dies in between, the money moves once and the truth is found out. */
+/** Recovery: after a crash between intent, call and outcome, a payment is submitted once and its outcome is found. */
 import { describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
@@ -26,15 +26,15 @@ const provider: Connector = { ...createVcard(), submit: play('submit'), query: p
 const called = (verb: 'submit' | 'query', reference: string): number =>
   calls.filter((call) => call.verb === verb && call.reference === reference).length;
 
-const deadLine = async (): Promise<never> => {
-  throw new Error('The line is dead.');
+const noAnswer = async (): Promise<never> => {
+  throw new Error('The provider did not answer.');
 };
-const says = (outcome: Outcome) => async () => outcome;
-const SETTLED = says({ kind: 'settled', providerReference: 'p-1' });
-const DECLINED = says({ kind: 'declined', reason: 'Not enough money.' });
-const UNKNOWN = says({ kind: 'unknown' });
+const answers = (outcome: Outcome) => async () => outcome;
+const SETTLED = answers({ kind: 'settled', providerReference: 'p-1' });
+const DECLINED = answers({ kind: 'declined', reason: 'Not enough money.' });
+const UNKNOWN = answers({ kind: 'unknown' });
 
-/** A promise that is kept when the test says so. */
+/** A promise that the test resolves. */
 function gate(): { opened: Promise<void>; open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
@@ -42,7 +42,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 
 const shop = openShop({ connectors: { vcard: provider } });
 
-/** An account of its own for one test, whose payments follow the script. */
+/** A new account whose payments follow the script. */
 async function scripted(script: Script) {
   const identifier = `payer-${scripts.size + 1}`;
   scripts.set(identifier, script);
@@ -59,7 +59,7 @@ async function scripted(script: Script) {
 const newest = async ({ mid }: Merchant): Promise<string> =>
   (await shop.admin('GET', `/payments?mid=${mid}`)).body.items[0].payment_id;
 
-/** How many seconds a payment waits for the next question; exact, however slow the machine is. */
+/** The seconds until the next query; exact, however slow the machine is. */
 const pauseOf = async (id: string): Promise<number> => {
   const [row] = await shop.rows(
     `select extract(epoch from due_at - updated_at) as seconds from payments where payment_id = '${id}'`,
@@ -77,8 +77,8 @@ async function submitted(merchant: Merchant): Promise<string> {
 
 describe('a provider that does not answer', () => {
   test.each([
-    ['the line is dead', deadLine, 'no answer'],
-    ['it does not know', UNKNOWN, 'unknown'],
+    ['no answer', noAnswer, 'no answer'],
+    ['unknown outcome', UNKNOWN, 'unknown'],
   ])('%s: UNDEFINED and PENDING, never declined', async (_, submit, outcome) => {
     const { fields, merchant } = await scripted({ submit, query: UNKNOWN });
     const { status, body } = await shop.post(fields);
@@ -94,17 +94,17 @@ describe('a provider that does not answer', () => {
     });
   });
 
-  test('is asked again with growing pauses, and as long as it does not know nothing is decided', async () => {
-    const { fields, script, pass } = await scripted({ submit: deadLine, query: UNKNOWN });
+  test('is queried with growing pauses, and the payment stays open until the outcome is known', async () => {
+    const { fields, script, pass } = await scripted({ submit: noAnswer, query: UNKNOWN });
     const { body } = await shop.post(fields);
     const pauses = [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400, 86_400, 86_400];
-    for (const [asked, seconds] of pauses.entries()) {
-      script.query = asked % 2 === 0 ? UNKNOWN : deadLine;
+    for (const [queries, seconds] of pauses.entries()) {
+      script.query = queries % 2 === 0 ? UNKNOWN : noAnswer;
       expect(await pauseOf(body.trans_id)).toBe(seconds);
       await pass(Math.floor(seconds / 2));
-      expect(called('query', body.trans_id)).toBe(asked);
+      expect(called('query', body.trans_id)).toBe(queries);
       await pass(Math.ceil(seconds / 2));
-      expect(called('query', body.trans_id)).toBe(asked + 1);
+      expect(called('query', body.trans_id)).toBe(queries + 1);
       expect(await shop.inspect(body.trans_id)).toMatchObject({
         status: 'PENDING',
         in_doubt: true,
@@ -117,8 +117,8 @@ describe('a provider that does not answer', () => {
     expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'SETTLED', in_doubt: false });
   });
 
-  test('later says that it settled: SETTLED, and nobody asks any more', async () => {
-    const { fields, pass, merchant } = await scripted({ submit: deadLine, query: SETTLED });
+  test('later reports a settlement: SETTLED, and no further queries', async () => {
+    const { fields, pass, merchant } = await scripted({ submit: noAnswer, query: SETTLED });
     const { body } = await shop.post(fields);
     await pass(6);
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED' });
@@ -137,8 +137,8 @@ describe('a provider that does not answer', () => {
     expect(called('query', body.trans_id)).toBe(1);
   });
 
-  test('later says that it declined: DECLINED with its reason', async () => {
-    const { fields, pass, merchant } = await scripted({ submit: deadLine, query: DECLINED });
+  test('later reports a decline: DECLINED with its reason', async () => {
+    const { fields, pass, merchant } = await scripted({ submit: noAnswer, query: DECLINED });
     const { body } = await shop.post(fields);
     await pass(6);
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({
@@ -148,8 +148,8 @@ describe('a provider that does not answer', () => {
     expect(await shop.inspect(body.trans_id)).toMatchObject({ in_doubt: false, authorised: '0.00', captured: '0.00' });
   });
 
-  test('later says that it authorised: PENDING without doubt, and the authorisation expires in its time', async () => {
-    const { fields, pass } = await scripted({ submit: deadLine, query: says({ kind: 'authorised' }) });
+  test('later reports an authorisation: PENDING without doubt, and the authorisation expires in time', async () => {
+    const { fields, pass } = await scripted({ submit: noAnswer, query: answers({ kind: 'authorised' }) });
     const { body } = await shop.post(fields);
     await pass(6);
     expect(await shop.inspect(body.trans_id)).toMatchObject({
@@ -163,8 +163,8 @@ describe('a provider that does not answer', () => {
     expect((await shop.inspect(body.trans_id)).status).toBe('EXPIRED');
   });
 
-  test('later says that it accepted and waits: still PENDING, and asked again after a longer pause', async () => {
-    const { fields, pass, script } = await scripted({ submit: deadLine, query: says({ kind: 'accepted' }) });
+  test('later reports that the payment is pending: still PENDING, and queried after longer pauses', async () => {
+    const { fields, pass, script } = await scripted({ submit: noAnswer, query: answers({ kind: 'accepted' }) });
     const { body } = await shop.post(fields);
     for (const seconds of [5, 5, 15]) await pass(seconds);
     expect(await shop.events(body.trans_id)).toEqual(['opened', 'unanswered', 'queried', 'queried', 'queried']);
@@ -175,8 +175,8 @@ describe('a provider that does not answer', () => {
     expect((await shop.inspect(body.trans_id)).status).toBe('SETTLED');
   });
 
-  test('an order in doubt is neither free nor asked for twice', async () => {
-    const { fields, merchant, pass } = await scripted({ submit: deadLine, query: UNKNOWN });
+  test('refuses a new payment for an order in doubt, and submits it once', async () => {
+    const { fields, merchant, pass } = await scripted({ submit: noAnswer, query: UNKNOWN });
     const first = await shop.post(fields);
     expect((await shop.post(fields)).body).toEqual(first.body);
     await pass(3600);
@@ -187,7 +187,7 @@ describe('a provider that does not answer', () => {
 });
 
 describe('a process that died between intent and outcome', () => {
-  async function leftBehind(count: number, script: Script) {
+  async function abandonedPayments(count: number, script: Script) {
     const { merchant, identifier, pass } = await scripted(script);
     const details = { description: 'A test order', identifier, payer: {} };
     const payments = Array.from({ length: count }, () => preparedPayment(shop, { mid: merchant.mid, details }));
@@ -195,8 +195,8 @@ describe('a process that died between intent and outcome', () => {
     return { merchant, pass, ids: payments.map((payment) => payment.paymentId) };
   }
 
-  test('after 30 seconds the provider is asked, and the payment is never sent again', async () => {
-    const { ids, pass } = await leftBehind(1, { submit: SETTLED, query: SETTLED });
+  test('after 30 seconds the provider is queried, and the payment is never submitted again', async () => {
+    const { ids, pass } = await abandonedPayments(1, { submit: SETTLED, query: SETTLED });
     const [id = ''] = ids;
     await pass(15);
     expect(called('query', id)).toBe(0);
@@ -207,8 +207,8 @@ describe('a process that died between intent and outcome', () => {
     expect([called('query', id), called('submit', id)]).toEqual([1, 0]);
   });
 
-  test('a provider that knows nothing of it is asked again; the payment waits in PREPARE', async () => {
-    const { ids, pass } = await leftBehind(1, { submit: SETTLED, query: UNKNOWN });
+  test('a provider without an outcome is queried again; the payment stays in PREPARE', async () => {
+    const { ids, pass } = await abandonedPayments(1, { submit: SETTLED, query: UNKNOWN });
     const [id = ''] = ids;
     await pass(30);
     await pass(5);
@@ -216,8 +216,8 @@ describe('a process that died between intent and outcome', () => {
     expect((await shop.inspect(id)).status).toBe('PREPARE');
   });
 
-  test('two gateways that look at the same time find each outcome exactly once', async () => {
-    const { ids, merchant } = await leftBehind(40, { submit: SETTLED, query: SETTLED });
+  test('two gateways at the same time find each outcome exactly once', async () => {
+    const { ids, merchant } = await abandonedPayments(40, { submit: SETTLED, query: SETTLED });
     const both = [shop.gateway, await shop.anotherGateway()];
     await shop.gateway.installation.moveClock(merchant.mid, 31_000);
     for (const gateway of both) await readClock(gateway);
@@ -228,8 +228,8 @@ describe('a process that died between intent and outcome', () => {
     }
   });
 
-  test('one that died while asking gives the payment back after 30 seconds', async () => {
-    const { ids, merchant, pass } = await leftBehind(1, { submit: SETTLED, query: SETTLED });
+  test('a payment claimed by a process that died is claimed again after 30 seconds', async () => {
+    const { ids, merchant, pass } = await abandonedPayments(1, { submit: SETTLED, query: SETTLED });
     const [id = ''] = ids;
     // Due, and claimed by a process that does nothing more.
     await shop.gateway.installation.moveClock(merchant.mid, 31_000);
@@ -242,7 +242,7 @@ describe('a process that died between intent and outcome', () => {
     expect(called('query', id)).toBe(1);
   });
 
-  test('an outcome that could not be written is found again: the request failed, the payment did not', async () => {
+  test('an outcome that could not be written is found by a query: the request failed, the payment did not', async () => {
     const { fields, merchant, pass } = await scripted({
       submit: async () => {
         await shop.rows('alter table history rename to history_away');
@@ -260,7 +260,7 @@ describe('a process that died between intent and outcome', () => {
   });
 });
 
-describe('a submission that takes its time', () => {
+describe('a slow submission', () => {
   test('a repeat of the request waits and gets the same outcome', async () => {
     const slow = gate();
     const { fields, merchant } = await scripted({ submit: () => slow.opened.then(SETTLED), query: UNKNOWN });
@@ -280,24 +280,21 @@ describe('a submission that takes its time', () => {
   test.each([
     ['settled', SETTLED],
     ['declined', DECLINED],
-  ])(
-    'asked about after 30 seconds it is SETTLED once; an answer %s that comes later is only noted',
-    async (_, late) => {
-      const stuck = gate();
-      const { fields, merchant, pass } = await scripted({ submit: () => stuck.opened.then(late), query: SETTLED });
-      const original = shop.post(fields);
-      const id = await submitted(merchant);
-      await pass(31);
-      expect((await shop.inspect(id)).status).toBe('SETTLED');
-      stuck.open();
-      expect((await original).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', trans_id: id });
-      expect(await shop.events(id)).toEqual(['opened', 'settled', expect.stringMatching(/^noted /)]);
-      expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', decline_reason: null });
-      expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
-    },
-  );
+  ])('queried after 30 seconds it is SETTLED once; a late answer %s is recorded as noted', async (_, late) => {
+    const stuck = gate();
+    const { fields, merchant, pass } = await scripted({ submit: () => stuck.opened.then(late), query: SETTLED });
+    const original = shop.post(fields);
+    const id = await submitted(merchant);
+    await pass(31);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+    stuck.open();
+    expect((await original).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', trans_id: id });
+    expect(await shop.events(id)).toEqual(['opened', 'settled', expect.stringMatching(/^noted /)]);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', decline_reason: null });
+    expect([called('submit', id), called('query', id)]).toEqual([1, 1]);
+  });
 
-  test('a repeat of a request that is stuck hears after ten seconds how it stands', async () => {
+  test('a repeat of a request that hangs gets the current state after ten seconds', async () => {
     const stuck = gate();
     const { fields, merchant } = await scripted({ submit: () => stuck.opened.then(SETTLED), query: UNKNOWN });
     const original = shop.post(fields);
@@ -315,7 +312,7 @@ describe('a submission that takes its time', () => {
   });
 });
 
-test('after all of this nothing was submitted twice and every invariant holds', async () => {
+test('nothing was submitted twice, and every invariant holds', async () => {
   const submits = calls.filter((call) => call.verb === 'submit').map((call) => call.reference);
   expect(submits.length).toBeGreaterThan(10);
   expect(new Set(submits).size).toBe(submits.length);

@@ -1,4 +1,4 @@
-/** Where a payer goes back to: by how the payment ended, by which way they come, and never to an unsafe place. */
+/** The payer's return: the address depends on the result and on the challenge, and is never unsafe. */
 import { describe, expect, test } from 'vitest';
 import type { Account, WholePayment } from '../../src/core/context.ts';
 import {
@@ -26,18 +26,18 @@ const payment = (fields: object = {}, details: object = {}): WholePayment =>
   }) as unknown as WholePayment;
 const SESSION = { until: NOW + 60_000, successUrl: 'https://shop.example/thanks' };
 
-describe('how it ended for the payer', () => {
+describe('the result for the payer', () => {
   test.each<[string, object, object, string]>([
     ['settled', { state: 'SETTLED' }, {}, 'paid'],
-    ['reserved', { state: 'PENDING', authorised: 1n }, {}, 'paid'],
+    ['authorised', { state: 'PENDING', authorised: 1n }, {}, 'paid'],
     ['pending', { state: 'PENDING' }, {}, 'open'],
-    ['pending, and nobody knows', { state: 'PENDING', inDoubt: true }, {}, 'unknown'],
-    ['at the bank', { state: '3DS' }, {}, 'open'],
+    ['pending in doubt', { state: 'PENDING', inDoubt: true }, {}, 'unknown'],
+    ['in a challenge', { state: '3DS' }, {}, 'open'],
     ['declined', { state: 'DECLINED', declineReason: 'No.' }, {}, 'declined'],
     ['declined, in a session', { state: 'DECLINED', declineReason: 'No.' }, { session: SESSION }, 'declined'],
     ['declined, in a session that is over', { state: 'DECLINED' }, { session: { ...SESSION, until: NOW } }, 'expired'],
     ['out of time', { state: 'DECLINED', declineReason: 'The payer did not finish in time.' }, {}, 'expired'],
-    ['lost', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, {}, 'failed'],
+    ['never received', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, {}, 'failed'],
     ['voided', { state: 'VOID' }, {}, 'cancelled'],
     ['refunded', { state: 'REFUND' }, {}, 'cancelled'],
     ['an authorisation that expired', { state: 'EXPIRED' }, {}, 'cancelled'],
@@ -46,17 +46,17 @@ describe('how it ended for the payer', () => {
   });
 });
 
-describe('a sale of a merchant’s own page', () => {
+describe('an S2S sale', () => {
   const sale = payment({}, { returnUrl: 'https://shop.example/return', termUrl3ds: 'https://shop.example/3ds' });
 
-  test('has one address, and another one after the bank', () => {
+  test('has one address, and another one after a challenge', () => {
     expect(returnAddress(gateway, sale, account())).toBe('https://shop.example/return');
     expect(returnAddress(gateway, sale, account(), { isAfterChallenge: true })).toBe('https://shop.example/3ds');
     const plain = payment({}, { returnUrl: 'https://shop.example/return' });
     expect(returnAddress(gateway, plain, account(), { isAfterChallenge: true })).toBe('https://shop.example/return');
   });
 
-  test('goes back in our own window, unless the account wants another one after the bank', () => {
+  test('returns in the window of the payment page, unless the account sets another one after a challenge', () => {
     const settings = account({ three_ds_link_target: '_parent' });
     expect(returnTarget(sale, settings)).toBeUndefined();
     expect(returnTarget(sale, settings, { isAfterChallenge: true })).toBe('_parent');
@@ -65,14 +65,14 @@ describe('a sale of a merchant’s own page', () => {
   });
 });
 
-test('after the bank the account’s target goes before that of the session', () => {
+test('after a challenge the target of the account precedes that of the session', () => {
   const whole = payment({}, { session: { ...SESSION, urlTarget: '_top' } });
   expect(returnTarget(whole, account())).toBe('_top');
   expect(returnTarget(whole, account({ three_ds_link_target: '_blank' }))).toBe('_top');
   expect(returnTarget(whole, account({ three_ds_link_target: '_blank' }), { isAfterChallenge: true })).toBe('_blank');
 });
 
-describe('the address is sent as browsers read it, in signs that a header can hold', () => {
+describe('the address is normalised as browsers do it, in ASCII', () => {
   test.each<[string, string]>([
     ['https://shop.example/thanks?a=1&b=%20#top', 'https://shop.example/thanks?a=1&b=%20#top'],
     ['https://shop.example/дом?имя=ü', 'https://shop.example/%D0%B4%D0%BE%D0%BC?%D0%B8%D0%BC%D1%8F=%C3%BC'],
@@ -104,13 +104,13 @@ describe('the hash among the parameters of the payment', () => {
 
   test.each<[string, object, boolean]>([
     ['settled', { state: 'SETTLED' }, true],
-    ['reserved', { state: 'PENDING', authorised: 1n }, true],
+    ['authorised', { state: 'PENDING', authorised: 1n }, true],
     ['pending', { state: 'PENDING' }, false],
     ['unknown', { state: 'PENDING', inDoubt: true }, false],
-    ['at the bank', { state: '3DS' }, false],
+    ['in a challenge', { state: '3DS' }, false],
     ['declined', { state: 'DECLINED', declineReason: 'No.' }, false],
     ['out of time', { state: 'DECLINED', declineReason: 'The payer did not finish in time.' }, false],
-    ['lost', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, false],
+    ['never received', { state: 'DECLINED', declineReason: 'The provider never received the payment.' }, false],
     ['voided', { state: 'VOID' }, false],
     ['refunded', { state: 'REFUND' }, false],
   ])('of a session, %s: %s', (_, fields, expected) => {
@@ -123,7 +123,7 @@ describe('the hash among the parameters of the payment', () => {
     if (address !== undefined) expect(hasHash(address)).toBe(expected);
   });
 
-  test.each([false, true])('of a sale of a merchant’s own page, after the bank %s: never', (isAfterChallenge) => {
+  test.each([false, true])('of an S2S sale, after a challenge %s: never', (isAfterChallenge) => {
     const urls = { returnUrl: 'https://shop.example/r', termUrl3ds: 'https://shop.example/t' };
     for (const fields of [{ state: 'SETTLED' }, { state: 'DECLINED' }, { state: '3DS' }]) {
       const whole = payment({ ...names, ...fields }, urls);

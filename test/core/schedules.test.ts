@@ -1,4 +1,4 @@
-/** Charges that come by themselves: on their dates, once each, whoever works on them and whatever dies meanwhile. */
+/** Scheduled charges: made on their dates, exactly once, with concurrent and crashing processes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
@@ -17,7 +17,7 @@ type Verb = 'submit' | 'query';
 type Script = (submission: Submission, deadline: Deadline) => Outcome | Promise<Outcome>;
 
 const usual = createVcard();
-/** What the provider does with the payments of an account; whose account is not here has the usual provider. */
+/** What the provider does with the payments of an account; by default, the test connector. */
 const scripts = new Map<string, Partial<Record<Verb, Script>>>();
 const calls: { verb: Verb; mid: string; reference: string; recurringOf: string | undefined }[] = [];
 
@@ -33,8 +33,8 @@ const provider: Connector = { ...usual, submit: play('submit'), query: play('que
 const DECLINED: Script = () => ({ kind: 'declined', reason: 'Not enough money.' });
 const SETTLED: Script = () => ({ kind: 'settled' });
 const UNKNOWN: Script = () => ({ kind: 'unknown' });
-const DEAD_LINE: Script = () => {
-  throw new Error('The line is dead.');
+const NO_ANSWER: Script = () => {
+  throw new Error('The provider did not answer.');
 };
 
 const shop = openShop({ connectors: { vcard: provider } });
@@ -46,7 +46,7 @@ type Item = Answer['body'];
 const ms = (date: string): number => Date.parse(`${date}Z`);
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
-/** An account of its own whose clock shows this time, and a schedule of it; every day, if nothing else is said. */
+/** A new account with this time on its clock, and a schedule, by default a daily one. */
 async function merchantWith(terms: Fields = {}, time = '2027-03-01T12:00:00') {
   const merchant = await shop.newMerchant();
   const { mid, client_key, password } = merchant;
@@ -54,37 +54,37 @@ async function merchantWith(terms: Fields = {}, time = '2027-03-01T12:00:00') {
   const pass = (seconds: number): Promise<void> => shop.advanceClock(seconds, mid);
   await pass((ms(time) - now()) / 1000);
 
-  const ask = async (action: string, fields: Fields, ...signed: string[]): Promise<Item> => {
+  const post = async (action: string, fields: Fields, ...signed: string[]): Promise<Item> => {
     const { status, body } = await shop.post({ action, client_key, ...fields, hash: sign(password, ...signed) });
     expect(status, JSON.stringify(body)).toBe(200);
     return body;
   };
   const plan = { name: 'Plan', interval_length: '1', interval_unit: 'day', payments_count: '1200', ...terms };
-  const { schedule_id } = await ask('CREATE_SCHEDULE', plan);
+  const { schedule_id } = await post('CREATE_SCHEDULE', plan);
 
   /** All payments of the schedule, oldest first. */
   const payments = async (): Promise<Item[]> =>
     (await shop.admin('GET', `/payments?schedule_id=${schedule_id}&limit=500`)).body.items.reverse();
-  const shown = async (): Promise<Item> => (await shop.admin('GET', `/schedules?mid=${mid}`)).body.items[0];
+  const scheduleView = async (): Promise<Item> => (await shop.admin('GET', `/schedules?mid=${mid}`)).body.items[0];
   return {
     merchant,
     mid,
     schedule_id,
     now,
     pass,
-    ask,
+    post,
     payments,
     sell: async (fields: Fields = {}): Promise<Item> => {
       const { body } = await shop.sale({ recurring_init: 'Y', schedule_id, ...fields }, merchant);
       expect(body, JSON.stringify(body)).toHaveProperty('trans_id');
       return body;
     },
-    update: (fields: Fields) => ask('UPDATE_SCHEDULE', { schedule_id, ...fields }, schedule_id),
-    remove: () => ask('DELETE_SCHEDULE', { schedule_id }, schedule_id),
+    update: (fields: Fields) => post('UPDATE_SCHEDULE', { schedule_id, ...fields }, schedule_id),
+    remove: () => post('DELETE_SCHEDULE', { schedule_id }, schedule_id),
     script: (verbs: Partial<Record<Verb, Script>>) => scripts.set(mid, verbs),
-    shown,
-    subscription: async (): Promise<Item> => (await shown()).subscriptions[0],
-    /** Moves the clock while nobody works. */
+    scheduleView,
+    subscription: async (): Promise<Item> => (await scheduleView()).subscriptions[0],
+    /** Moves the clock without processing what is due. */
     jump: async (seconds: number, gateways: Gateway[] = [shop.gateway]): Promise<void> => {
       await shop.gateway.installation.moveClock(mid, seconds * 1000);
       for (const gateway of gateways) await readClock(gateway);
@@ -93,7 +93,7 @@ async function merchantWith(terms: Fields = {}, time = '2027-03-01T12:00:00') {
   };
 }
 
-/** The same, with one first payment. */
+/** The same, with a first payment. */
 async function subscribed(terms?: Fields, time?: string, sale?: Fields) {
   const account = await merchantWith(terms, time);
   const first = await account.sell(sale);
@@ -104,7 +104,7 @@ async function subscribed(terms?: Fields, time?: string, sale?: Fields) {
   };
 }
 
-/** The days of payments; each came within seconds of the time of day at which the first one was made. */
+/** The days of payments; checks that each was made at the time of day of the first one. */
 function daysOf(payments: Item[], first: Item): string[] {
   const timeOfDay = (date: string): number => ms(`1970-01-01 ${date.slice(11)}`) / 1000;
   for (const { created_at } of payments) {
@@ -162,7 +162,7 @@ describe('on their dates', () => {
     expect(await charges()).toHaveLength(count);
   });
 
-  test('not a moment before the date', async () => {
+  test('not before the date', async () => {
     const { charges, pass } = await subscribed();
     await pass(DAY - 20);
     expect(await charges()).toEqual([]);
@@ -171,8 +171,8 @@ describe('on their dates', () => {
   });
 });
 
-describe('each charge is a payment of its own', () => {
-  test('with its own order, paid once, of the same amount, for the same payer, and not a first one itself', async () => {
+describe('each charge is a separate payment', () => {
+  test('with its own order, submitted once, with the same amount and payer, and without a recurring token', async () => {
     const sale = { order_amount: '1.500', order_currency: 'KWD', payer_email: 'ada@shop.example' };
     const { first, charges, pass, submits, merchant, mid, schedule_id } = await subscribed({}, undefined, sale);
     await pass(5.5 * DAY);
@@ -201,7 +201,7 @@ describe('each charge is a payment of its own', () => {
     }
   });
 
-  test.each([251, 252, 253, 254, 255])('also of an order_id with %i characters', async (length) => {
+  test.each([251, 252, 253, 254, 255])('also for an order_id of %i characters', async (length) => {
     const order_id = newOrderId().padEnd(length, 'x');
     const { charges, pass } = await subscribed({ payments_count: '11' }, undefined, { order_id });
     await pass(20 * DAY);
@@ -210,54 +210,54 @@ describe('each charge is a payment of its own', () => {
     for (const order of orders) expect(order.length).toBeLessThanOrEqual(255);
   });
 
-  /** What the first charge of an order is called, so that somebody else can take that name first. */
-  async function nameOfCharge(order_id: string): Promise<string> {
+  /** The order id of the first charge, so that a test can use it before. */
+  async function orderIdOfCharge(order_id: string): Promise<string> {
     const probe = await subscribed();
     await probe.pass(DAY);
     const [charged] = await probe.charges();
     return charged.order_id.replace(probe.first.order_id, order_id);
   }
 
-  /** Every order is paid once at most, and its tries are numbered from 1. */
-  async function expectOrderly(mid: string): Promise<void> {
+  /** Every order is settled at most once, and its attempts are numbered from 1. */
+  async function expectConsistentOrders(mid: string): Promise<void> {
     const orders = new Map<string, Item[]>();
     for (const payment of (await shop.admin('GET', `/payments?mid=${mid}`)).body.items.reverse()) {
       orders.set(payment.order_id, [...(orders.get(payment.order_id) ?? []), payment]);
     }
-    for (const [order, tries] of orders) {
-      expect(tries.filter(({ status }) => status === 'SETTLED').length, order).toBeLessThanOrEqual(1);
+    for (const [order, attempts] of orders) {
+      expect(attempts.filter(({ status }) => status === 'SETTLED').length, order).toBeLessThanOrEqual(1);
       expect(
-        tries.map(({ attempt }) => attempt),
+        attempts.map(({ attempt }) => attempt),
         order,
-      ).toEqual(tries.map((_, index) => index + 1));
+      ).toEqual(attempts.map((_, index) => index + 1));
     }
   }
 
-  test('an order of the merchant’s own that is called like one of ours does not stand for the charge', async () => {
+  test('charges under another order id if the merchant has used the first one', async () => {
     const { sell, pass, payments, merchant } = await merchantWith();
     const order_id = newOrderId();
-    await shop.sale({ order_id: await nameOfCharge(order_id), order_amount: '0.01' }, merchant);
+    await shop.sale({ order_id: await orderIdOfCharge(order_id), order_amount: '0.01' }, merchant);
     await sell({ order_id });
     await pass(DAY);
     expect((await payments()).map(({ amount }) => amount)).toEqual(['10.00', '10.00']);
   });
 
-  test('an order of the merchant’s own is not paid a second time by another try of ours', async () => {
+  test('a retry does not pay an order of the merchant', async () => {
     const { sell, pass, payments, script, merchant } = await merchantWith({ interval_unit: 'week' });
     const order_id = newOrderId();
-    const own = (await shop.sale({ order_id: await nameOfCharge(order_id) }, merchant)).body;
+    const own = (await shop.sale({ order_id: await orderIdOfCharge(order_id) }, merchant)).body;
     await sell({ order_id });
     script({ submit: DECLINED });
     await pass(7 * DAY + 60);
     script({});
     await pass(RETRY_1);
-    const [, ...tries] = await payments();
-    expect(tries.map(({ status }) => status)).toEqual(['DECLINED', 'SETTLED']);
-    expect(tries.map((one) => one.order_id)).not.toContain(own.order_id);
-    await expectOrderly(merchant.mid);
+    const [, ...attempts] = await payments();
+    expect(attempts.map(({ status }) => status)).toEqual(['DECLINED', 'SETTLED']);
+    expect(attempts.map((attempt) => attempt.order_id)).not.toContain(own.order_id);
+    await expectConsistentOrders(merchant.mid);
   });
 
-  test('a merchant who pays our declined order themselves leaves our next try in order', async () => {
+  test('a retry succeeds after the merchant has paid the declined order', async () => {
     const { sell, pass, payments, script, merchant } = await merchantWith({ interval_unit: 'week' });
     await sell();
     script({ submit: DECLINED });
@@ -267,16 +267,16 @@ describe('each charge is a payment of its own', () => {
     expect((await shop.sale({ order_id: declined.order_id }, merchant)).body.status).toBe('SETTLED');
     await pass(RETRY_1);
     expect((await payments()).map(({ status }) => status)).toEqual(['SETTLED', 'DECLINED', 'SETTLED']);
-    await expectOrderly(merchant.mid);
+    await expectConsistentOrders(merchant.mid);
   });
 
-  test('an order that is tried again after its first payment was voided is charged again, too', async () => {
-    const { sell, pass, payments, ask } = await merchantWith();
+  test('charges the second attempt of an order whose first payment was voided', async () => {
+    const { sell, pass, payments, post } = await merchantWith();
     const order_id = newOrderId();
     const voided = await sell({ order_id, auth: 'Y' });
     await pass(1.5 * DAY);
     expect(await payments()).toHaveLength(2);
-    await ask('VOID', { trans_id: voided.trans_id }, voided.trans_id);
+    await post('VOID', { trans_id: voided.trans_id }, voided.trans_id);
     await sell({ order_id });
     await pass(1.5 * DAY);
     expect((await payments()).map(({ status }) => status)).toEqual(['VOID', 'SETTLED', 'SETTLED', 'SETTLED']);
@@ -286,7 +286,7 @@ describe('each charge is a payment of its own', () => {
 describe('a charge that is declined', () => {
   const monthly = { interval_unit: 'month' };
 
-  test('is tried again after each pause, then given up; the next one comes on its date', async () => {
+  test('is retried after each pause, then counted as failed; the next one is made on its date', async () => {
     const account = await subscribed(monthly, '2027-01-31T12:00:00');
     const { first, charges, pass, subscription, script } = account;
     script({ submit: DECLINED });
@@ -298,33 +298,35 @@ describe('a charge that is declined', () => {
     await pass(RETRY_2);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 1, declines: 0, failed: 1 });
     expect((await subscription()).next_charge_at).toBe(`2027-03-31 ${first.trans_date.slice(11)}`);
-    const givenUp = shop.logs.filter((line) => line.includes('scheduled charge declined, no retries left')).slice(before);
-    expect(givenUp.map((line) => JSON.parse(line))).toMatchObject([
+    const warnings = shop.logs
+      .filter((line) => line.includes('scheduled charge declined, no retries left'))
+      .slice(before);
+    expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
       { mid: account.mid, schedule_id: account.schedule_id, payment_id: first.trans_id, occurrence: 1 },
     ]);
 
-    const tries = await charges();
+    const attempts = await charges();
     const february = ms('2027-02-28 12:00:00') / 1000;
     const days = [february, february + RETRY_1, february + RETRY_1 + RETRY_2].map((at) =>
       dateOf(at * 1000).slice(0, 10),
     );
-    expect(daysOf(tries, first)).toEqual(days);
-    expect(tries.map(({ attempt, status }) => [attempt, status])).toEqual([
+    expect(daysOf(attempts, first)).toEqual(days);
+    expect(attempts.map(({ attempt, status }) => [attempt, status])).toEqual([
       [1, 'DECLINED'],
       [2, 'DECLINED'],
       [3, 'DECLINED'],
     ]);
-    expect(new Set(tries.map(({ order_id }) => order_id)).size).toBe(1);
+    expect(new Set(attempts.map(({ order_id }) => order_id)).size).toBe(1);
 
     script({});
     await pass(31 * DAY);
     const next = (await charges()).slice(3);
     expect(daysOf(next, first)).toEqual(['2027-03-31']);
     expect(next[0]).toMatchObject({ status: 'SETTLED', attempt: 1 });
-    expect(next[0].order_id).not.toBe(tries[0].order_id);
+    expect(next[0].order_id).not.toBe(attempts[0].order_id);
   });
 
-  test('and then paid at the second try: nothing has failed, and the dates stay', async () => {
+  test('and then paid at the second attempt: does not count as failed, and the dates stay', async () => {
     const { first, charges, pass, subscription, script } = await subscribed(monthly, '2027-01-31T12:00:00');
     script({ submit: DECLINED });
     await pass(28.5 * DAY);
@@ -340,7 +342,7 @@ describe('a charge that is declined', () => {
     expect(await subscription()).toMatchObject({ occurrences: 2, declines: 0, failed: 0 });
   });
 
-  test('counts as one of payments_count also when it is given up', async () => {
+  test('counts towards payments_count also when it fails', async () => {
     const { charges, pass, subscription, script } = await subscribed({ ...monthly, payments_count: '2' });
     script({ submit: DECLINED });
     await pass(200 * DAY);
@@ -348,7 +350,7 @@ describe('a charge that is declined', () => {
     expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 2, failed: 2, next_charge_at: null });
   });
 
-  test('every day: while one is tried again no other is due, and no two come together', async () => {
+  test('every day: while one is retried no other is due, and no two are made on one day', async () => {
     const { first, charges, pass, script } = await subscribed();
     script({ submit: DECLINED });
     await pass(DAY + RETRY_1 + RETRY_2 + 3600);
@@ -360,7 +362,7 @@ describe('a charge that is declined', () => {
     expect(new Set(days).size).toBe(days.length);
   });
 
-  test('for the account moved the identifier to those that decline', async () => {
+  test('because the account moved the identifier to those that decline', async () => {
     const { mid, charges, pass } = await subscribed();
     const moved = { 'vcard.success': ['other@example.com'], 'vcard.decline': ['success@example.com'] };
     await shop.admin('PATCH', `/accounts/${mid}`, moved);
@@ -376,13 +378,13 @@ describe('nothing more is charged', () => {
     [
       'when the first payment was voided',
       { auth: 'Y' },
-      ({ ask, first: { trans_id } }) => ask('VOID', { trans_id }, trans_id),
+      ({ post, first: { trans_id } }) => post('VOID', { trans_id }, trans_id),
       'VOID',
     ],
     [
       'when the first payment was reversed',
       { auth: 'Y' },
-      ({ ask, first: { trans_id } }) => ask('CREDITVOID', { trans_id }, trans_id),
+      ({ post, first: { trans_id } }) => post('CREDITVOID', { trans_id }, trans_id),
       'REVERSAL',
     ],
     ['when the first payment expired', { auth: 'Y' }, ({ pass }) => pass(5.75 * DAY), 'EXPIRED'],
@@ -414,7 +416,7 @@ describe('nothing more is charged', () => {
     expect(await subscription()).toMatchObject({ state: 'ended', occurrences: 0, next_charge_at: null });
   });
 
-  test('when the schedule is deleted while a declined charge waits for its next try', async () => {
+  test('when the schedule is deleted while a declined charge waits for its retry', async () => {
     const { charges, pass, remove, script, subscription } = await subscribed();
     script({ submit: DECLINED });
     await pass(1.5 * DAY);
@@ -433,7 +435,7 @@ describe('a schedule that is changed between two charges', () => {
     ['fewer charges', {}, { payments_count: '2' }, '2027-03-02 2027-03-03'],
     ['as many charges as were made', {}, { payments_count: '1' }, '2027-03-02'],
     ['another name', { payments_count: '3' }, { name: 'Other' }, '2027-03-02 2027-03-03 2027-03-04'],
-    ['delays, which are over', { payments_count: '3' }, { delays: '9' }, '2027-03-02 2027-03-03 2027-03-04'],
+    ['delays, which have passed', { payments_count: '3' }, { delays: '9' }, '2027-03-02 2027-03-03 2027-03-04'],
   ])('%s', async (_, before, change, days) => {
     const expected = days.split(' ');
     const { first, charges, pass, update } = await subscribed(before);
@@ -469,7 +471,7 @@ describe('a schedule that is changed between two charges', () => {
     ['the interval', { interval_length: '2' }, '2027-02-28 2027-04-30 2027-06-30 2027-08-31'],
     ['the day', { day_of_month: '30' }, '2027-02-28 2027-03-30 2027-04-30 2027-05-30'],
   ])(
-    'every month from 31 January, %s is changed before February: its short end shortens no other',
+    'every month from 31 January, %s is changed before February: the other months keep their last day',
     async (_, change, days) => {
       const expected = days.split(' ');
       const { first, charges, pass, update } = await subscribed({ interval_unit: 'month' }, '2027-01-31T12:00:00');
@@ -480,7 +482,7 @@ describe('a schedule that is changed between two charges', () => {
     },
   );
 
-  test('months in place of days count from the charge that was made last', async () => {
+  test('months in place of days count from the last charge', async () => {
     const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
     await pass(29.5 * DAY);
     await update({ interval_unit: 'month' });
@@ -493,7 +495,7 @@ describe('a schedule that is changed between two charges', () => {
     ]);
   });
 
-  test('a change while a declined charge waits for its next try', async () => {
+  test('a change while a declined charge waits for its retry', async () => {
     const { first, charges, pass, update, script } = await subscribed();
     script({ submit: DECLINED });
     await pass(1.25 * DAY);
@@ -511,8 +513,7 @@ describe('at most once', () => {
     while (ten.length < 10) ten.push(await shop.anotherGateway());
   });
 
-  const MANY = sized(40, 150);
-  test(`ten gateways at the same moment, ${MANY} subscriptions, three dates`, async () => {
+  test('ten concurrent gateways, 150 subscriptions, three dates', async () => {
     const { jump, payments, sell } = await merchantWith({ payments_count: '3' });
     const firsts = await Promise.all(Array.from({ length: MANY }, async () => (await sell()).trans_id as string));
     for (let date = 1; date <= 3; date++) {
@@ -537,8 +538,11 @@ describe('at most once', () => {
     expect(await payments()).toHaveLength(Math.min(500, 4 * MANY));
   });
 
-  test('ten gateways and declined charges: each try once', async () => {
-    const { jump, payments, sell, script, shown } = await merchantWith({ interval_unit: 'month', payments_count: '1' });
+  test('ten concurrent gateways and declined charges: each attempt once', async () => {
+    const { jump, payments, sell, script, scheduleView } = await merchantWith({
+      interval_unit: 'month',
+      payments_count: '1',
+    });
     for (let n = 0; n < 20; n++) await sell();
     script({ submit: DECLINED });
     for (const seconds of [31 * DAY + 60, RETRY_1 + 60, RETRY_2 + 60, 60 * DAY]) {
@@ -546,12 +550,12 @@ describe('at most once', () => {
       await Promise.all([...ten, ...ten].map((gateway) => processDueSubscriptions(gateway)));
     }
     expect((await payments()).filter(({ status }) => status === 'DECLINED')).toHaveLength(60);
-    for (const subscription of (await shown()).subscriptions) {
+    for (const subscription of (await scheduleView()).subscriptions) {
       expect(subscription).toMatchObject({ state: 'finished', occurrences: 1, failed: 1 });
     }
   });
 
-  /** A gateway over the same database that dies whenever it comes to this. */
+  /** A gateway on the same database that crashes at this call. */
   async function dyingAt<Store extends 'schedules' | 'payments'>(store: Store, step: keyof Gateway[Store]) {
     const gateway = await shop.anotherGateway();
     const die = () => Promise.reject(new Error('The process died.'));
@@ -559,7 +563,7 @@ describe('at most once', () => {
     return gateway;
   }
 
-  test('a process that died between the payment and its own progress: the payment is found', async () => {
+  test('a crash between the payment and the update of the subscription: the payment is found', async () => {
     const { first, charges, jump, pass, submits, subscription } = await subscribed({ payments_count: '2' });
     const dying = await dyingAt('schedules', 'proceed');
     await jump(DAY + 1, [shop.gateway, dying]);
@@ -567,7 +571,7 @@ describe('at most once', () => {
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 0 });
     await processDueSubscriptions(shop.gateway);
-    expect((await subscription()).occurrences, 'the lease still holds').toBe(0);
+    expect((await subscription()).occurrences, 'the lease is still valid').toBe(0);
     await pass(LIMITS.leaseMs / 1000 + 1);
     expect(await charges()).toHaveLength(1);
     expect(await subscription()).toMatchObject({ state: 'active', occurrences: 1, failed: 0 });
@@ -576,7 +580,7 @@ describe('at most once', () => {
     expect(submits(first.trans_id)).toBe(2);
   });
 
-  test('a process that died so ten times in a row', async () => {
+  test('ten such crashes in a row', async () => {
     const { first, charges, jump, pass, submits, subscription } = await subscribed({ payments_count: '1' });
     const dying = await dyingAt('schedules', 'proceed');
     await jump(DAY + 1, [shop.gateway, dying]);
@@ -590,7 +594,7 @@ describe('at most once', () => {
     expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1 });
   });
 
-  test('a process that died before it charged: another one charges', async () => {
+  test('a crash before the charge: another process charges', async () => {
     const { charges, jump, pass } = await subscribed({ payments_count: '1' });
     const dying = await dyingAt('payments', 'open');
     await jump(DAY + 1, [shop.gateway, dying]);
@@ -600,7 +604,7 @@ describe('at most once', () => {
     expect(await charges()).toMatchObject([{ status: 'SETTLED' }]);
   });
 
-  test('a process that died between the provider’s answer and writing it: the provider is asked, and not told again', async () => {
+  test('a crash before the outcome is written: the provider is queried, and the charge is not submitted again', async () => {
     const { first, charges, jump, submits, subscription } = await subscribed({ payments_count: '1' });
     const dying = await dyingAt('payments', 'transition');
     await jump(DAY + 1, [shop.gateway, dying]);
@@ -613,7 +617,7 @@ describe('at most once', () => {
     expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 1, failed: 0 });
   });
 
-  test('a process that writes its progress late does not undo what others did since', async () => {
+  test('a late update of a subscription does not undo newer ones', async () => {
     const { charges, jump, pass, subscription } = await subscribed({ payments_count: '9' });
     const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     const late = await shop.anotherGateway();
@@ -631,13 +635,13 @@ describe('at most once', () => {
     expect(await charges()).toHaveLength(3);
   });
 
-  test('a gateway that has not heard yet that the clock was moved makes up one charge, on the right date', async () => {
+  test('a gateway with an outdated clock makes up one charge, on the right date', async () => {
     const behind = ten.at(-1) as Gateway;
     await merchantWith({}, '2060-01-01T00:00:00');
     const { charges, jump } = await subscribed();
     const before = await shop.gateway.installation.clockOffsets();
     await jump(6.5 * DAY, ten);
-    // The news of the move has arrived by now; so the gateway is put back to where it was.
+    // The gateway has been notified of the move by now, so its clock is set back.
     await pause(100);
     behind.clock.set(before);
     await processDueSubscriptions(behind);
@@ -646,7 +650,7 @@ describe('at most once', () => {
     expect((await charges()).map(({ created_at }) => created_at.slice(0, 10))).toEqual(['2027-03-08']);
   });
 
-  test('the clock jumps while a charge is under way, so that its lease is over: the other waits for it', async () => {
+  test('the lease expires while a charge is in flight, by a jump of the clock: another process waits for the charge', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     const { first, charges, jump, script, submits, subscription } = await subscribed({ payments_count: '3' });
     script({ submit: async (submission, deadline) => opened.then(() => usual.submit(submission, deadline)) });
@@ -673,22 +677,25 @@ describe('after an outage', () => {
     ['five weeks', { interval_unit: 'week' }, 36, '2027-04-06', '2027-04-12'],
     ['four months', { interval_unit: 'month' }, 130, '2027-07-09', '2027-08-01'],
     ['years', { interval_unit: 'month', day_of_month: '31' }, 1000, '2029-11-25', '2029-11-30'],
-  ])('of %s: at most one charge is made up, and the next date is to come', async (_, terms, outage, madeUp, next) => {
-    const { first, charges, jump, subscription, pass, now } = await subscribed(terms);
-    await jump(outage * DAY);
-    await processEverythingDue(shop.gateway);
-    await processEverythingDue(shop.gateway);
-    const made = await charges();
-    expect(made.map(({ created_at }) => created_at.slice(0, 10))).toEqual(madeUp === '' ? [] : [madeUp]);
-    const { next_charge_at, occurrences } = await subscription();
-    expect(occurrences).toBe(made.length);
-    expect(next_charge_at).toBe(`${next} ${first.trans_date.slice(11)}`);
-    expect(ms(next_charge_at)).toBeGreaterThan(now());
-    await pass((ms(next_charge_at) - now()) / 1000 + 1);
-    expect(daysOf((await charges()).slice(made.length), first)).toEqual([next]);
-  });
+  ])(
+    'of %s: makes up at most one charge, and the next date is in the future',
+    async (_, terms, outage, madeUp, next) => {
+      const { first, charges, jump, subscription, pass, now } = await subscribed(terms);
+      await jump(outage * DAY);
+      await processEverythingDue(shop.gateway);
+      await processEverythingDue(shop.gateway);
+      const made = await charges();
+      expect(made.map(({ created_at }) => created_at.slice(0, 10))).toEqual(madeUp === '' ? [] : [madeUp]);
+      const { next_charge_at, occurrences } = await subscription();
+      expect(occurrences).toBe(made.length);
+      expect(next_charge_at).toBe(`${next} ${first.trans_date.slice(11)}`);
+      expect(ms(next_charge_at)).toBeGreaterThan(now());
+      await pass((ms(next_charge_at) - now()) / 1000 + 1);
+      expect(daysOf((await charges()).slice(made.length), first)).toEqual([next]);
+    },
+  );
 
-  test('what was missed is not counted: as many charges as agreed come all the same', async () => {
+  test('missed dates do not count: payments_count charges are made', async () => {
     const { charges, jump, pass, subscription } = await subscribed({ payments_count: '3' });
     await jump(10.5 * DAY);
     await pass(10 * DAY);
@@ -698,9 +705,9 @@ describe('after an outage', () => {
 });
 
 describe('a provider in doubt', () => {
-  test('a charge whose outcome is unknown is not made again; when it is known to be paid, the next date follows', async () => {
+  test('does not repeat a charge in doubt; once it is settled, the next date follows', async () => {
     const { first, charges, jump, pass, script, submits, subscription, now } = await subscribed();
-    script({ submit: DEAD_LINE, query: UNKNOWN });
+    script({ submit: NO_ANSWER, query: UNKNOWN });
     await pass(DAY + 3600);
     const [charge] = await charges();
     expect(charge.status).toBe('PENDING');
@@ -722,9 +729,9 @@ describe('a provider in doubt', () => {
     expect(submits(first.trans_id)).toBe(2);
   });
 
-  test('a charge whose outcome turns out to be a decline is tried again after the pause', async () => {
+  test('retries a charge in doubt that turns out to be declined', async () => {
     const { charges, jump, pass, script, subscription } = await subscribed();
-    script({ submit: DEAD_LINE, query: UNKNOWN });
+    script({ submit: NO_ANSWER, query: UNKNOWN });
     await pass(DAY + 60);
     script({ submit: SETTLED, query: DECLINED });
     await jump(3600);
@@ -739,9 +746,9 @@ describe('a provider in doubt', () => {
     expect(await subscription()).toMatchObject({ occurrences: 1, declines: 0, failed: 0 });
   });
 
-  test('while the first payment itself is in doubt nothing is charged; afterwards it is', async () => {
+  test('charges nothing while the first payment is in doubt', async () => {
     const account = await merchantWith();
-    account.script({ submit: DEAD_LINE, query: UNKNOWN });
+    account.script({ submit: NO_ANSWER, query: UNKNOWN });
     const first = await account.sell();
     expect(first).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
     for (let day = 0; day < 3; day++) {
@@ -757,16 +764,16 @@ describe('a provider in doubt', () => {
     expect(ms((await account.subscription()).next_charge_at)).toBeGreaterThan(account.now());
   });
 
-  test('a first payment that turns out to be declined is charged never', async () => {
+  test('charges nothing if the first payment turns out to be declined', async () => {
     const account = await merchantWith();
-    account.script({ submit: DEAD_LINE, query: DECLINED });
+    account.script({ submit: NO_ANSWER, query: DECLINED });
     await account.sell();
     await account.pass(10 * DAY);
     expect(await account.payments()).toMatchObject([{ status: 'DECLINED' }]);
     expect((await account.subscription()).state).toBe('ended');
   });
 
-  test('one charge that fails by itself does not hold up the others', async () => {
+  test('a declined charge does not delay the others', async () => {
     const account = await merchantWith({ payments_count: '1' });
     const firsts = [await account.sell(), await account.sell(), await account.sell()];
     const [, poor] = firsts;
@@ -775,13 +782,13 @@ describe('a provider in doubt', () => {
         (submission.recurringOf === poor.trans_id ? DECLINED : SETTLED)(submission, deadline),
     });
     await account.pass(DAY + 60);
-    const { subscriptions } = await account.shown();
+    const { subscriptions } = await account.scheduleView();
     expect(subscriptions.map(({ state }: Item) => state)).toEqual(['active', 'finished', 'finished']);
     expect(subscriptions[0].first_payment_id).toBe(poor.trans_id);
   });
 });
 
-test('after all of this no payment was sent to the provider twice, and every invariant holds', async () => {
+test('no payment was submitted twice, and every invariant holds', async () => {
   const submits = calls.filter(({ verb }) => verb === 'submit').map(({ reference }) => reference);
   expect(submits.length).toBeGreaterThan(600);
   expect(new Set(submits).size).toBe(submits.length);

@@ -1,4 +1,4 @@
-/** The code on the back of a card waits in memory alone: sealed, for one taker, and not for long. */
+/** Card security codes are held in memory only: encrypted, returned once, and deleted after a while. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSecurityCodeCache } from '../../src/core/security-code-cache.ts';
 import { Secret } from '../../src/lib/secret.ts';
@@ -6,7 +6,7 @@ import { Secret } from '../../src/lib/secret.ts';
 afterEach(() => void vi.useRealTimers());
 const MINUTE = 60_000;
 
-test('it is taken once, by the payment that it was kept for', () => {
+test('returns a code once, for its own payment', () => {
   const securityCodes = createSecurityCodeCache();
   securityCodes.keep('one', new Secret('737'));
   securityCodes.keep('none', undefined);
@@ -16,7 +16,7 @@ test('it is taken once, by the payment that it was kept for', () => {
   expect(securityCodes.take('one')).toBeUndefined();
 });
 
-test('after fifteen minutes it is gone', () => {
+test('deletes a code after fifteen minutes', () => {
   vi.useFakeTimers();
   const securityCodes = createSecurityCodeCache();
   securityCodes.keep('early', new Secret('737'));
@@ -27,7 +27,7 @@ test('after fifteen minutes it is gone', () => {
   expect(securityCodes.take('late')).toBeUndefined();
 });
 
-test('each process has a name of its own, and knows no code of another', () => {
+test('each cache has its own holder id and codes', () => {
   const [one, other] = [createSecurityCodeCache(), createSecurityCodeCache()];
   one.keep('payment', new Secret('737'));
   expect(other.holder).not.toBe(one.holder);

@@ -1,4 +1,4 @@
-/** A process whose connection for changes died without a word: what was withdrawn elsewhere stops working here too. */
+/** A process that silently lost its connection for changes still stops using stale accounts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { changeAccount, createAccount, findAccountByKey, rotateSecret } from '../../src/core/accounts.ts';
@@ -20,16 +20,16 @@ afterAll(async () => {
   await proxy.close();
 });
 
-test('a password and an allowlist that were changed elsewhere count here after five seconds at most', async () => {
+test('uses a changed password and allowlist after five seconds at most', async () => {
   const merchants = [await shop.newMerchant(), await shop.newMerchant()] as const;
   for (const merchant of merchants) expect((await shop.sale({}, merchant)).status).toBe(200);
   proxy.freeze('listen turnpike_changes');
-  // Twice: the first one leaves the old password working for a while.
+  // Twice: after the first rotation the old password stays valid for a while.
   await rotateSecret(other, merchants[0].mid, 'password');
   await rotateSecret(other, merchants[0].mid, 'password');
   await changeAccount(other, merchants[1].mid, undefined, { ip_allowlist: ['192.0.2.1'] });
   const until = performance.now() + LIMITS.accountAgeMs;
-  // The requests keep the accounts in use; that does not keep them remembered.
+  // Requests use the cached accounts, which does not keep them in the cache.
   while (performance.now() < until) {
     for (const merchant of merchants) await shop.sale({}, merchant);
     await pause(100);
@@ -38,7 +38,7 @@ test('a password and an allowlist that were changed elsewhere count here after f
     merchants.map(async (merchant) => (await shop.sale({}, merchant)).body.error_message),
   );
   expect(messages).toEqual(['Hash is not valid', 'Request from this ip is not allowed.']);
-  // The connection was made anew: the next change is heard of at once.
+  // The connection was opened again: the next change is noticed at once.
   await expect
     .poll(async () => {
       await shop.sale();
@@ -52,7 +52,7 @@ test('a password and an allowlist that were changed elsewhere count here after f
     .toEqual([400, 200]);
 });
 
-test('a key that is not known is looked up once in a while, and found as soon as its account is made here', async () => {
+test('caches for a moment that a key is unknown, and finds an account that is created here at once', async () => {
   let reads = 0;
   const { findByKey } = shop.gateway.accounts;
   shop.gateway.accounts.findByKey = (...key) => {
@@ -66,7 +66,7 @@ test('a key that is not known is looked up once in a while, and found as soon as
   await findAccountByKey(shop.gateway, 'clientKey', unknown);
   expect(reads).toBe(2);
   expect(await findAccountByKey(shop.gateway, 'clientKey', account.clientKey)).toMatchObject({ mid: account.mid });
-  // The key of one kind is not a key of the other, and asking for it so harms nothing.
+  // A key of one kind is not found as the other kind, and that lookup does not affect the right one.
   expect(await findAccountByKey(shop.gateway, 'clientKey', account.merchantKey)).toBeUndefined();
   expect(await findAccountByKey(shop.gateway, 'merchantKey', account.merchantKey)).toMatchObject({ mid: account.mid });
 });

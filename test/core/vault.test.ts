@@ -1,4 +1,4 @@
-/** What the vault promises: a card opens in its own place alone, the same card is known again, and no key goes too early. */
+/** The vault: a card is decrypted only in its own row, fingerprints match, and keys in use cannot be deleted. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gateway } from '../../src/core/context.ts';
 import { cardOfToken, keepCard, newDataKey, openCard, openSavedCard, savedCards } from '../../src/core/vault.ts';
@@ -32,10 +32,10 @@ const rowOf = async (account: string, id: string) => {
 };
 const run = (sql: string) => query(shop.connection as Parameters<typeof query>[0], sql);
 
-test('a card comes out as it went in, without its code', async () => {
+test('returns a stored card unchanged, without its security code', async () => {
   const kept = await keep(mid);
-  const { token, ...shown } = kept;
-  expect(shown).toEqual({ id: kept.id, masked: '411111******1111', network: 'visa', expiry: '05/2038' });
+  const { token, ...stored } = kept;
+  expect(stored).toEqual({ id: kept.id, masked: '411111******1111', network: 'visa', expiry: '05/2038' });
   expect(token).toMatch(/^[0-9a-f]{48}$/);
   const opened = await openCard(gateway, mid, kept.id);
   expect(opened?.number.reveal()).toBe(VISA);
@@ -44,7 +44,7 @@ test('a card comes out as it went in, without its code', async () => {
   expect(opened?.cvv).toBeUndefined();
 });
 
-test('what is sealed for one card opens for no other, in no other account and under no other version', async () => {
+test('does not decrypt the ciphertext of another card, account or version', async () => {
   const [one, other] = [await keep(mid), await keep(mid, '5555555555554444')];
   const rival = await shop.newMerchant();
   const theirs = await keep(rival.mid);
@@ -60,7 +60,7 @@ test('what is sealed for one card opens for no other, in no other account and un
   expect(await openCard(gateway, rival.mid, one.id)).toBeUndefined();
 });
 
-test('a whole row that is moved to another account opens nowhere, with or without its keys', async () => {
+test('does not decrypt a row that was moved to another account, with or without its keys', async () => {
   const [from, to] = [await shop.newMerchant(), await shop.newMerchant()];
   const { id } = await keep(from.mid);
   const theirs = await keep(to.mid);
@@ -78,7 +78,7 @@ test('a whole row that is moved to another account opens nowhere, with or withou
   await expect(keep(to.mid)).rejects.toThrow('does not belong');
 });
 
-test('the same number has the same fingerprint in one account, and another in the next', async () => {
+test('the same number has the same fingerprint within an account, and another one in another account', async () => {
   const rival = await shop.newMerchant();
   const ours = [await keep(mid), await keep(mid)];
   const [first, second] = await Promise.all(ours.map(({ id }) => rowOf(mid, id)));
@@ -90,7 +90,7 @@ test('the same number has the same fingerprint in one account, and another in th
   expect(other.fingerprint).not.toBe(first?.fingerprint);
 });
 
-test('first cards of one account at the same moment share their keys', async () => {
+test('concurrent first cards of an account share their keys', async () => {
   const { mid: fresh } = await shop.newMerchant();
   const kept = await Promise.all(Array.from({ length: 10 }, () => keep(fresh)));
   for (const { id } of kept) expect((await openCard(gateway, fresh, id))?.number.reveal()).toBe(VISA);
@@ -99,13 +99,13 @@ test('first cards of one account at the same moment share their keys', async () 
   );
 });
 
-test('a token leads to its card, whoever asks', async () => {
+test('finds a card by its token, of any account', async () => {
   const { token = '', id } = await keep(mid);
   expect(await cardOfToken(gateway, token)).toMatchObject({ card: { cardId: id, mid }, isExpired: false });
   expect(await cardOfToken(gateway, 'x')).toBeUndefined();
 });
 
-test('an erased card cannot be opened, and neither its token nor its id leads to it', async () => {
+test('an erased card cannot be decrypted or found by its token or id', async () => {
   const { token = '', id } = await keep(mid);
   await run(`update cards set sealed = null, key_version = null where card_id = '${id}'`);
   expect(await openCard(gateway, mid, id)).toBeUndefined();
@@ -114,19 +114,19 @@ test('an erased card cannot be opened, and neither its token nor its id leads to
   expect(await openSavedCard(gateway, mid, [token], id)).toBeUndefined();
 });
 
-test('of the same card the newest is offered whose number is stored', async () => {
+test('offers the newest copy of a card that is not erased', async () => {
   const [old, renewed] = [await keep(mid), await keep(mid)];
   await run(`update cards set sealed = null, key_version = null where card_id = '${renewed.id}'`);
   const offered = await savedCards(gateway, mid, [old.token ?? '', renewed.token ?? '']);
   expect(offered.map(({ id }) => id)).toEqual([old.id]);
 });
 
-test('a key that a card needs cannot go', async () => {
+test('a data key in use cannot be deleted', async () => {
   await keep(mid);
   await expect(run(`delete from data_keys where mid = '${mid}'`)).rejects.toThrow('violates foreign key');
 });
 
-test('a card whose key is retired in the moment that it comes goes under the newest', async () => {
+test('stores a card under the newest data key if its key is retired meanwhile', async () => {
   const { mid: fresh } = await shop.newMerchant();
   const { cards } = gateway;
   let isRetired = false;
