@@ -37,25 +37,25 @@ afterEach(async () => {
 
 /** A system resolver that knows the names of a list and records the lookups. */
 function systemWith(known: Record<string, string> = {}) {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const system: LookupFunction = (name, _options, callback) => {
-    asked.push(name);
+    lookups.push(name);
     const address = known[name];
     const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
     setImmediate(() => (address ? callback(null, [{ address, family: 4 }]) : callback(unknown, [])));
   };
-  return { system, asked };
+  return { system, lookups };
 }
 
 /** A system resolver that knows every name and answers when the test lets it. */
 function slowSystem() {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const answers: (() => void)[] = [];
   const system: LookupFunction = (name, _options, callback) => {
-    asked.push(name);
+    lookups.push(name);
     answers.push(() => callback(null, [{ address: '10.0.0.4', family: 4 }]));
   };
-  return { system, asked, answers };
+  return { system, lookups, answers };
 }
 
 const lookupWith = (options: LookupOptions = {}): LookupFunction =>
@@ -76,7 +76,7 @@ const receiverWith = (options: LookupOptions = {}): Receiver => {
   return receiver;
 };
 const send = (receiver: Receiver, name: string) =>
-  receiver.send({ url: `http://${name}:${shop.port}/`, headers: {}, body: 'news' });
+  receiver.send({ url: `http://${name}:${shop.port}/`, headers: {}, body: 'event' });
 
 describe('name servers that hang', () => {
   const SILENT = Array.from({ length: 100 }, (_, index) => `silent-${index}.example`);
@@ -85,7 +85,7 @@ describe('name servers that hang', () => {
     const receiver = receiverWith(systemWith({ localhost: '127.0.0.1' }));
     let undecided = SILENT.length;
     const hung = SILENT.map((name) => send(receiver, name).finally(() => undecided--));
-    await expect.poll(() => new Set(server.asked).size, { timeout: 20_000 }).toBe(2 * SILENT.length);
+    await expect.poll(() => new Set(server.queries).size, { timeout: 20_000 }).toBe(2 * SILENT.length);
     for (const name of ['shop.example', 'localhost', 'other.example']) {
       expect(await send(receiver, name)).toMatchObject({ status: 200 });
       expect(undecided).toBe(SILENT.length);
@@ -95,23 +95,23 @@ describe('name servers that hang', () => {
   });
 
   test('cause a timeout, and the system is not queried', async () => {
-    const { system, asked } = systemWith({ 'silent.example': '127.0.0.1' });
+    const { system, lookups } = systemWith({ 'silent.example': '127.0.0.1' });
     expect(await find(lookupWith({ system, totalMs: 50 }), 'silent.example')).toBe('ETIMEDOUT');
     expect(await send(receiverWith({ system, totalMs: 50 }), 'silent.example')).toMatchObject({ fault: 'timeout' });
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
   test('for one address family do not affect the other', async () => {
     expect(await find(lookupWith(), 'half.example')).toEqual(['127.0.0.1']);
-    expect(server.asked.toSorted()).toEqual(['A half.example', 'AAAA half.example']);
+    expect(server.queries.toSorted()).toEqual(['A half.example', 'AAAA half.example']);
   });
 
   test('are skipped when another one answers', async () => {
     const dead = [await startNameServer({ isDead: true }), await startNameServer({ isDead: true })];
     const servers = [...dead, server].map(({ address }) => address);
     expect(await find(lookupWith({ servers, serverTimeoutMs: 100 }), 'shop.example')).toEqual(['127.0.0.1']);
-    for (const { asked, close } of dead) {
-      expect(asked).toContain('A shop.example');
+    for (const { queries, close } of dead) {
+      expect(queries).toContain('A shop.example');
       await close();
     }
   });
@@ -122,33 +122,33 @@ describe('a name', () => {
     const lookup = lookupWith();
     await find(lookup, 'shop.example');
     await find(lookup, 'shop.example');
-    expect(server.asked.filter((one) => one === 'A shop.example')).toHaveLength(2);
+    expect(server.queries.filter((query) => query === 'A shop.example')).toHaveLength(2);
   });
 
   test('is resolved once for concurrent lookups', async () => {
     const lookup = lookupWith();
     const found = await Promise.all(Array.from({ length: 10 }, () => find(lookup, 'shop.example')));
     expect(found).toEqual(Array(10).fill(['127.0.0.1']));
-    expect(server.asked.toSorted()).toEqual(['A shop.example', 'AAAA shop.example']);
+    expect(server.queries.toSorted()).toEqual(['A shop.example', 'AAAA shop.example']);
   });
 
   test('that resolves to a private address is not called, whichever source the address has', async () => {
     await writeFile(join(folder, 'private'), '127.0.0.1 listed.example\n');
-    const { system } = systemWith({ single: '127.0.0.1', 'nobody.example': '127.0.0.1' });
+    const { system } = systemWith({ single: '127.0.0.1', 'unknown.example': '127.0.0.1' });
     const options = { hostsFile: join(folder, 'private'), system };
     const strict = createReceiver({ allowsHttp: true, lookup: lookupWith(options) });
     opened.push(strict);
     const before = shop.connections;
-    for (const name of ['listed.example', 'shop.example', 'single', 'nobody.example']) {
+    for (const name of ['listed.example', 'shop.example', 'single', 'unknown.example']) {
       expect(await send(strict, name)).toMatchObject({ fault: 'privateAddress' });
     }
     expect(shop.connections).toBe(before);
   });
 
   test('that no source knows is not found', async () => {
-    const { system, asked } = systemWith();
-    expect(await send(receiverWith({ system }), 'nobody.example')).toMatchObject({ fault: 'nameNotFound' });
-    expect(asked).toEqual(['nobody.example']);
+    const { system, lookups } = systemWith();
+    expect(await send(receiverWith({ system }), 'unknown.example')).toMatchObject({ fault: 'nameNotFound' });
+    expect(lookups).toEqual(['unknown.example']);
   });
 });
 
@@ -163,19 +163,19 @@ describe('a name that this machine knows', () => {
     expect(await find(lookup, 'shop.example')).toEqual(['10.0.0.1', '::1']);
     expect(await find(lookup, 'shop.example.')).toEqual(['10.0.0.1', '::1']);
     expect(await find(lookup, 'shop')).toEqual(['10.0.0.1']);
-    expect(server.asked).toEqual([]);
+    expect(server.queries).toEqual([]);
     await writeFile(hostsFile, '10.0.0.2 other.example\n');
     expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
   });
 
   test.each(['localhost', 'a.localhost', 'receiver', 'receiver.'])('%s is passed to the system only', async (name) => {
     expect(await find(lookupWith(systemWith({ [name]: '127.0.0.7' })), name)).toEqual(['127.0.0.7']);
-    expect(server.asked).toEqual([]);
+    expect(server.queries).toEqual([]);
   });
 
   test('is passed to the system when the name servers do not know it, as in a cluster', async () => {
-    const { system } = systemWith({ 'nobody.shops': '10.0.0.3' });
-    expect(await find(lookupWith({ system }), 'nobody.shops')).toEqual(['10.0.0.3']);
+    const { system } = systemWith({ 'unknown.shops': '10.0.0.3' });
+    expect(await find(lookupWith({ system }), 'unknown.shops')).toEqual(['10.0.0.3']);
   });
 
   test('is found without a name server', async () => {
@@ -184,35 +184,35 @@ describe('a name that this machine knows', () => {
   });
 
   test('is passed to the system one at a time; the next one waits until then, or times out', async () => {
-    const { system, asked, answers } = slowSystem();
+    const { system, lookups, answers } = slowSystem();
     const lookup = lookupWith({ system });
-    const hurried = lookupWith({ system, totalMs: 50 });
+    const impatient = lookupWith({ system, totalMs: 50 });
     const found = ['a', 'b', 'b', 'c'].map((name) => find(lookup, name));
-    await expect.poll(() => asked).toEqual(['a']);
+    await expect.poll(() => lookups).toEqual(['a']);
     expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
     for (const turn of [0, 1, 2]) answers[turn]?.();
     expect(await Promise.all(found)).toEqual(Array(4).fill(['10.0.0.4']));
-    expect(asked).toEqual(['a', 'b', 'c']);
+    expect(lookups).toEqual(['a', 'b', 'c']);
 
-    const given = ['d', 'e', 'f'].map((name) => find(hurried, name));
-    expect(await Promise.all(given)).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
-    expect(asked.slice(3)).toEqual(['d']);
+    const timedOut = ['d', 'e', 'f'].map((name) => find(impatient, name));
+    expect(await Promise.all(timedOut)).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
+    expect(lookups.slice(3)).toEqual(['d']);
     answers[3]?.();
-    void find(hurried, 'g');
-    expect(asked.slice(3)).toEqual(['d', 'g']);
+    void find(impatient, 'g');
+    expect(lookups.slice(3)).toEqual(['d', 'g']);
   });
 
   test('does not wait for unknown names, nor do they wait for it', async () => {
-    const { system, asked, answers } = slowSystem();
+    const { system, lookups, answers } = slowSystem();
     const lookup = lookupWith({ system });
-    const found = [find(lookup, 'nobody.example')];
-    await expect.poll(() => asked).toEqual(['nobody.example']);
-    found.push(find(lookup, 'nobody.other'), find(lookup, 'shop'), find(lookup, 'bank'));
-    // When they answer for shop.example, the name servers have denied nobody.other, which waits for nobody.example.
+    const found = [find(lookup, 'unknown.example')];
+    await expect.poll(() => lookups).toEqual(['unknown.example']);
+    found.push(find(lookup, 'unknown.other'), find(lookup, 'shop'), find(lookup, 'bank'));
+    // When they answer for shop.example, the name servers have denied unknown.other, which waits for unknown.example.
     expect(await find(lookup, 'shop.example')).toEqual(['127.0.0.1']);
-    expect(asked).toEqual(['nobody.example', 'shop']);
+    expect(lookups).toEqual(['unknown.example', 'shop']);
     answers[0]?.();
-    await expect.poll(() => asked).toEqual(['nobody.example', 'shop', 'nobody.other']);
+    await expect.poll(() => lookups).toEqual(['unknown.example', 'shop', 'unknown.other']);
     for (const turn of [1, 2, 3]) answers[turn]?.();
     expect(await Promise.all(found)).toEqual(Array(4).fill(['10.0.0.4']));
   });

@@ -29,10 +29,10 @@ function receiver(options: Partial<ReceiverOptions> = {}): Receiver {
   return made;
 }
 
-const send = (line: Receiver, url: string): Promise<Delivery> =>
-  line.send({ url, headers: { 'content-type': 'text/plain' }, body: 'news' });
+const send = (client: Receiver, url: string): Promise<Delivery> =>
+  client.send({ url, headers: { 'content-type': 'text/plain' }, body: 'event' });
 const failed = (fault: string) => ({ kind: 'failed', fault, tookMs: expect.any(Number) });
-const taken = { kind: 'answered', status: 200, retryAfterMs: undefined, tookMs: expect.any(Number) };
+const delivered = { kind: 'answered', status: 200, retryAfterMs: undefined, tookMs: expect.any(Number) };
 const noVisitors = (): void => expect(canary.connections - visitors).toBe(0);
 
 /** Spellings of IP addresses as hosts. */
@@ -293,16 +293,16 @@ const refuses: LookupFunction = (name) => {
 };
 
 /** A resolver that returns the next of these lists of addresses each time, and then always the last one. */
-function resolver(...turns: string[][]): { lookup: LookupFunction; asked: string[] } {
-  const asked: string[] = [];
+function resolver(...results: string[][]): { lookup: LookupFunction; lookups: string[] } {
+  const lookups: string[] = [];
   const lookup: LookupFunction = (name, _options, callback) => {
-    const addresses = turns[Math.min(asked.push(name), turns.length) - 1] ?? [];
+    const addresses = results[Math.min(lookups.push(name), results.length) - 1] ?? [];
     callback(
       null,
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
   };
-  return { lookup, asked };
+  return { lookup, lookups };
 }
 
 describe('a name', () => {
@@ -324,13 +324,13 @@ describe('a name', () => {
     ['that resolves to a number', ['2130706433']],
     ['that resolves to nothing readable', ['']],
   ])('%s is not called', async (_, addresses) => {
-    const { lookup, asked } = resolver(addresses);
+    const { lookup, lookups } = resolver(addresses);
     for (const scheme of ['http', 'https']) {
       expect(await send(receiver({ lookup }), `${scheme}://shop.example:${canary.port}/`)).toEqual(
         failed('privateAddress'),
       );
     }
-    expect(asked).toEqual(['shop.example', 'shop.example']);
+    expect(lookups).toEqual(['shop.example', 'shop.example']);
     noVisitors();
   });
 
@@ -343,9 +343,9 @@ describe('a name', () => {
     ['of one word', 'http://metadata', 'metadata'],
     ['of an inner network', 'http://metadata.google.internal', 'metadata.google.internal'],
   ])('%s is resolved under the name that is called, and its address decides', async (_, url, name) => {
-    const { lookup, asked } = resolver(['127.0.0.1']);
+    const { lookup, lookups } = resolver(['127.0.0.1']);
     expect(await send(receiver({ lookup }), `${url}:${canary.port}/`)).toEqual(failed('privateAddress'));
-    expect(asked).toEqual([name]);
+    expect(lookups).toEqual([name]);
     noVisitors();
   });
 
@@ -359,13 +359,13 @@ describe('with one address of this machine allowed', () => {
   const allowsAddress = addressList(['127.0.0.1']);
 
   test('a name is resolved once per connection, so that it cannot change in between (DNS rebinding)', async () => {
-    const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
-    const line = receiver({ lookup, allowsAddress });
+    const { lookup, lookups } = resolver(['127.0.0.1'], ['127.0.0.2']);
+    const client = receiver({ lookup, allowsAddress });
     const url = `http://shop.example:${canary.port}/`;
-    expect(await send(line, url)).toEqual(taken);
-    expect(asked).toEqual(['shop.example']);
+    expect(await send(client, url)).toEqual(delivered);
+    expect(lookups).toEqual(['shop.example']);
     expect(canary.connections - visitors).toBe(1);
-    await line.close();
+    await client.close();
     // For the next connection the name resolves to a private address.
     const next = receiver({ lookup, allowsAddress });
     expect(await send(next, url)).toEqual(failed('privateAddress'));
@@ -377,30 +377,30 @@ describe('with one address of this machine allowed', () => {
     const url = `http://shop.example:${canary.port}/`;
     const outcomes: Delivery[] = [];
     for (let turn = 0; turn < 6; turn++) outcomes.push(await send(receiver({ lookup, allowsAddress }), url));
-    const inside = failed('privateAddress');
-    expect(outcomes).toEqual([taken, inside, taken, inside, inside, inside]);
+    const refused = failed('privateAddress');
+    expect(outcomes).toEqual([delivered, refused, delivered, refused, refused, refused]);
     expect(canary.connections - visitors).toBe(2);
   });
 
   test('the remote address is checked again after connecting', async () => {
-    let looks = 0;
-    const line = receiver({ ...resolver(['127.0.0.1']), allowsAddress: () => looks++ === 0 });
+    let checks = 0;
+    const client = receiver({ ...resolver(['127.0.0.1']), allowsAddress: () => checks++ === 0 });
     const already = canary.received.length;
-    expect(await send(line, `http://shop.example:${canary.port}/`)).toEqual(failed('privateAddress'));
-    expect(looks).toBe(2);
+    expect(await send(client, `http://shop.example:${canary.port}/`)).toEqual(failed('privateAddress'));
+    expect(checks).toBe(2);
     expect(canary.received.length).toBe(already);
   });
 
   test.each([301, 302, 303, 307, 308])(
     'a redirect (%i) to a private address is returned as an answer, and not followed',
     async (status) => {
-      const outside = await startReceiver();
+      const redirecting = await startReceiver();
       for (const host of ['127.0.0.2', '[::1]', 'localhost', '2130706433', '[64:ff9b::7f00:1]']) {
-        outside.behaviour = redirectsTo(`http://${host}:${canary.port}/`, status);
-        expect(await send(receiver({ allowsAddress }), outside.url)).toMatchObject({ kind: 'answered', status });
+        redirecting.behaviour = redirectsTo(`http://${host}:${canary.port}/`, status);
+        expect(await send(receiver({ allowsAddress }), redirecting.url)).toMatchObject({ kind: 'answered', status });
       }
       noVisitors();
-      await outside.close();
+      await redirecting.close();
     },
   );
 
@@ -416,14 +416,14 @@ describe('with one address of this machine allowed', () => {
   test('every spelling of the allowed one is accepted', async () => {
     const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '127.0.0.1.', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]'];
     for (const host of hosts) {
-      expect(await send(receiver({ allowsAddress }), `http://${host}:${canary.port}/`)).toEqual(taken);
+      expect(await send(receiver({ allowsAddress }), `http://${host}:${canary.port}/`)).toEqual(delivered);
     }
   });
 });
 
 describe('the addresses that the operator allows', () => {
   test.each(['127.0.0.1', '127.8.8.8', '[::1]', 'localhost'])('in the sandbox %s is called', async (host) => {
-    expect(await send(receiver(callbackReach(true, [])), `http://${host}:${canary.port}/`)).toEqual(taken);
+    expect(await send(receiver(callbackReach(true, [])), `http://${host}:${canary.port}/`)).toEqual(delivered);
   });
 
   test.each(['10.0.0.1', '0.0.0.0', '[::]', '169.254.169.254', '192.168.0.1'])('but %s is not', async (host) => {
@@ -434,22 +434,22 @@ describe('the addresses that the operator allows', () => {
   });
 
   test('in the sandbox replace loopback', async () => {
-    const line = receiver(callbackReach(true, ['127.0.0.7']));
-    expect(await send(line, `http://127.0.0.7:${canary.port}/`)).toEqual(taken);
-    expect(await send(line, `http://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
+    const client = receiver(callbackReach(true, ['127.0.0.7']));
+    expect(await send(client, `http://127.0.0.7:${canary.port}/`)).toEqual(delivered);
+    expect(await send(client, `http://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
   });
 
   test('in production are none by default, and plain HTTP is refused', async () => {
-    const line = receiver(callbackReach(false, []));
-    expect(await send(line, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
-    expect(await send(line, `http://8.8.8.8:${canary.port}/`)).toEqual(failed('badAddress'));
+    const client = receiver(callbackReach(false, []));
+    expect(await send(client, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('privateAddress'));
+    expect(await send(client, `http://8.8.8.8:${canary.port}/`)).toEqual(failed('badAddress'));
     noVisitors();
   });
 
   test('in production are called when they are configured', async () => {
-    const line = receiver(callbackReach(false, ['127.0.0.0/8']));
+    const client = receiver(callbackReach(false, ['127.0.0.0/8']));
     // It is called, and fails because it has no certificate.
-    expect(await send(line, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('tls'));
+    expect(await send(client, `https://127.0.0.1:${canary.port}/`)).toEqual(failed('tls'));
     expect(canary.connections - visitors).toBe(1);
   });
 });

@@ -347,7 +347,7 @@ describe('TLS', () => {
     await server.close();
   });
 
-  test('is refused when the server speaks plain HTTP', async () => {
+  test('is refused when the server answers in plain HTTP', async () => {
     expect(await send(line, shop.url.replace('http:', 'https:'))).toEqual(failed('tls'));
     expect(shop.received).toEqual([]);
   });

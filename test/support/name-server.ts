@@ -6,16 +6,16 @@ import { createSocket } from 'node:dgram';
  */
 export async function startNameServer({ isDead = false } = {}) {
   const socket = createSocket('udp4');
-  const asked: string[] = [];
+  const queries: string[] = [];
   socket.on('message', (question, { address, port }) => {
     const { name, type, bytes } = readQuestion(question);
-    asked.push(`${type} ${name}`);
+    queries.push(`${type} ${name}`);
     if (isDead || name.startsWith('silent') || (name.startsWith('half') && type === 'AAAA')) return;
-    const isThere = !name.startsWith('nobody');
-    const records = isThere && type === 'A' ? [A_RECORD] : [];
+    const exists = !name.startsWith('unknown');
+    const records = exists && type === 'A' ? [A_RECORD] : [];
     const header = Buffer.alloc(12);
     question.copy(header, 0, 0, 2);
-    header.writeUInt16BE(isThere ? 0x8180 : 0x8183, 2);
+    header.writeUInt16BE(exists ? 0x8180 : 0x8183, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(records.length, 6);
     socket.send(Buffer.concat([header, bytes, ...records]), port, address);

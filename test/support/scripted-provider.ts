@@ -1,4 +1,4 @@
-/** A provider that does what a test tells it to, payment by payment, and writes down what it was asked. */
+/** A fake provider whose answers a test scripts, and which records its calls. */
 import type {
   Connector,
   OperationOutcome,
@@ -22,7 +22,7 @@ export interface ScriptedProvider {
   connector: Connector;
   /** Sets the behaviour from now on; omitted members get the default. */
   does(script: Partial<Script>): void;
-  /** The calls about a payment so far: `submit`, `query`, `void 1000`, `ask void`. */
+  /** The calls for a payment so far: `submit`, `query`, `void 1000`, `query void`. */
   calls(reference: string): string[];
 }
 
@@ -69,7 +69,7 @@ export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedPro
         return script.operate(operation, deadline);
       },
       queryOperation(operation) {
-        record(operation.reference, `ask ${operation.verb}`);
+        record(operation.reference, `query ${operation.verb}`);
         return script.queryOperation(operation);
       },
       readNotification: () => undefined,
