@@ -52,8 +52,8 @@ export interface CardData {
 }
 
 /**
- * The amount in a provider's answer, or `invalid` if it cannot be read as one. An answer whose amount is not that of the
- * payment is not applied.
+ * The amount in a provider's answer, or `invalid` if it cannot be read as one. An answer with another amount than that
+ * of the payment is not applied.
  */
 export type ReportedAmount = { amount: bigint; currency?: string | undefined } | 'invalid';
 

@@ -9,7 +9,7 @@ export { processEverythingDue } from './due.ts';
 /** More steps than any scenario needs; after them the rest falls due in one step. */
 const MAX_STEPS = 20_000;
 
-/** Moves the clock in steps from one due time to the next, so that everything is processed at its due time, in order. */
+/** Moves the clock from one due time to the next, so that everything is processed at its due time, in order. */
 export async function moveClock(gateway: Gateway, byMs: number, mid?: string): Promise<void> {
   const processDue = async (): Promise<void> => {
     await processEverythingDue(gateway);

@@ -14,7 +14,7 @@ const DEMO = 'demo_account';
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-/** Opens the installation's secret for fingerprints, which never changes. Fails if the master key does not decrypt it. */
+/** Decrypts the installation's secret for fingerprints, which never changes. Fails with a wrong master key. */
 export async function openFingerprints({
   seal,
   installation,

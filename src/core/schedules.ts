@@ -159,7 +159,7 @@ async function readContexts(
   });
 }
 
-/** Returns the subscription after its charge; unchanged after an error, so that it is due again when its lease expires. */
+/** The subscription after its charge; unchanged after an error, so that it is due again when its lease expires. */
 async function processSubscription(
   gateway: Gateway,
   subscription: Subscription,
@@ -230,7 +230,7 @@ async function charge(
   throw new Error(`Every order of a charge of schedule ${scheduleId} is taken.`);
 }
 
-/** Schedules a retry of a declined charge; after the last one, counts the occurrence as failed and moves to the next. */
+/** Schedules a retry of a declined charge; after the last one, the occurrence has failed and the next one follows. */
 function afterDecline(gateway: Gateway, subscription: Subscription, schedule: Schedule, now: number): Subscription {
   const pause = LIMITS.scheduleRetryMs[subscription.declines];
   if (pause !== undefined) return { ...subscription, declines: subscription.declines + 1, dueAt: now + pause };

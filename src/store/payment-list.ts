@@ -91,8 +91,8 @@ export function paymentList(
   for (const name of EQUAL) {
     if (filter[name] !== undefined) equalities.set(name, { column: `p.${snake(name)}`, value: bind(filter[name]) });
   }
-  // Nearly all payments in the range of ids have these dates, but the planner assumes that ids and dates are independent,
-  // expects few rows, and would choose another index and a sort. It has no such estimate for a coalesce.
+  // Nearly all payments in the range of ids have these dates, but the planner assumes that ids and dates are
+  // independent, expects few rows, and would choose another index and a sort. It has no such estimate for a coalesce.
   const dates = [
     ...(from === undefined ? [] : [`coalesce(p.created_at >= ${bind(iso(from))}::timestamptz, false)`]),
     ...(to === undefined ? [] : [`coalesce(p.created_at < ${bind(iso(to))}::timestamptz, false)`]),
@@ -100,7 +100,7 @@ export function paymentList(
   const read = ({ key, where, set }: Path): string => {
     const leading = key && equalities.get(key);
     // With an equality the planner might scan all payments in order of time and expect to find enough of them soon,
-    // although those of a brand may all be old. A range over the columns of the index, in its order, prevents that plan.
+    // although those of a brand may all be old. A range over the columns of the index, in its order, prevents that.
     const range = leading
       ? [
           `(${leading.column}, p.payment_id) >= (${leading.value}, ${low})`,

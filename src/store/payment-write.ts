@@ -1,4 +1,4 @@
-/** The statement that writes payments: opens and transitions of many requests, with history, callbacks and operations. */
+/** The statement that writes payments: opens and transitions of many requests, with their history and callbacks. */
 import { compare, iso } from './columns.ts';
 import type { OperationRow, Transition, WholePayment } from './payment.ts';
 import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-connection.ts';
@@ -183,7 +183,7 @@ const byPayment = (
   { transition: { before: b } }: TransitionItem,
 ): number => compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
 
-/** Writes all items in one transaction; returns for each whether it was written. Opens no payments after `openUntil`. */
+/** Writes all items in one transaction; returns whether each was written. Opens no payments after `openUntil`. */
 export async function writePayments(
   connection: PipelinedConnection,
   items: (OpenItem | TransitionItem)[],

@@ -174,8 +174,8 @@ export interface NewCallback {
 }
 
 /**
- * A reversal is the void of an authorised amount that was requested as a refund; a credit is a refund that names the card
- * by its token; an expiry is the void of an authorisation that was not captured in time.
+ * A reversal is the void of an authorised amount that was requested as a refund; a credit is a refund that names the
+ * card by its token; an expiry is the void of an authorisation that was not captured in time.
  */
 export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit' | 'expiry';
 

@@ -129,7 +129,7 @@ const COLLECT = `
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
 
 export interface PaymentStore {
-  /** Inserts a payment, which reserves its order; false if the order has this attempt already or belongs to a credit. */
+  /** Inserts a payment, which reserves its order; false if this attempt of the order exists, or a credit has it. */
   open(payment: WholePayment): Promise<boolean>;
   /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;

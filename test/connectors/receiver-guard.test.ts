@@ -1,4 +1,4 @@
-/** Server-side request forgery: no known spelling of a private address opens a connection, and each is reported as such. */
+/** Server-side request forgery: no spelling of a private address opens a connection, and each is reported as such. */
 import type { LookupFunction } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReceiver, type Delivery, type Receiver, type ReceiverOptions } from '../../src/connectors/receiver.ts';

@@ -59,8 +59,8 @@ describe('a sale whose INSERT starts before the reservation of the credit and co
   const LOCK = 4711;
 
   /**
-   * Holds every INSERT of a payment whose order starts with `held-`, before or after its row is written. It does not wait
-   * for a lock: after the lock timeout the gateway would write the payment in a later statement.
+   * Holds every INSERT of a payment whose order starts with `held-`, before or after its row is written. It does not
+   * wait for a lock: after the lock timeout the gateway would write the payment in a later statement.
    */
   const holdInserts = (when: 'before' | 'after') =>
     shop.rows(`

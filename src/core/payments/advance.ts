@@ -1,4 +1,4 @@
-/** The single writer of state: applies an event to a payment, with its history and callback, in one guarded statement. */
+/** The single writer of state: writes an event with its history and callback in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
 import type { Attention } from '../../rules/attention.ts';
@@ -120,7 +120,7 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
 
 /**
  * Applies an event by the table of states and returns the payment as it is afterwards. An event that the table does not
- * allow is recorded in the history and leaves the state. After a concurrent write the event is applied to the new state.
+ * allow is recorded in the history only. After a concurrent write the event is applied to the new state.
  */
 export async function advance(gateway: Gateway, payment: WholePayment, input: EventInput): Promise<WholePayment> {
   let current = payment;

@@ -64,8 +64,8 @@ const boundToHolder = (holder: string): string => boundTo('3ds', 'result', holde
 
 /**
  * Forwards a result to the process that holds the security code; returns whether that process applied it. Nothing is
- * written for this: only the first process that records the result continues. If the holder has died or is too late, the
- * payment continues here without the security code.
+ * written for this: only the first process that records the result continues. If the holder has died or is too late,
+ * the payment continues here without the security code.
  */
 async function forwardToHolder(
   gateway: Gateway,

@@ -1,4 +1,4 @@
-/** Credits: refunds to a card that is named by its token. Finds the payment, reserves the order once, starts the refund. */
+/** Credits, which are refunds to a card by its token: finds the payment, reserves the order once, starts the refund. */
 import { newId } from '../../lib/id.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -90,7 +90,7 @@ async function refuseOrderOfPayment({ credits, payments }: Gateway, reservation:
   throw duplicate();
 }
 
-/** The payment that is refunded: that of the order, if it used this card; otherwise the one that the token came from. */
+/** The payment to refund: that of the order, if it used this card; otherwise the one that the token came from. */
 async function creditedPayment(
   gateway: Gateway,
   { mid, paymentId, fingerprint }: CardRow,

@@ -19,7 +19,7 @@ export function payerDeadline(payment: DeadlineFields): number | undefined {
   return nextStep?.kind === 'challenge' ? Math.min(nextStep.until, payerUntil) : payerUntil;
 }
 
-/** The provider waits for the payer. A payment in doubt has no deadline, unless its brand gives the payer a fixed time. */
+/** The provider waits for the payer. A payment in doubt has a deadline only if its brand gives the payer a fixed time. */
 function pendingDeadline({ brand, inDoubt, createdAt }: DeadlineFields, payerUntil: number): number | undefined {
   const row = brandOf(brand);
   if (row?.payerTimeMs !== undefined) return payerUntil;

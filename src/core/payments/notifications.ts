@@ -90,7 +90,7 @@ async function processNotification(gateway: Gateway, row: NotificationRow): Prom
   }
 }
 
-/** Applies a notification; `early` means that another one, such as the settlement of a chargeback, has to come first. */
+/** Applies a notification; `early` means that another one has to come first, such as the settlement of a chargeback. */
 async function applyNotification(
   gateway: Gateway,
   { connector, reference, body }: NotificationRow,
@@ -110,8 +110,8 @@ async function applyNotification(
 }
 
 /**
- * A chargeback arrived before the settlement: queries the provider for the settlement. Returns false while the payment is
- * open; the notification is then retried, and the payment stays on the operator's attention list until then.
+ * A chargeback arrived before the settlement: queries the provider for the settlement. Returns false while the payment
+ * is open; the notification is then retried, and the payment is on the operator's attention list meanwhile.
  */
 async function chargeBackEarly(
   gateway: Gateway,

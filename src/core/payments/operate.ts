@@ -1,4 +1,4 @@
-/** Operations on an existing payment (capture, void, refund): writes the intent, calls the provider, writes the outcome. */
+/** Performs captures, voids and refunds: writes the intent, calls the provider, writes the outcome. */
 import type { OperationOutcome, ProviderOperation } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { isItemFault } from '../../lib/faults.ts';
@@ -292,8 +292,8 @@ function composeUnknown(
 }
 
 /**
- * A provider that declines a void has already settled, declined or voided the payment, so the payment is queried at once.
- * After an expiry, `resolveRefusedExpiry` queries it; the due time only counts if that does not complete.
+ * A provider that declines a void has already settled, declined or voided the payment, so the payment is queried at
+ * once. After an expiry, `resolveRefusedExpiry` queries it; the due time only counts if that does not complete.
  */
 function queriedAfterDecline(verb: OperationVerb, now: number): Changes {
   if (verb === 'expiry') return { dueAt: now + LIMITS.leaseMs };

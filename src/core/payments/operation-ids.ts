@@ -5,7 +5,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { OperationRow, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
-/** An operation id that is known before the operation starts: sent by the merchant, or of the reservation of a credit. */
+/** An operation id that is fixed before the operation starts: by the merchant, or by the reservation of a credit. */
 export interface IdempotencyKey {
   operationId: string;
   /** What the request asks for; null if the gateway chose the id. */

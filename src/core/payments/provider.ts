@@ -182,8 +182,8 @@ const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: Cal
 const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated'];
 
 /**
- * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once the
- * last submission can no longer be in flight and the provider has had time to process it.
+ * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once
+ * the last submission can no longer be in flight and the provider has had time to process it.
  */
 async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
   if (!gateway.connectors[payment.connector]?.capabilities.notFoundIsFinal) return false;
@@ -235,8 +235,8 @@ export async function queryProviderNow(
 }
 
 /**
- * Ends a payment whose payer did not finish in time. The provider is queried first, since the payment may have succeeded.
- * Without an answer the payment stays open and the work loop queries again, unless the deadline is a hard one.
+ * Ends a payment whose payer did not finish in time. The provider is queried first, since the payment may have
+ * succeeded. Without an answer the payment stays open and the work loop queries again, unless the deadline is hard.
  */
 export async function endOutOfTime(
   gateway: Gateway,

@@ -32,7 +32,7 @@ async function recordEntry(
   return (await writeTransition(gateway, { before: payment, after, ...entry }, authentication)) ? after : payment;
 }
 
-/** Whether the outcome should be known by now: the provider did not answer, or the payer or the authorisation timed out. */
+/** Whether the outcome should be known by now: no answer of the provider, or the payer or authorisation timed out. */
 const isOutcomeOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
   payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
 

@@ -1,4 +1,4 @@
-/** Secret fields of a payment: encrypted when received, decrypted only for checks and for the provider, never displayed. */
+/** Secret fields of a payment: encrypted when received, decrypted for checks and for the provider, never displayed. */
 import { boundTo } from '../../lib/seal.ts';
 import type { PaymentDetails, SessionTerms, WholePayment } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
