@@ -131,8 +131,8 @@ export function createThreeDs(
       }
       return { kind: 'challenge', acsUrl, acsTransId, authentication };
     },
-    readResult(given, bytes, now) {
-      const notification = read(given, bytes, now);
+    readResult(requestHeaders, bytes, now) {
+      const notification = read(requestHeaders, bytes, now);
       if (notification?.body.messageType !== 'RReq') return undefined;
       const { acsTransID } = notification.body;
       return {

@@ -227,7 +227,7 @@ async function charge(
     const payment = await openOnce(gateway, account, order, earlier);
     if (payment) return payment;
   }
-  throw new Error(`Every order of a charge of schedule ${scheduleId} is taken.`);
+  throw new Error(`All order ids of a charge of schedule ${scheduleId} are used.`);
 }
 
 /** Schedules a retry of a declined charge; after the last one, the occurrence has failed and the next one follows. */

@@ -142,11 +142,11 @@ export async function eraseAfterOutcome(gateway: Gateway, { before, after }: Tra
 }
 
 /** Cards per statement; few, so that no row is locked for long. */
-const ERASE_MOST = 500;
+const MAX_ERASED = 500;
 
 /** Erases cards that were not erased with an outcome, such as those of ended sessions or of processes that died. */
 export async function eraseUnneededCards(gateway: Gateway): Promise<void> {
-  while ((await gateway.cards.eraseLeftovers(ERASE_MOST)) === ERASE_MOST);
+  while ((await gateway.cards.eraseLeftovers(MAX_ERASED)) === MAX_ERASED);
 }
 
 /** A card of an earlier payment that the payer can use again. */

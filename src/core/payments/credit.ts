@@ -84,8 +84,8 @@ async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
  */
 async function refuseOrderOfPayment({ credits, payments }: Gateway, reservation: CreditRow): Promise<void> {
   if (!(await credits.awaitPaymentWrites(LIMITS.creditReservationMs))) throw new Refusal('unavailable');
-  const [taken] = await payments.attempts(reservation, 1);
-  if (!taken) return;
+  const [payment] = await payments.attempts(reservation, 1);
+  if (!payment) return;
   await credits.withdraw(reservation);
   throw duplicate();
 }

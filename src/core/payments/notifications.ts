@@ -12,7 +12,7 @@ import { applyOutcome, isExpectedAmount, queryProviderNow } from './provider.ts'
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
-const CLAIM_MOST = 100;
+const MAX_CLAIMED = 100;
 
 /** Reads a notification and verifies its signature; undefined if it is not valid. */
 export function readNotification(
@@ -52,7 +52,7 @@ export async function processDueNotifications(
   isStopped: () => boolean,
 ): Promise<void> {
   while (!isStopped()) {
-    const due = await gateway.notifications.claimDue(connector, CLAIM_MOST);
+    const due = await gateway.notifications.claimDue(connector, MAX_CLAIMED);
     if (due.length === 0) return;
     // In order of arrival within a payment; payments are independent of each other.
     const byPayment = Map.groupBy(due, ({ reference }) => reference);
