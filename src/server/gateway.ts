@@ -98,7 +98,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   /** Challenge results from other processes that are being processed. */
   const challengeResults = new Set<Promise<void>>();
   const processChallengeResult = ([, holder, sealed]: readonly string[]): void => {
-    const work = takeOverChallenge(gateway, holder, sealed).finally(() => challengeResults.delete(work));
+    const work = receiveForwardedResult(gateway, holder, sealed).finally(() => challengeResults.delete(work));
     challengeResults.add(work);
   };
   const clockReadings = setInterval(() => {
@@ -129,7 +129,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       (change) => {
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
-        else if (change === 'callbacks') gateway.deliverer.heard();
+        else if (change === 'callbacks') gateway.deliverer.onAnnouncement();
         else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },

@@ -271,7 +271,7 @@ describe('what goes wrong is said plainly, with code 1', () => {
         { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
         ...['listen', '--forward', local.url, '--url', production.url],
       );
-      expect(await refused(program)).toMatch(/This gateway is not a simulator/);
+      expect(await refused(program)).toMatch(/This gateway is not a sandbox/);
     } finally {
       await production.close();
     }

@@ -382,7 +382,7 @@ describe('ownership of the payment', () => {
 
 describe('who may refund', () => {
   /** Temporarily changes how the providers of the scripted shop support refunds. */
-  async function withRefunds<Result>(refunds: Connector['can']['refunds'], work: () => Promise<Result>) {
+  async function withRefunds<Result>(refunds: Connector['capabilities']['refunds'], work: () => Promise<Result>) {
     const { connectors } = scripted.gateway;
     const changed = Object.entries(connectors).map(([name, one]) => [
       name,

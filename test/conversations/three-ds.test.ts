@@ -293,7 +293,9 @@ describe('a result that another process receives', () => {
     for (const words of ['', 'x', Buffer.from(JSON.stringify({ transId: payer.id })).toString('base64')]) {
       await shop.rows(`select pg_notify('turnpike_changes', '3ds ${holder} ${words}')`);
     }
-    await expect.poll(() => shop.logs.filter((line) => line.includes('forwarded challenge result could not be applied')).length).toBe(3);
+    await expect
+      .poll(() => shop.logs.filter((line) => line.includes('forwarded challenge result could not be applied')).length)
+      .toBe(3);
     expect(await checkout.stateOf(payer.id)).toBe('3ds');
   });
 });

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 
 /**
- * Every A record is 127.0.0.1, and there are no other records; `nobody…` does not exist, and `silent…` gets no answer.
+ * Every A record is 127.0.0.1, and there are no other records; `unknown…` does not exist, and `silent…` gets no answer.
  */
 export async function startNameServer({ isDead = false } = {}) {
   const socket = createSocket('udp4');
@@ -24,7 +24,7 @@ export async function startNameServer({ isDead = false } = {}) {
   return {
     address: `127.0.0.1:${socket.address().port}`,
     /** Every query, such as `A shop.example`. */
-    asked,
+    queries,
     close: () => new Promise<void>((resolve) => socket.close(resolve)),
   };
 }

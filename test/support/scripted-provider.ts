@@ -37,7 +37,7 @@ const DEFAULT_SCRIPT: Script = {
   queryOperation: () => ({ kind: 'done' }),
 };
 
-export function scriptProvider(can: Partial<Connector['can']> = {}): ScriptedProvider {
+export function scriptProvider(capabilities: Partial<Connector['capabilities']> = {}): ScriptedProvider {
   let script = DEFAULT_SCRIPT;
   const calls = new Map<string, string[]>();
   const record = (reference: string, call: string): void => {

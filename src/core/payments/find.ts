@@ -65,7 +65,7 @@ export async function findStatusByOrder(
 async function refreshStatus(gateway: Gateway, account: Account, status: PaymentStatus): Promise<PaymentStatus> {
   if (status.payerUntil === null || !isOpen(status.state)) return status;
   const mayBeOutOfTime = isOutOfTime(gateway, { ...status, mid: account.mid });
-  if (!mayBeOutOfTime && !brandOf(status.brand)?.isAskedOnStatus) return status;
+  if (!mayBeOutOfTime && !brandOf(status.brand)?.isQueriedOnStatus) return status;
   const payment = await gateway.payments.findAnywhere(status.paymentId);
   if (!payment) return status;
   // The columns of a status do not show whether the payer finished the challenge in time.

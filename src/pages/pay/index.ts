@@ -4,8 +4,14 @@ import type { Account, Gateway, WholePayment } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
-import { openForPayer, type PayerView, returnOfPayer, withoutSpentCards } from '../../core/payments/payer.ts';
-import { cancelAddress, type ReturnLink, resultOf, returnAddress, returnTarget } from '../../core/payments/return.ts';
+import { openForPayer, openOnReturn, type PayerView, withoutSpentCards } from '../../core/payments/payer.ts';
+import {
+  cancelAddress,
+  type ReturnOptions,
+  resultOf,
+  returnAddress,
+  returnTarget,
+} from '../../core/payments/return.ts';
 import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
@@ -89,7 +95,7 @@ export function payRoutes(
   const createPageView = (
     request: FastifyRequest<LinkRoute>,
     payerView: PayerView,
-    returnLink?: ReturnLink,
+    returnLink?: ReturnOptions,
   ): PageView => {
     const { payment, account } = payerView;
     return {
@@ -146,7 +152,7 @@ export function payRoutes(
     reply: FastifyReply,
     payerView: PayerView,
     payment: WholePayment,
-    returnLink: ReturnLink = {},
+    returnLink: ReturnOptions = {},
   ): FastifyReply => {
     const view = createPageView(request, { ...payerView, payment }, returnLink);
     const { nextStep, state } = payment;
@@ -212,7 +218,9 @@ export function payRoutes(
     const payerView = await openLink(request);
     if (!payerView) return sendUnknownLink(request, reply);
     const { paymentId, mid } = payerView.payment;
-    const payment = isTooFast(request.params.link) ? undefined : await settledSoon(gateway, { paymentId, mid });
+    const payment = isTooFast(request.params.link)
+      ? undefined
+      : await waitForChallengeResult(gateway, { paymentId, mid });
     return redirectAfterSubmit(request, reply, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
   });
 
@@ -223,7 +231,7 @@ export function payRoutes(
     async handler(request, reply) {
       const { link } = request.params;
       // Above the rate limit the provider is not queried; the page shows the stored state.
-      const payerView = await (isTooFast(link) ? openForPayer(gateway, link) : returnOfPayer(gateway, link));
+      const payerView = await (isTooFast(link) ? openForPayer(gateway, link) : openOnReturn(gateway, link));
       if (!payerView) return sendUnknownLink(request, reply);
       request.paymentId = payerView.payment.paymentId;
       const { session } = payerView.payment.details;

@@ -25,7 +25,7 @@ const RESULT_CONTENTS: Readonly<Partial<Record<PaymentResult, ResultContent>>> =
   declined: { title: 'notPaid', text: 'notPaidHow', icon: 'bad' },
   failed: { title: 'notPaid', text: 'failedHow', icon: 'bad' },
   expired: { title: 'expired', text: 'expiredHow', icon: 'late' },
-  givenBack: { title: 'cancelled', text: 'cancelledHow', icon: 'info' },
+  cancelled: { title: 'cancelled', text: 'cancelledHow', icon: 'info' },
 };
 
 /** The result of a payment; undefined while it is open. */

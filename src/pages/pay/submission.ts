@@ -13,7 +13,7 @@ const toLatinDigits = (text: string): string =>
 export function readCard(
   answers: ReadonlyMap<string, string>,
   savedCards: readonly { id: string }[],
-): Card | SavedChoice {
+): Card | SavedCardChoice {
   const text = (name: string): string => toLatinDigits(answers.get(name)?.trim() ?? '');
   const cvv = new Secret(text('card_cvv'));
   const saved = answers.get('saved_card') ?? 'new';

@@ -106,7 +106,7 @@ interface OperationRequest {
 const OPERATOR_ACTIONS: Readonly<
   Record<
     string,
-    (gateway: Gateway, account: Account, payment: WholePayment, body: OperationRequest) => Promise<Operated>
+    (gateway: Gateway, account: Account, payment: WholePayment, body: OperationRequest) => Promise<OperationResult>
   >
 > = {
   capture: (gateway, _account, payment, { amount, operationId }) =>

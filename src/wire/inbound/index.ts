@@ -33,7 +33,7 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
     );
     if (!result) throw new Refusal('wrongSignature');
     if (isUuid(result.transId)) request.paymentId = result.transId;
-    const isApplied = await applyResult(gateway, result);
+    const isApplied = await applyChallengeResult(gateway, result);
     request.outcome = isApplied ? 'applied' : 'unknown';
     const { transId, acsTransId, authentication } = result;
     const ids = { threeDSServerTransID: transId, acsTransID: acsTransId, dsTransID: authentication.dsTransId };

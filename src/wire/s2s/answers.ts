@@ -82,7 +82,7 @@ export function operationAnswer(
 }
 
 /** A refund is accepted; its outcome is available by callback and by status query. */
-export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: Operated): S2sAnswer => ({
+export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: OperationResult): S2sAnswer => ({
   action,
   result: 'ACCEPTED',
   order_id: payment.orderId,
