@@ -462,7 +462,7 @@ describe('a payment that does not exist yet', () => {
     for (const { event } of all) {
       expect(await storedNotifications(event)).toMatchObject([{ state: 'unmatched', attempts: 9, due_at: null }]);
     }
-    const { items } = (await shop.admin('GET', '/news?state=unmatched')).body;
+    const { items } = (await shop.admin('GET', '/notifications?state=unmatched')).body;
     for (const { reference, event } of all) {
       expect(items).toContainEqual(expect.objectContaining({ event_id: event, reference, state: 'unmatched' }));
     }
@@ -479,7 +479,7 @@ describe('the list of notifications', () => {
       from generate_series(1, 10) n`);
     const pages: Answer['body'][][] = [];
     for (let cursor = ''; pages.length < 50; ) {
-      const { status, body } = await shop.admin('GET', `/news?limit=3&cursor=${cursor}`);
+      const { status, body } = await shop.admin('GET', `/notifications?limit=3&cursor=${cursor}`);
       expect(status).toBe(200);
       pages.push(body.items);
       if (body.next_cursor === null) break;
@@ -488,12 +488,12 @@ describe('the list of notifications', () => {
     expect(pages.slice(0, -1).every((page) => page.length === 3)).toBe(true);
     const events = pages.flat().map(({ event_id }) => event_id);
     expect(events).toEqual(
-      (await shop.admin('GET', '/news?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
+      (await shop.admin('GET', '/notifications?limit=500')).body.items.map((item: Answer['body']) => item.event_id),
     );
     const numbers = events.flatMap((event) => /^listed "(\d+)"/.exec(event)?.[1] ?? []).map(Number);
     expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(numbers.map((n) => Math.floor(n / 3))).toEqual([0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
-    expect((await shop.admin('GET', '/news?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
+    expect((await shop.admin('GET', '/notifications?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
   });
 
   test.each([

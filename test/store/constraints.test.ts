@@ -43,7 +43,7 @@ const payment = (changes: Record<string, unknown> = {}) => ({
   refunded: 0,
   reserved: 0,
   in_doubt: false,
-  queryCount: 0,
+  query_count: 0,
   is_authorisation: false,
   is_recurring_init: false,
   fingerprint: 'f',
