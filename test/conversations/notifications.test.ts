@@ -493,7 +493,9 @@ describe('the list of notifications', () => {
     const numbers = events.flatMap((event) => /^listed "(\d+)"/.exec(event)?.[1] ?? []).map(Number);
     expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(numbers.map((n) => Math.floor(n / 3))).toEqual([0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
-    expect((await shop.admin('GET', '/notifications?state=applied&limit=1')).body.items).toMatchObject([{ state: 'applied' }]);
+    expect((await shop.admin('GET', '/notifications?state=applied&limit=1')).body.items).toMatchObject([
+      { state: 'applied' },
+    ]);
   });
 
   test.each([
