@@ -8,10 +8,13 @@ import { newMasterKey } from '../../src/lib/seal.ts';
 import { query } from '../support/database.ts';
 import { ADMIN_TOKEN, type Fields, newOrderId, saleFields } from '../support/gateway.ts';
 import {
+  childrenOf,
   clearAway,
   eventually,
   exists,
+  expectNoServer,
   holdOutcomes,
+  isRunning,
   NO_WORLD,
   newDatabase,
   newDataDir,
@@ -19,6 +22,7 @@ import {
   ROOT,
   type RunningGateway,
   refusal,
+  run,
   runCommand,
   serverFolder,
   serverPid,
@@ -40,6 +44,33 @@ test.concurrent.each(['help', '--help', '-h'])(
     for (const name of ['migrate', 'account', 'TURNPIKE_ENV']) expect(program.output()).toContain(`\n  ${name} `);
   },
 );
+
+describe('a first start', () => {
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = await newDataDir();
+  });
+  afterAll(clearAway);
+
+  test('Ctrl-C in the terminal of npm start, which reaches every process of it, stops everything', async () => {
+    const gateway = await startGateway({ DATA_DIR: dataDir }, { command: 'npm', args: ['start'], detached: true });
+    const pids = [serverPid(dataDir), ...childrenOf(gateway.pid)];
+    process.kill(-gateway.pid, 'SIGINT');
+    await gateway.ended;
+    await eventually(() => expect(pids.filter(isRunning)).toEqual([]));
+    expect(await exists(pidFile(dataDir))).toBe(false);
+    expect(gateway.output()).toContain('Stopped.');
+  });
+
+  test('a stop that comes during the start leaves no database behind', async () => {
+    const program = run({ DATA_DIR: dataDir, PORT: '0' });
+    await eventually(() => expect(serverPid(dataDir)).toBeGreaterThan(0));
+    const server = serverPid(dataDir);
+    program.signal('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    await expectNoServer(dataDir, server);
+  });
+});
 
 describe('a start that cannot go on says why in one sentence:', () => {
   let dataDir: string;
@@ -95,6 +126,36 @@ describe('a start that cannot go on says why in one sentence:', () => {
   ])('a command that was not meant so: %j', async (words, sentence) => {
     expect(await refusal({ DATA_DIR: dataDir }, ...words)).toMatch(sentence);
     expect(await exists(dataDir)).toBe(false);
+  });
+
+  test('a data folder in use, and whoever uses it is not disturbed', async () => {
+    const gateway = await startGateway({ DATA_DIR: dataDir });
+    const server = serverPid(dataDir);
+    expect(await refusal({ DATA_DIR: dataDir })).toMatch(/in use by another Turnpike/);
+    expect(serverPid(dataDir)).toBe(server);
+    expect((await gateway.sale()).body).toMatchObject({ status: 'SETTLED' });
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+
+    const command = runCommand({ DATA_DIR: dataDir }, 'account', 'Tea House');
+    expect(await command.ended).toEqual({ code: 0, signal: null });
+    expect(command.output()).toMatch(/^client_key {7}test_/m);
+    expect((await gateway.sale()).body).toMatchObject({ status: 'SETTLED' });
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('a sandbox whose master key was replaced', async () => {
+    expect(await refusal({ DATA_DIR: dataDir, TURNPIKE_MASTER_KEY: newMasterKey() })).toMatch(
+      /master key does not open/,
+    );
+    expect(await exists(pidFile(dataDir))).toBe(false);
+  });
+
+  test('a damaged database', async () => {
+    await fs.truncate(join(serverFolder(dataDir), 'global/pg_control'), 100);
+    const sentence = await refusal({ DATA_DIR: dataDir });
+    expect(sentence).toContain('pg_control');
+    expect(sentence).toContain(`${serverFolder(dataDir)}.log`);
+    expect(isRunning(serverPid(dataDir))).toBe(false);
   });
 });
 

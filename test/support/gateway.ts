@@ -245,7 +245,7 @@ export function openShop(options?: TestOptions): TestGateway {
 async function createDatabase(server: Parameters<typeof query>[0], name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await query(server, `create database ${name} template ${TEMPLATE}`);
+      await query(server, `create database ${name} template ${TEMPLATE} strategy file_copy`);
       return;
     } catch (error) {
       if (tries === 50 || (error as { code?: string }).code !== '55006') throw error;

@@ -310,3 +310,9 @@ export async function refusal(variables: Fields, ...args: string[]): Promise<str
   expect(program.complaints()).toMatch(/^turnpike: [^\n]+\.\n$/);
   return program.complaints().slice('turnpike: '.length).trim();
 }
+
+/** That a server has ended and left no lock behind. */
+export async function expectNoServer(dataDir: string, pid: number): Promise<void> {
+  expect(await exists(pidFile(dataDir))).toBe(false);
+  expect(isRunning(pid)).toBe(false);
+}

@@ -1,0 +1,2 @@
+/** Pages that wait, also for the last minute and for an answer that never came. */
+import './waiting.test.ts';

@@ -1,0 +1,2 @@
+/** The embedded database, also with several first starts at the same moment. */
+import './embedded.test.ts';
