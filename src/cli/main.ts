@@ -88,7 +88,7 @@ The password and the callback secret are shown only this once.`);
     about: 'lists the commands and the variables',
     isRemote: true,
     async run() {
-      const list = (rows: [string, string][]) => rows.map(([name, about]) => `  ${name.padEnd(31)}${about}`).join('\n');
+      const list = (rows: [string, string][]) => rows.map(([name, about]) => `  ${name.padEnd(39)}${about}`).join('\n');
       print(`turnpike <command>\n\n${list(Object.entries(COMMANDS).map(([name, { about }]) => [name, about]))}\n`);
       print(`Variables\n\n${list(Object.values(VARIABLES).map(({ name, about }) => [name, about]))}`);
     },

@@ -53,7 +53,7 @@ export function banner({
 
   Gateway       ${url}/post and ${url}/api/v1/
   Admin API     ${url}/admin/api
-  Provider simulator ${simulatorUrl ?? '(none)'}
+  Simulator     ${simulatorUrl ?? '(none)'}
   Health        ${url}/health/ready
   Metrics       ${url}/metrics
   Data          ${dataDir}

@@ -29,8 +29,7 @@ const PIN: Fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '123456
 const IPS: Fields = { brand: 'ips', identifier: '', order_currency: 'RSD' };
 const TRANSFER: Fields = { brand: 'transfer-a', identifier: '', order_currency: 'ARS', bank_cuil: '20-12345678-6' };
 
-const simulatorUrlOf = (gateway: RunningGateway): string =>
-  /Provider simulator (\S+)/.exec(gateway.output())?.[1] ?? '';
+const simulatorUrlOf = (gateway: RunningGateway): string => /Simulator +(\S+)/.exec(gateway.output())?.[1] ?? '';
 
 /** The process of the provider simulator: the one child that is no worker. */
 function simulatorPidOf(gateway: RunningGateway): number {
