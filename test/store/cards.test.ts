@@ -1,14 +1,12 @@
 /** Stored cards: database constraints, the index of the sweep, and the upgrade of older cards. */
-import { hash, randomBytes, randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { keepCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { ERASE_LEFTOVERS } from '../../src/store/cards.ts';
 import { migrateAt } from '../../src/store/migrate.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { query } from '../support/database.ts';
+import { openDatabaseBefore } from '../support/former-database.ts';
 import { openShop } from '../support/gateway.ts';
 
 describe('a card in the database', () => {
@@ -57,34 +55,14 @@ describe('a card in the database', () => {
 });
 
 describe('an upgrade', () => {
-  const FOLDER = new URL('../../src/store/migrations/', import.meta.url);
-  const MIGRATION = '0012_card_erasure.sql';
   const MID = randomUUID();
-  const database = `test_${randomBytes(6).toString('hex')}`;
-  let client: pg.Client;
-
+  const MIGRATION = '0012_card_erasure.sql';
+  const { self, insert } = openDatabaseBefore(MIGRATION);
   beforeAll(async () => {
-    const server = inject('database');
-    await query(server, `create database ${database}`);
-    client = new pg.Client({ ...server, database });
-    await client.connect();
-    await client.query('create table migrations (name text primary key, digest text not null)');
-    for (const name of (await readdir(FOLDER)).sort().filter((name) => name < MIGRATION)) {
-      const sql = await readFile(new URL(name, FOLDER), 'utf8');
-      await client.query(`begin; ${sql}; commit`);
-      await client.query('insert into migrations values ($1, $2)', [name, hash('sha256', sql)]);
-    }
-    await client.query(`insert into data_keys (mid, version, sealed, created_at) values ($1, 1, '\\x00', now())`, [
+    await self.client.query(`insert into data_keys (mid, version, sealed, created_at) values ($1, 1, '\\x00', now())`, [
       MID,
     ]);
   });
-  afterAll(async () => {
-    await client.end();
-    await query(inject('database'), `drop database ${database} with (force)`);
-  });
-
-  const insert = (table: string, row: object) =>
-    client.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [row]);
 
   const SETTLED = { state: 'SETTLED', authorised: 1000, captured: 1000 };
   const DECLINED = { state: 'DECLINED', decline_reason: 'No money.' };
@@ -142,9 +120,9 @@ describe('an upgrade', () => {
     };
     await payment({ ...SETTLED, recurring_token: 'r', details: { card: { id: used, token: 'x' } } });
 
-    expect(await migrateAt({ ...inject('database'), database })).toContain(MIGRATION);
+    expect(await migrateAt(self.connection)).toContain(MIGRATION);
 
-    const { rows } = await client.query(
+    const { rows } = await self.client.query(
       `select card_id, is_kept, sealed is not null as is_stored, key_version from cards`,
     );
     const found = rows.map(({ card_id, is_kept, is_stored, key_version }) => {
@@ -152,7 +130,7 @@ describe('an upgrade', () => {
       return [card_id, is_kept ? 'kept' : is_stored ? 'open' : 'erased'];
     });
     expect(Object.fromEntries(found)).toEqual(expected);
-    const { violations } = await verifyAt({ ...inject('database'), database });
+    const { violations } = await verifyAt(self.connection);
     expect(violations.filter((message) => message.startsWith('The number of a card'))).toEqual([]);
   });
 });

@@ -33,5 +33,7 @@ alter table received_callbacks rename to callback_inbox_entries;
 alter index received_callbacks_pkey rename to callback_inbox_entries_pkey;
 
 alter table history rename constraint moves_are_legal to transitions_are_legal;
-update history set event = 'queried' where event = 'asked';
-update history set call = jsonb_set(call, '{verb}', '"notification"') where call ->> 'verb' = 'news';
+update history set
+  event = case event when 'asked' then 'queried' else event end,
+  call = case call ->> 'verb' when 'news' then jsonb_set(call, '{verb}', '"notification"') else call end
+where event = 'asked' or call ->> 'verb' = 'news';
