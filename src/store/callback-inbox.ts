@@ -27,7 +27,7 @@ export interface CallbackInboxStore {
   clear(mid: string): Promise<number>;
 }
 
-// Whoever counts holds the row of the receiver until everything is written.
+// The row of the inbox stays locked until the statement ends, so that numbers become visible in order.
 const KEEP = `
   with counted as (
     insert into callback_inboxes as r (mid, received) values ($1, 1)

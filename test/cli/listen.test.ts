@@ -11,7 +11,7 @@ import {
 } from '../support/gateway.ts';
 import {
   clearAway,
-  NO_WORLD,
+  NO_SIMULATOR,
   newDatabase,
   newDataDir,
   type Program,
@@ -291,7 +291,7 @@ if (isLong)
       DATABASE_URL: database.url,
       DATA_DIR: await newDataDir(),
       TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
-      ...NO_WORLD,
+      ...NO_SIMULATOR,
     };
     const gateway = await startGateway(variables);
     const { port } = new URL(gateway.url);

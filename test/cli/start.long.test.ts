@@ -15,7 +15,7 @@ import {
   expectNoServer,
   holdOutcomes,
   isRunning,
-  NO_WORLD,
+  NO_SIMULATOR,
   newDatabase,
   newDataDir,
   pidFile,
@@ -34,7 +34,7 @@ import {
 vi.setConfig({ testTimeout: 90_000 });
 
 const isRoot = process.getuid?.() === 0;
-const WITH_TOKEN = { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, ...NO_WORLD };
+const WITH_TOKEN = { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, ...NO_SIMULATOR };
 
 test.concurrent.each(['help', '--help', '-h'])(
   '%s lists the commands and the variables, whatever is set',

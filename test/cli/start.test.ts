@@ -21,7 +21,7 @@ import {
   expectNoServer,
   holdOutcomes,
   isRunning,
-  NO_WORLD,
+  NO_SIMULATOR,
   newDatabase,
   newDataDir,
   pidFile,
@@ -202,7 +202,7 @@ describe('a database that goes away under a running gateway', () => {
       ...WITH_TOKEN,
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl(server.connection),
-      ...NO_WORLD,
+      ...NO_SIMULATOR,
     });
   });
   afterAll(async () => {
@@ -279,7 +279,7 @@ describe('two workers', () => {
       DATA_DIR: await newDataDir(),
       DATABASE_URL: database.url,
       TURNPIKE_WORKERS: '2',
-      ...NO_WORLD,
+      ...NO_SIMULATOR,
     };
     gateway = await startGateway(variables);
   });
@@ -423,7 +423,7 @@ describe('one database, several roles', () => {
 
   test('a process for HTTP leaves what is due alone, and a process for work does it', async () => {
     const { url, connection } = await newDatabase();
-    const shared = { ...WITH_TOKEN, DATA_DIR: await newDataDir(), DATABASE_URL: url, ...NO_WORLD };
+    const shared = { ...WITH_TOKEN, DATA_DIR: await newDataDir(), DATABASE_URL: url, ...NO_SIMULATOR };
     const http = await startGateway({ ...shared, TURNPIKE_ROLE: 'http' });
     const { body } = await http.sale({ auth: 'Y' });
     expect(body.status).toBe('PENDING');

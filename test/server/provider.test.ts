@@ -108,9 +108,9 @@ test('two workers speak to one provider simulator', async () => {
 
 test('a provider simulator that dies is started again at the same address, and what was open is found out', async () => {
   const { body: open } = await gateway.sale(IPS);
-  const world = simulatorPidOf(gateway);
-  process.kill(world, 'SIGKILL');
-  await eventually(() => expect(isRunning(world)).toBe(false));
+  const simulator = simulatorPidOf(gateway);
+  process.kill(simulator, 'SIGKILL');
+  await eventually(() => expect(isRunning(simulator)).toBe(false));
   const { body: unanswered } = await gateway.sale(PIN);
   // Sent on a connection that is about to break, it is unknown; without a connection it was not sent, and is declined.
   expect([
@@ -125,11 +125,11 @@ test('a provider simulator that dies is started again at the same address, and w
 });
 
 test('a gateway that is killed leaves no provider simulator behind', async () => {
-  const world = simulatorPidOf(gateway);
-  expect(isRunning(world)).toBe(true);
+  const simulator = simulatorPidOf(gateway);
+  expect(isRunning(simulator)).toBe(true);
   gateway.signal('SIGKILL');
   await gateway.ended;
-  await eventually(() => expect(isRunning(world)).toBe(false));
+  await eventually(() => expect(isRunning(simulator)).toBe(false));
 });
 
 describe('the provider of production', () => {
@@ -150,10 +150,10 @@ describe('the provider of production', () => {
     );
 
   test('is refused when it is a simulator', async () => {
-    const world = await startSimulator({ host: '127.0.0.1', port: 0, ...access });
-    await expect(reach(world.url)).rejects.toThrow(StartupError);
-    await expect(reach(world.url)).rejects.toThrow('Production refuses a simulated provider');
-    await world.close();
+    const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...access });
+    await expect(reach(simulator.url)).rejects.toThrow(StartupError);
+    await expect(reach(simulator.url)).rejects.toThrow('Production refuses a simulated provider');
+    await simulator.close();
   });
 
   test.each([

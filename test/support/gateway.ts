@@ -130,7 +130,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   statements.on('error', () => undefined);
   const closes: (() => Promise<void>)[] = [];
   const access = { key: 'the key of the provider', notificationSecret: randomBytes(32).toString('base64') };
-  const world = options.simulator
+  const simulator = options.simulator
     ? await startSimulator({
         host: '127.0.0.1',
         port: 0,
@@ -138,7 +138,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
         ...(options.simulatorFile === undefined ? {} : { file: options.simulatorFile }),
       })
     : undefined;
-  const provider = world && { url: world.url, ...access };
+  const provider = simulator && { url: simulator.url, ...access };
   const open = async (reach: Connection = { ...connection, ...options.through }): Promise<Gateway> => {
     const { gateway, close } = await openGateway({
       connection: reach,
@@ -222,7 +222,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     async close() {
       await app.close();
       for (const close of closes) await close();
-      await world?.close();
+      await simulator?.close();
       await statements.end();
       await query(server, `drop database ${name} with (force)`);
     },

@@ -1,4 +1,4 @@
-/** The program as whoever installs it has it: real processes, real folders, everything cleared away afterwards. */
+/** The installed program in real processes and folders, which are removed afterwards. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -90,7 +90,7 @@ export const databaseUrl = ({ host, user, database }: Socket): string =>
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled') };
 
 /** Spares a start the provider simulator, where no payment needs a provider. */
-export const NO_WORLD: Fields = {
+export const NO_SIMULATOR: Fields = {
   TURNPIKE_PROVIDER_URL: 'http://127.0.0.1:9',
   TURNPIKE_PROVIDER_KEY: 'key-of-no-provider',
   TURNPIKE_PROVIDER_NOTIFICATION_SECRET: Buffer.alloc(32, 7).toString('base64'),
@@ -278,7 +278,7 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Lets no payment come to its outcome: whoever moves one waits for a lock that is held here. */
+/** Holds a lock that every transition of a payment waits for, so that no payment gets its outcome. */
 export async function holdOutcomes(connection: Socket) {
   const client = new pg.Client(connection);
   client.on('error', () => undefined);

@@ -2,7 +2,7 @@
 
 /** The window of an endpoint that has not answered yet in this process. */
 export const FIRST_WINDOW = 4;
-export const MAX_WINDOW = 16;
+const MAX_WINDOW = 16;
 /** Callbacks are claimed this many windows ahead, so that a fast endpoint does not wait for the database. */
 const WINDOWS_AHEAD = 4;
 
