@@ -27,16 +27,21 @@ const DRIFT = 1e-4;
 
 /**
  * Until the first reading, the time of this machine. It counts in monotonic time, so that a step of the machine's clock
- * has no effect. It is never behind the reference clock: a row that is due for the database is also due here.
+ * has no effect. It is never behind the reference clock: a row that is due for the database is also due here. A more
+ * exact reading does not set it back, so that what was due at once stays due; it stands still until the time it showed.
  */
 export function createClock(): Clock {
   let global = 0;
   let accounts: ReadonlyMap<string, number> = new Map();
   let origin = Date.now() - performance.now();
   let movedAt = Number.NEGATIVE_INFINITY;
-  let reading = { after: Number.NEGATIVE_INFINITY, uncertainty: Number.POSITIVE_INFINITY };
+  let reading = { after: 0, uncertainty: Number.POSITIVE_INFINITY };
+  let latest = Number.NEGATIVE_INFINITY;
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
-  const real = (): number => Math.floor(origin + performance.now());
+  const real = (): number => {
+    latest = Math.max(latest, Math.floor(origin + performance.now()));
+    return latest;
+  };
   return {
     now: (mid) => real() + offset(mid),
     real,
@@ -50,7 +55,11 @@ export function createClock(): Clock {
     },
     synchronise({ at, before, after }) {
       const uncertainty = after - before;
-      if (uncertainty > reading.uncertainty + (after - reading.after) * DRIFT) return;
+      const margin = reading.uncertainty + (after - reading.after) * DRIFT;
+      if (uncertainty > margin) return;
+      // Only the first reading, or a step of the reference clock, corrects more than both readings are inexact.
+      const isStep = !Number.isFinite(margin) || origin - (at - before) > margin + uncertainty;
+      if (isStep) latest = Number.NEGATIVE_INFINITY;
       origin = at - before;
       reading = { after, uncertainty };
     },

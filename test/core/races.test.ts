@@ -16,7 +16,7 @@ import { type Answer, type Merchant, startTestGateway, type TestGateway } from '
 import { brandSale, ledgerOf, type OperationAction, operationFields, REFUSALS } from '../support/operations.ts';
 import { sized } from '../support/size.ts';
 
-const ROUNDS = sized(4, 20);
+const ROUNDS = sized(5, 20);
 const DAY = 86_400_000;
 
 let shop: TestGateway;
@@ -104,7 +104,7 @@ const operation =
   (staged, payment, round) =>
     round % 2 === 0 ? overHttp(action, payment.paymentId, staged.merchant) : inCore(other, action, staged, payment);
 
-/** News that a payment was settled or declined: from the provider where there is one, which may know better. */
+/** A notification that a payment was settled or declined: from the provider where there is one, which may know better. */
 const notification =
   (word: 'executed' | 'rejected'): Actor['act'] =>
   async ({ brand }, { paymentId }, round) => {
@@ -125,8 +125,8 @@ const ACTORS: readonly Actor[] = [
   { name: 'capture', act: operation('CAPTURE'), hears: ['done', 'declined', codeOf('captureNotPending')] },
   { name: 'void', act: operation('VOID'), hears: ['done', 'declined', codeOf('notSupported')] },
   { name: 'creditvoid', act: operation('CREDITVOID'), hears: ['done', 'declined', codeOf('refundNotSettled')] },
-  { name: 'news settled', act: notification('executed'), hears: [undefined] },
-  { name: 'news declined', act: notification('rejected'), hears: [undefined] },
+  { name: 'settled notification', act: notification('executed'), hears: [undefined] },
+  { name: 'declined notification', act: notification('rejected'), hears: [undefined] },
   {
     name: 'status',
     async act({ merchant }, { paymentId }) {
@@ -147,19 +147,25 @@ async function moveClock(mid: string, ms: number): Promise<void> {
 
 const aMoment = (): Promise<void> => pause(Math.random() * 6);
 
-/** All actors at every payment at once. */
+/** All actors at every payment at once; at the last payment in turn, so that each combination has one sure outcome. */
 async function race(staged: Stage, actors: readonly Actor[]): Promise<void> {
   const hasExpiry = actors.some(({ name }) => name === 'expiry');
   if (hasExpiry) await moveClock(staged.merchant.mid, 7 * DAY + 1000);
+  const perform = async ({ name, act, hears }: Actor, payment: WholePayment, round: number): Promise<void> =>
+    expect(hears, name).toContain(await act(staged, payment, round));
   const loops = hasExpiry ? [shop.gateway, other] : [];
   await Promise.all([
     ...loops.map((gateway) => aMoment().then(() => processDuePayments(gateway))),
-    ...staged.payments.flatMap((payment, round) =>
-      actors.map(async ({ name, act, hears }) => {
+    ...staged.payments.slice(0, -1).flatMap((payment, round) =>
+      actors.map(async (actor) => {
         await aMoment();
-        expect(hears, name).toContain(await act(staged, payment, round));
+        await perform(actor, payment, round);
       }),
     ),
+    (async () => {
+      const last = staged.payments.length - 1;
+      for (const actor of actors) await perform(actor, staged.payments[last] as WholePayment, last);
+    })(),
   ]);
   // What was busy when its time was over is looked at again; and where reports contradicted each other the provider is
   // asked which one is right.
@@ -221,8 +227,9 @@ const MEANS: Record<string, string[]> = {
   expiry: ['EXPIRED'],
 };
 
-/** What the provider has done has happened, unless it says something else itself. */
+/** What the provider has done is the state, unless it has said something else itself and the operator is told. */
 function expectTruth(one: Ours): void {
+  if (one.state === 'DECLINED' && one.attention === 'late_success') return;
   for (const verb of one.done) expect(MEANS[verb], JSON.stringify(one)).toContain(one.state);
 }
 
@@ -268,15 +275,13 @@ describe.each(['vcard', 'pin-a'] as const)(`%s, ${ROUNDS} times each`, (brand) =
     const staged = await stage(brand, ROUNDS, 'authorised');
     await race(staged, actors);
     const isEnded = actors.some(({ name }) => name !== 'status');
-    // The test connector has no books: news that contradict what it has done come from us alone.
-    const isContradicted = brand === 'vcard' && actors.some(({ name }) => name.startsWith('notification'));
     const all = await ours(staged.merchant);
     expect(all).toHaveLength(ROUNDS);
     const books = brand === 'pin-a' ? await theirs() : undefined;
     for (const one of all) {
       reached.add(one.state);
       expectSound(one, isEnded);
-      if (!isContradicted) expectTruth(one);
+      expectTruth(one);
       if (books) expectSameBooks(one, books.get(one.id));
     }
   });
@@ -287,7 +292,7 @@ test('every end was reached, and the whole database is sound', async () => {
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });
 
-test('a capture of a part, and news that the payment is settled: both books tell the same amount', async () => {
+test('a partial capture and a settled notification: both ledgers have the same amount', async () => {
   const staged = await stage('pin-a', 2 * ROUNDS, 'authorised');
   await Promise.all(
     staged.payments.flatMap((payment, round) => [

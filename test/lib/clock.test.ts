@@ -95,6 +95,27 @@ describe('a synchronised clock', () => {
     expect(clock.now()).toBe(AHEAD + 60_106);
   });
 
+  test('is not set back by a more exact reading: it stands still until the time that it showed', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 300));
+    expect(clock.now()).toBe(AHEAD + 300);
+    // The reference clock showed AHEAD at the end of the first reading, not at its beginning.
+    clock.synchronise(reading(AHEAD + 1, 1));
+    expect(clock.now()).toBe(AHEAD + 300);
+    vi.advanceTimersByTime(298);
+    expect(clock.now()).toBe(AHEAD + 300);
+    vi.advanceTimersByTime(2);
+    expect(clock.now()).toBe(AHEAD + 302);
+  });
+
+  test('follows a step of the reference clock', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 1));
+    expect(clock.now()).toBe(AHEAD + 1);
+    clock.synchronise(reading(NOW, 1));
+    expect(clock.now()).toBe(NOW + 1);
+  });
+
   test('adds the sandbox offsets', () => {
     const clock = createClock();
     clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
