@@ -5,7 +5,28 @@ import { fateOfBrowserTests, NO_BROWSER } from './chromium.ts';
 
 export type { Page, Request, Route } from 'playwright-core';
 
+/**
+ * Chromium loads the popups of the address bar for every window, which costs more than the pages of a test. The others
+ * are those of Playwright's own list that matter here, because the last `--disable-features` replaces it.
+ */
+const DISABLED_FEATURES = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
+
 const FLAGS = [
+  `--disable-features=${DISABLED_FEATURES.join(',')}`,
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
