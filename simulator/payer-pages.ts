@@ -163,7 +163,7 @@ ${problem !== '' && html`<p class="problem" role="alert">${problem}</p>`}
 ${choices(methodsOf(payment))}
 <button class="yes" name="decision" value="approve">${approve}</button>
 <button class="no" name="decision" value="decline" formnovalidate>${decline}</button>
-<button class="leave" name="decision" value="leave" formnovalidate>Walk away without paying</button>
+<button class="leave" name="decision" value="leave" formnovalidate>Leave without paying</button>
 </form>
 </main>`,
   };

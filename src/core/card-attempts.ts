@@ -3,7 +3,7 @@ import { networkOf } from '../lib/address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AttemptCounts, CardAttempt } from '../store/card-attempts.ts';
-import type { Account, Gateway, WholePayment } from './context.ts';
+import type { Account, Gateway, PaymentWithDetails } from './context.ts';
 
 /** The limit that refused a card. A refused card is neither stored nor sent to a provider. */
 export interface CardRefusal {
@@ -16,7 +16,7 @@ export interface CardRefusal {
 export async function recordCardAttempt(
   gateway: Gateway,
   { settings }: Account,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   address: string,
 ): Promise<CardRefusal | undefined> {
   const { mid, paymentId, orderId, state } = payment;
@@ -70,13 +70,13 @@ function refusalFor(counts: AttemptCounts, settings: Settings, at: number): Card
 
 const isFull = (attempts: number, { card_tries_per_session: most }: Settings): boolean => most > 0 && attempts >= most;
 
-const sessionOf = ({ details, paymentId }: WholePayment): string => details.session?.id ?? paymentId;
+const sessionOf = ({ details, paymentId }: PaymentWithDetails): string => details.session?.id ?? paymentId;
 
 /** Whether the session of a payment has used all its card attempts. */
 export async function hasNoAttemptsLeft(
   gateway: Gateway,
   { settings }: Account,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
 ): Promise<boolean> {
   const { mid, orderId, attempt } = payment;
   // Card attempts are attempts of the order, so their number needs no query while those are few.

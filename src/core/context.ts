@@ -35,7 +35,7 @@ export type {
   Payment,
   PaymentDetails,
   PaymentStatus,
-  WholePayment,
+  PaymentWithDetails,
 } from '../store/payments.ts';
 export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 

@@ -6,7 +6,7 @@ import { invalidField, Refusal } from '../rules/errors.ts';
 import { SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { isOpen } from '../rules/states.ts';
-import type { Payment, WholePayment } from '../store/payments.ts';
+import type { Payment, PaymentWithDetails } from '../store/payments.ts';
 import type { ListedSchedule, Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
 import { findAccount } from './accounts.ts';
 import { catchUp } from './catch-up.ts';
@@ -136,7 +136,7 @@ async function processPortion(gateway: Gateway, due: readonly Subscription[]): P
 /** The rows that a charge depends on. */
 interface ChargeContext {
   schedule: Schedule | undefined;
-  first: WholePayment | undefined;
+  first: PaymentWithDetails | undefined;
   account: Account | undefined;
 }
 
@@ -201,11 +201,11 @@ function waiting(subscription: Subscription, now: number): Subscription {
 }
 
 /** A first payment has a token once it succeeded; a repetition can be repeated by the token of its first payment. */
-const isRepeatable = ({ recurringToken, details, authorised }: WholePayment): boolean =>
+const isRepeatable = ({ recurringToken, details, authorised }: PaymentWithDetails): boolean =>
   recurringToken !== null || (details.recurringOf !== undefined && authorised > 0n);
 
 const FAILED: readonly Payment['state'][] = ['DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'CHARGEBACK'];
-const hasFailed = ({ state }: WholePayment): boolean => FAILED.includes(state);
+const hasFailed = ({ state }: PaymentWithDetails): boolean => FAILED.includes(state);
 
 const stopped = (state: 'finished' | 'ended') => ({ state, nextAt: null, dueAt: null }) as const;
 
@@ -217,7 +217,7 @@ const occurrenceOrders = ({ orderId, paymentId }: Payment, occurrence: number): 
 async function charge(
   gateway: Gateway,
   account: Account,
-  first: WholePayment,
+  first: PaymentWithDetails,
   { subscriptionId, scheduleId, occurrences, declines }: Subscription,
 ): Promise<Payment> {
   const contentOf = (attempt: number): string => `${subscriptionId} ${occurrences + 1} ${attempt}`;

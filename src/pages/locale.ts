@@ -1,5 +1,5 @@
 /** The locale of a payer: chooses the language, and formats messages, plurals, durations and amounts. */
-import type { WholePayment } from '../core/context.ts';
+import type { PaymentWithDetails } from '../core/context.ts';
 import { amountText } from '../lib/money.ts';
 import { CURRENCIES } from '../rules/currencies.ts';
 import { LANGUAGES, type Language, type Messages, type Plural } from './locales/index.ts';
@@ -15,7 +15,7 @@ export interface Locale {
   formatPlural(forms: Plural, count: number): string;
   /** Formats a duration in hours, minutes or seconds. */
   formatDuration(ms: number): string;
-  formatAmount(payment: Pick<WholePayment, 'amount' | 'currency'>): string;
+  formatAmount(payment: Pick<PaymentWithDetails, 'amount' | 'currency'>): string;
 }
 
 const MAX_HEADER_LENGTH = 500;

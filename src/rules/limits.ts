@@ -104,7 +104,7 @@ export const LIMITS = {
   /** The timeout of the 3DS directory; it leaves enough of `submissionMs` to submit the card. */
   directoryTimeoutMs: 10 * SECOND,
   /** How long a process waits until the one that holds the card's security code has processed a challenge result. */
-  takeOverTimeoutMs: 2 * SECOND,
+  takeoverTimeoutMs: 2 * SECOND,
   /** How long a security code is held in memory while the payer is at the card issuer. */
   codeKeptMs: 15 * MINUTE,
   /** How often a process deletes card numbers that are no longer needed. */

@@ -1,12 +1,12 @@
 /** The statement that writes payments: opens and transitions of many requests, with their history and callbacks. */
 import { compare, iso } from './columns.ts';
-import type { OperationRow, Transition, WholePayment } from './payment.ts';
+import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-connection.ts';
 import { assigned, type Column, listed, namesOf, unnestTable } from './unnest.ts';
 
 /** A payment to open. Large values are serialised once, for the statement and for the size of the batch. */
 export interface OpenItem {
-  payment: WholePayment;
+  payment: PaymentWithDetails;
   details: string;
 }
 export interface TransitionItem {

@@ -108,7 +108,7 @@ export interface Payment {
   updatedAt: number;
 }
 
-export type WholePayment = Payment & { details: PaymentDetails };
+export type PaymentWithDetails = Payment & { details: PaymentDetails };
 
 /** The columns that a transition may change besides the state. */
 export type Changes = Partial<
@@ -141,8 +141,8 @@ export interface CallRecord {
 /** One entry of the history with all changes that are written together with it; the state may stay the same. */
 export interface Transition {
   /** The payment as it was read; the transition is not written if it has changed since. */
-  before: WholePayment;
-  after: WholePayment;
+  before: PaymentWithDetails;
+  after: PaymentWithDetails;
   /** `noted …` if the table of states does not allow the event. */
   event:
     | PaymentEvent

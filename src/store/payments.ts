@@ -5,7 +5,7 @@ import { NO_BRAND_YET } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import type { HistoryRow, Payment, Transition, WholePayment } from './payment.ts';
+import type { HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
 import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 import { type OpenItem, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
@@ -130,28 +130,28 @@ const COLLECT = `
 
 export interface PaymentStore {
   /** Inserts a payment, which reserves its order; false if this attempt of the order exists, or a credit has it. */
-  open(payment: WholePayment): Promise<boolean>;
+  open(payment: PaymentWithDetails): Promise<boolean>;
   /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;
   /** Stores the payer's input; false if the payment has changed since it was read. */
-  collect(before: Payment, after: WholePayment): Promise<boolean>;
-  find(key: PaymentKey): Promise<WholePayment | undefined>;
+  collect(before: Payment, after: PaymentWithDetails): Promise<boolean>;
+  find(key: PaymentKey): Promise<PaymentWithDetails | undefined>;
   /** Reads the columns of a status request only. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
   /** The newest attempt of an order. */
-  findByOrder(key: OrderKey): Promise<WholePayment | undefined>;
+  findByOrder(key: OrderKey): Promise<PaymentWithDetails | undefined>;
   /** The connectors of payments that are due, now or later. */
   dueConnectors(): Promise<string[]>;
   /** Claims due payments of a connector under a lease. */
-  claimDue(connector: string, most: number): Promise<WholePayment[]>;
+  claimDue(connector: string, most: number): Promise<PaymentWithDetails[]>;
   /** Makes payments in doubt of a connector due early, because it answers again. */
   hasten(connector: string): Promise<void>;
   history(payment: Payment): Promise<HistoryRow[]>;
   /** Finds a payment of any account. */
-  findAnywhere(paymentId: string): Promise<WholePayment | undefined>;
+  findAnywhere(paymentId: string): Promise<PaymentWithDetails | undefined>;
   /** The newest attempts of an order, newest first. */
-  attempts(key: OrderKey, most: number): Promise<WholePayment[]>;
-  findAll(paymentIds: readonly string[]): Promise<WholePayment[]>;
+  attempts(key: OrderKey, most: number): Promise<PaymentWithDetails[]>;
+  findAll(paymentIds: readonly string[]): Promise<PaymentWithDetails[]>;
   list(filter: PaymentFilter): Promise<Payment[]>;
 }
 
@@ -197,12 +197,12 @@ export function createPaymentStore(
     );
   };
 
-  const findByOrder = batched<OrderKey, WholePayment | undefined>('find_by_order', async (keys) =>
-    inOrder(keys, await run<WholePayment>(reads, 'find_by_order', FIND_BY_ORDER, ORDERS.values(keys))),
+  const findByOrder = batched<OrderKey, PaymentWithDetails | undefined>('find_by_order', async (keys) =>
+    inOrder(keys, await run<PaymentWithDetails>(reads, 'find_by_order', FIND_BY_ORDER, ORDERS.values(keys))),
   );
 
-  const findAnywhere = batched<string, WholePayment | undefined>('find_anywhere', async (ids) =>
-    inOrder(ids, await run<WholePayment>(reads, 'find_anywhere', FIND_ANYWHERE, IDS.values(ids))),
+  const findAnywhere = batched<string, PaymentWithDetails | undefined>('find_anywhere', async (ids) =>
+    inOrder(ids, await run<PaymentWithDetails>(reads, 'find_anywhere', FIND_ANYWHERE, IDS.values(ids))),
   );
 
   return {
@@ -232,7 +232,7 @@ export function createPaymentStore(
       ]);
       return rowCount === 1;
     },
-    find: findBatched<WholePayment>('find', [...COLUMNS, 'details']),
+    find: findBatched<PaymentWithDetails>('find', [...COLUMNS, 'details']),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),
     findByOrder,
     async dueConnectors() {
@@ -241,7 +241,7 @@ export function createPaymentStore(
       );
     },
     async claimDue(connector, most) {
-      return run<WholePayment>(writes, 'claim', CLAIM, [LIMITS.leaseMs, most, connector]);
+      return run<PaymentWithDetails>(writes, 'claim', CLAIM, [LIMITS.leaseMs, most, connector]);
     },
     async hasten(connector) {
       await pool.query(HASTEN, [connector, LIMITS.backlogPauseMs, LIMITS.backlogMost, LIMITS.leaseMs]);
@@ -266,7 +266,7 @@ export function createPaymentStore(
         .orderBy('attempt', 'desc')
         .limit(most)
         .execute();
-      return rows as WholePayment[];
+      return rows as PaymentWithDetails[];
     },
     async findAll(paymentIds) {
       const rows = await query
@@ -274,7 +274,7 @@ export function createPaymentStore(
         .select([...COLUMNS, 'details'])
         .where('paymentId', 'in', paymentIds)
         .execute();
-      return rows as WholePayment[];
+      return rows as PaymentWithDetails[];
     },
     async list(filter) {
       const { rows: clocks } = await pool.query<{ aheadMs: number }>(FURTHEST_CLOCK);

@@ -41,10 +41,10 @@ test('a payer who returns before the provider’s notification can continue, and
   const session = await stage.visit(page, { methods: ['doc-a'] });
   await field(page, 'parameters[document_number]').fill('45678912');
   await page.getByRole('button', { name: en.next }).click();
-  await decide(page, 'Walk away without paying');
+  await decide(page, 'Leave without paying');
   await reads(page, en.unfinished);
   await page.getByRole('link', { name: en.openAgain }).click();
-  await decide(page, 'Walk away without paying');
+  await decide(page, 'Leave without paying');
   await reads(page, en.unfinished);
   // The provider decides while the payment page is open.
   const elsewhere = await stage.payer();

@@ -30,11 +30,11 @@ const KINDS: Readonly<
       ['crypto-b'],
       ['trading-a'],
     ],
-    arrives: (page) => page.getByRole('button', { name: 'Walk away without paying' }).waitFor(),
+    arrives: (page) => page.getByRole('button', { name: 'Leave without paying' }).waitFor(),
   },
   'is redirected to a lender or an aggregator': {
     brands: [['bnpl-a'], ['bnpl-b'], ['agg-a', from('TR')], ['agg-e', from('VN')]],
-    arrives: (page) => page.getByRole('button', { name: 'Walk away without paying' }).waitFor(),
+    arrives: (page) => page.getByRole('button', { name: 'Leave without paying' }).waitFor(),
   },
   'waits for an app': { brands: [['upi-a'], ['upi-b']], arrives: (page) => reads(page, en.waiting) },
   'waits for a transfer': {
@@ -48,7 +48,7 @@ const KINDS: Readonly<
 
 test.each(Object.entries(KINDS))('a payer who fills in the missing fields %s', async (_, { brands, arrives }) => {
   const page = await stage.payer();
-  for (const [brand, fields] of brands.slice(0, sized(2, brands.length))) {
+  for (const [brand, fields] of brands.slice(0, sized(1, brands.length))) {
     const right = { identifier: 'success@example.com', ...BRAND_EXPECTATIONS[brand]?.complete };
     await stage.visit(page, { ...fields, methods: [brand] });
     const inputs = await page.locator('main input:not([type=hidden]), main select').all();

@@ -77,7 +77,7 @@ if (isLong) {
 
   test('a payer who returns too early continues with the same form', async () => {
     const { page, session } = await onTheWay();
-    await decide(page, 'Walk away without paying');
+    await decide(page, 'Leave without paying');
     await reads(page, en.unfinished);
     await page.getByRole('button', { name: en.openAgain }).click();
     await decide(page, 'Approve');

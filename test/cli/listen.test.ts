@@ -152,37 +152,41 @@ describe('callback_url', () => {
     expect(await callbackUrl()).toBe(before);
   });
 
-  test('is left alone when it points there already, and when somebody else has changed it', async () => {
-    const receiver = `${shop.url}/sandbox/callbacks/${merchant.mid}`;
-    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: receiver });
-    const first = listen(['--timeout', '1']);
-    expect((await ending(first))[0]).toBe(0);
-    expect(await callbackUrl()).toBe(receiver);
-    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: '' });
-    const second = listen();
-    await isReady(second);
-    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: local.url });
-    second.signal('SIGTERM');
-    await second.ended;
-    expect(await callbackUrl()).toBe(local.url);
-  });
+  if (isLong) {
+    test('is left alone when it points there already, and when somebody else has changed it', async () => {
+      const receiver = `${shop.url}/sandbox/callbacks/${merchant.mid}`;
+      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: receiver });
+      const first = listen(['--timeout', '1']);
+      expect((await ending(first))[0]).toBe(0);
+      expect(await callbackUrl()).toBe(receiver);
+      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: '' });
+      const second = listen();
+      await isReady(second);
+      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: local.url });
+      second.signal('SIGTERM');
+      await second.ended;
+      expect(await callbackUrl()).toBe(local.url);
+    });
+  }
 });
 
-test('a gateway that is gone for good: what could not be put back is said', async () => {
-  const gone = await startTestGateway();
-  const program = runCommand(
-    { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
-    ...['listen', '--forward', local.url, '--url', gone.url],
-  );
-  await isReady(program);
-  await gone.close();
-  program.signal('SIGINT');
-  const [code, complaints] = await ending(program);
-  expect(code).toBe(1);
-  expect(complaints).toMatch(
-    /callback_url is still http:.*, and was empty before. The gateway at .* cannot be reached/,
-  );
-});
+if (isLong) {
+  test('a gateway that is gone for good: what could not be put back is said', async () => {
+    const gone = await startTestGateway();
+    const program = runCommand(
+      { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
+      ...['listen', '--forward', local.url, '--url', gone.url],
+    );
+    await isReady(program);
+    await gone.close();
+    program.signal('SIGINT');
+    const [code, complaints] = await ending(program);
+    expect(code).toBe(1);
+    expect(complaints).toMatch(
+      /callback_url is still http:.*, and was empty before. The gateway at .* cannot be reached/,
+    );
+  });
+}
 
 test('what arrived before is not forwarded; what is sent again is', async () => {
   await shop.admin('PATCH', `/accounts/${merchant.mid}`, {
@@ -279,10 +283,12 @@ describe('what goes wrong is said plainly, with code 1', () => {
   }
 });
 
-test('needs nothing of an installation: settings that no gateway would start with are not its business', async () => {
-  const program = listen(['--timeout', '1'], { TURNPIKE_ENV: 'production', PORT: 'x', DATA_DIR: '/dev/null/x' });
-  expect(await ending(program)).toEqual([0, '']);
-});
+if (isLong) {
+  test('needs nothing of an installation: settings that no gateway would start with are not its business', async () => {
+    const program = listen(['--timeout', '1'], { TURNPIKE_ENV: 'production', PORT: 'x', DATA_DIR: '/dev/null/x' });
+    expect(await ending(program)).toEqual([0, '']);
+  });
+}
 
 if (isLong)
   test('goes on after the gateway was started again, as npx runs it, with the only account there is', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
-import type { Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { choose, type Method } from '../../src/core/payments/choose.ts';
 import { linkOf } from '../../src/core/payments/links.ts';
 import { requestFingerprint } from '../../src/core/payments/open.ts';
@@ -109,7 +109,7 @@ describe('beside a gateway that has both keys', () => {
     await shop.close();
   });
 
-  test('whoever pays meanwhile puts nothing back that is under the old key', async () => {
+  test('payments made meanwhile store nothing under the old key', async () => {
     const { url, id } = await checkoutOf(shop).open({ parameters: { 'pin-a': { pin: USED_UP } } });
     const gateway = await openWith(`${NEW},${OLD}`);
     gateway.connectors = shop.gateway.connectors;
@@ -120,11 +120,11 @@ describe('beside a gateway that has both keys', () => {
     const method = methods.find(({ label }) => label === 'vcard') as Method;
     const answers = new Map([['identifier', 'decline@example.com']]);
     for (let times = 0; times < 2; times++) await choose(gateway, payment, account, method, answers);
-    const { session } = ((await gateway.payments.findAnywhere(id)) as WholePayment).details;
+    const { session } = ((await gateway.payments.findAnywhere(id)) as PaymentWithDetails).details;
     expect(secretsOfSession({ seal: createSeal(NEW) }, session)).toEqual({ 'pin-a': { pin: USED_UP } });
   });
 
-  test('it is killed wherever it may be, and goes on; nobody who reads or writes meanwhile notices', async () => {
+  test('it can be killed at any point and run again; concurrent reads and writes do not notice', async () => {
     const gateway = await openWith(`${NEW},${OLD}`);
     const link = linkOf(gateway, paymentId);
     let isOver = false;
@@ -141,7 +141,7 @@ describe('beside a gateway that has both keys', () => {
       }
     };
     const rotateAndBeKilled = async (): Promise<void> => {
-      // In the order in which it comes to them; whoever holds such a row keeps it there, where it is killed.
+      // In the order of the command; a lock on such a row holds it there, where it is killed.
       const places = [
         `cards where card_id = '${cards[CARDS - 1]?.id}'`,
         'data_keys',
@@ -205,7 +205,7 @@ describe('beside a gateway that has both keys', () => {
     const payment = await renewed.payments.findAnywhere(paymentId);
     expect(payment && secretsOf(renewed, payment)).toEqual({ pin: '1234567812345678' });
     for (const id of attempts) {
-      const attempt = (await renewed.payments.findAnywhere(id)) as WholePayment;
+      const attempt = (await renewed.payments.findAnywhere(id)) as PaymentWithDetails;
       expect(secretsOf(renewed, attempt)).toEqual({ pin: USED_UP });
       expect(secretsOfSession(renewed, attempt.details.session)).toEqual({ 'pin-a': { pin: USED_UP } });
     }

@@ -128,7 +128,7 @@ describe('a start that cannot go on says why in one sentence:', () => {
     expect(await exists(dataDir)).toBe(false);
   });
 
-  test('a data folder in use, and whoever uses it is not disturbed', async () => {
+  test('a data folder in use, whose gateway is not disturbed', async () => {
     const gateway = await startGateway({ DATA_DIR: dataDir });
     const server = serverPid(dataDir);
     expect(await refusal({ DATA_DIR: dataDir })).toMatch(/in use by another Turnpike/);

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
-import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { Refusal } from '../../src/rules/errors.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -359,8 +359,8 @@ describe('state and callback are written together', () => {
       work.catch((error) => {
         if (!(error instanceof Refusal)) throw error;
       });
-    const found = (gateway: Gateway, paymentId: string): Promise<WholePayment> =>
-      gateway.payments.find({ mid: merchant.mid, paymentId }) as Promise<WholePayment>;
+    const found = (gateway: Gateway, paymentId: string): Promise<PaymentWithDetails> =>
+      gateway.payments.find({ mid: merchant.mid, paymentId }) as Promise<PaymentWithDetails>;
     const inCore = async (id: string): Promise<unknown> => {
       const payment = await found(other, id);
       const amount = pick(['', '1.00', '4.00']);

@@ -7,7 +7,7 @@ import { fill } from '../support/checkout.ts';
 import {
   type Fields,
   newOrderId,
-  PATIENTLY,
+  PROVIDER_POLL,
   saleFields,
   sign,
   startTestGateway,
@@ -103,7 +103,7 @@ const becomes =
 const isAttendedTo =
   (attention: string): Step =>
   ({ id }) =>
-    expect.poll(async () => (await at.inspect(id)).attention, PATIENTLY).toBe(attention);
+    expect.poll(async () => (await at.inspect(id)).attention, PROVIDER_POLL).toBe(attention);
 const setFault =
   (mode: string): Step =>
   ({ merchant }) =>

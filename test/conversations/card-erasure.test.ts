@@ -6,7 +6,7 @@ import { keepCard, openCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Body, cardForm, checkoutOf, creditFields, fill, follow, refusal, show } from '../support/checkout.ts';
-import { type Fields, type Merchant, newOrderId, openShop, PATIENTLY, sign } from '../support/gateway.ts';
+import { type Fields, type Merchant, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { statusAndBody } from '../support/operations.ts';
 
 const shop = openShop({ simulator: true });
@@ -126,8 +126,8 @@ describe('the card number is erased', () => {
     expect(await checkout.stateOf(id)).toBe('redirect');
     expect(await isStored(id)).toBe(true);
     await show((await fill(sent.location, { decision: 'approve' })).location);
-    await expect.poll(() => checkout.stateOf(id), PATIENTLY).toBe(state);
-    await expect.poll(() => isStored(id), PATIENTLY).toBe(false);
+    await expect.poll(() => checkout.stateOf(id), PROVIDER_POLL).toBe(state);
+    await expect.poll(() => isStored(id), PROVIDER_POLL).toBe(false);
   });
 
   test.each(['05/38', '12/38'])('when the payer never finishes: %s', async (expiry) => {

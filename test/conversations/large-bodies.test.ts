@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import { type Fields, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
+import { type Fields, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 
 const shop = openShop({ simulator: true });
 const FILE = 'parameters[NarrativeFileBase64]';
@@ -11,7 +11,7 @@ const FILE = 'parameters[NarrativeFileBase64]';
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PATIENTLY);
+  await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PROVIDER_POLL);
 });
 
 /** The bytes that the gateway currently reserves for large bodies. */
@@ -54,7 +54,7 @@ const expectResponse = async (connection: RawConnection, status: number): Promis
   await vi.waitFor(() => {
     expect(connection.answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(connection.isClosed()).toBe(true);
-  }, PATIENTLY);
+  }, PROVIDER_POLL);
   expect(connection.answer()).toMatch(/^connection: close\r$/im);
   return connection.answer();
 };
@@ -79,7 +79,7 @@ describe('a sale with a file', () => {
     const body = withFile(1 << 20);
     const pieces = body.match(/[\s\S]{1,50000}/g) ?? [];
     const connection = await openConnection(head('transfer-encoding: chunked'), ...pieces.map(chunk), '0\r\n\r\n');
-    await vi.waitFor(() => expect(connection.answer()).toMatch(/^HTTP\/1.1 200 [\s\S]*"SUCCESS"/), PATIENTLY);
+    await vi.waitFor(() => expect(connection.answer()).toMatch(/^HTTP\/1.1 200 [\s\S]*"SUCCESS"/), PROVIDER_POLL);
   });
 
   test('is accepted under an alias of its brand, and as multipart', async () => {
@@ -102,9 +102,9 @@ describe('a sale with a file', () => {
     const body = withFile(1 << 20, { ...sale(), hash: 'wrong' });
     expect(await post(body)).toMatchObject({ status: 400 });
     const { socket } = await openConnection(head(`content-length: ${body.length}`), body.slice(0, 300_000));
-    await vi.waitFor(async () => expect(await reservedBytes()).toBe(body.length), PATIENTLY);
+    await vi.waitFor(async () => expect(await reservedBytes()).toBe(body.length), PROVIDER_POLL);
     socket.destroy();
-    await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PATIENTLY);
+    await vi.waitFor(async () => expect(await reservedBytes()).toBe(0), PROVIDER_POLL);
   });
 });
 
@@ -159,7 +159,7 @@ describe('two hundred unfinished bodies', () => {
     const connections = await open('transfer-encoding: chunked', chunk(withFile(200_000)));
     const fit = LIMITS.largeBodiesBytes / LIMITS.bodyBytesMost;
     const refused = (): RawConnection[] => connections.filter(({ answer }) => answer() !== '');
-    await vi.waitFor(() => expect(refused()).toHaveLength(200 - fit), PATIENTLY);
+    await vi.waitFor(() => expect(refused()).toHaveLength(200 - fit), PROVIDER_POLL);
     for (const connection of refused()) expect(await expectResponse(connection, 503)).toMatch(/^retry-after: 5\r$/im);
     expect(await reservedBytes()).toBe(LIMITS.largeBodiesBytes);
     expect(await shop.sale()).toMatchObject({ status: 200 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { newId } from '../../src/lib/id.ts';
-import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
 const shop = openShop({ simulator: true });
@@ -270,7 +270,7 @@ test('queries a success with a wrong amount of a payment that the provider had d
   const { body } = await shop.post(saleFields(merchant, fields));
   expect(body).toMatchObject({ result: 'DECLINED', status: 'DECLINED' });
   await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
-  await expect.poll(async () => (await shop.inspect(body.trans_id)).attention, PATIENTLY).toBe('wrong_amount');
+  await expect.poll(async () => (await shop.inspect(body.trans_id)).attention, PROVIDER_POLL).toBe('wrong_amount');
   await shop.advanceClock(3600, merchant.mid);
   expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
 });

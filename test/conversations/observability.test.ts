@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { WholePayment } from '../../src/store/payments.ts';
+import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { query } from '../support/database.ts';
 import { ADMIN_TOKEN, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
@@ -438,7 +438,7 @@ describe('no secret is ever logged', () => {
 
   test('in an error that the database describes with the values themselves', async () => {
     const before = shop.logs.length;
-    const bad: Partial<WholePayment>[] = [
+    const bad: Partial<PaymentWithDetails>[] = [
       { amount: 0n },
       { protocol: PAN as 's2s' },
       { currency: '4111 1111 1111 1111' },

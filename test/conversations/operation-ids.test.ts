@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
-import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { processDueOperations } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { Refusal } from '../../src/rules/errors.ts';
@@ -329,7 +329,7 @@ describe('concurrent requests over two processes', () => {
   /** Calls the core of the other process, as its adapter would. */
   async function inCore(kind: Kind, id: string, amount: string, operationId: string): Promise<string> {
     const account = (await findAccount(other, shop.merchant.mid)) as Account;
-    const payment = (await other.payments.find({ mid: account.mid, paymentId: id })) as WholePayment;
+    const payment = (await other.payments.find({ mid: account.mid, paymentId: id })) as PaymentWithDetails;
     const perform = {
       capture: () => capture(other, payment, amount, 'merchant', operationId),
       void: () => voidPayment(other, payment, 'merchant', operationId),

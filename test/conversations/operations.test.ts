@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, OperationOutcome, ProviderOperation } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
-import type { Account, WholePayment } from '../../src/core/context.ts';
+import type { Account, PaymentWithDetails } from '../../src/core/context.ts';
 import { refund } from '../../src/core/payments/change.ts';
 import { receiveNotification } from '../../src/core/payments/notifications.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -682,7 +682,7 @@ test('the database committed the outcome of a refund, but its response was lost:
   const id = await atScripted.settled('vcard', {}, merchant);
   const { gateway } = scripted;
   const account = (await findAccount(gateway, merchant.mid)) as Account;
-  const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as WholePayment;
+  const payment = (await gateway.payments.find({ mid: merchant.mid, paymentId: id })) as PaymentWithDetails;
   let isLost = false;
   const transition: typeof gateway.payments.transition = async (one) => {
     const isDone = await gateway.payments.transition(one);

@@ -9,7 +9,7 @@ import {
   type Fields,
   type Merchant,
   openShop,
-  PATIENTLY,
+  PROVIDER_POLL,
   saleFields,
   startTestGateway,
 } from '../support/gateway.ts';
@@ -455,7 +455,7 @@ describe('a process that died right after it stored the payer’s input', () => 
     const { status, location } = await show(url);
     expect([status, location]).toEqual([303, (await atProvider(id)).body.payer_page]);
     await fill(location, { decision: 'approve' });
-    await expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe('SETTLED');
   });
 });
 

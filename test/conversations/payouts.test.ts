@@ -8,7 +8,7 @@ import {
   type Answer,
   type Fields,
   type Merchant,
-  PATIENTLY,
+  PROVIDER_POLL,
   saleFields,
   startTestGateway,
   type TestGateway,
@@ -27,7 +27,7 @@ afterAll(() => shop.close());
 
 const payoutFields = (brand: string, fields: Fields = {}, from: Merchant = merchant): Fields =>
   saleFields(from, { brand, identifier: '', ...BRAND_EXPECTATIONS[brand]?.complete, ...fields });
-const settled = (id: string) => expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe('SETTLED');
+const settled = (id: string) => expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe('SETTLED');
 
 /** All movements of a payment in the provider’s ledger. */
 async function movements(id: string): Promise<string[]> {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/clock.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 import { withoutScript } from '../support/pages.ts';
 
 const shop = openShop({ simulator: true });
@@ -75,7 +75,7 @@ describe.each(BRANDS.split(' '))('%s', (brand) => {
 
     if (brand !== 'crypto-b')
       expect((await shop.status(id)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
-    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
     expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
@@ -132,7 +132,7 @@ describe('a payer who leaves', () => {
     const { id, page } = await sale('bank-a', {}, merchant);
     await shop.advanceClock(3600, merchant.mid);
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe('late_success');
+    await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe('late_success');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', captured: '0.00' });
   });
@@ -142,7 +142,7 @@ describe('a payer who leaves', () => {
     const { id, page } = await sale('doc-a', {}, merchant);
     await shop.advanceClock(3500, merchant.mid);
     await decide(page, 'approve');
-    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
     await shop.advanceClock(3600, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
@@ -155,13 +155,13 @@ describe('the return and the notification', () => {
     expect(await visit(back)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await stateOf(id)).toBe('REDIRECT');
     await decide(page, 'approve');
-    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
   });
 
   test('the notification comes first: the return finds it settled, and changes nothing', async () => {
     const { id, page } = await sale('hosted-b');
     const { location } = await decide(page, 'approve');
-    await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+    await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
     const before = await shop.events(id);
     for (let times = 0; times < 3; times++) {
       expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
@@ -177,7 +177,7 @@ describe('the return and the notification', () => {
     const { id, page } = await sale('hosted-b', {}, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'wrong_amount' });
     const { location } = await decide(page, 'approve');
-    await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe('wrong_amount');
+    await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe('wrong_amount');
     expect(await stateOf(id)).toBe('REDIRECT');
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
@@ -344,7 +344,7 @@ test('crypto-a is pending while the coins are confirmed, and ends SETTLED', asyn
   const { location } = await decide(page, 'approve');
   expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
   expect((await shop.status(id)).body).toMatchObject({ status: 'PENDING' });
-  await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+  await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
   expect((await atProvider(id)).movements).toMatchObject([{ kind: 'sale', direction: 'in', amount: '1000' }]);
   expect((await shop.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
 });
@@ -356,5 +356,5 @@ test('crypto-a waits for coins that were sent in time, however long the confirma
   await visit(location);
   await shop.advanceClock(7200, merchant.mid);
   expect((await shop.status(id, merchant)).body.status).not.toBe('DECLINED');
-  await expect.poll(() => stateOf(id), PATIENTLY).toBe('SETTLED');
+  await expect.poll(() => stateOf(id), PROVIDER_POLL).toBe('SETTLED');
 });

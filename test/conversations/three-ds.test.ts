@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
 import { readClock } from '../../src/core/clock.ts';
-import type { Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { abandon } from '../../src/core/payments/advance.ts';
 import type { Deadline } from '../../src/lib/deadline.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -55,8 +55,8 @@ async function atBank(fields: Body = {}): Promise<AtBank> {
 }
 const acsTransIdOf = async (id: string): Promise<string> =>
   String((await shop.rows(`select next_step ->> 'acsTransId' as id from payments where payment_id = '${id}'`))[0]?.id);
-const paymentOf = async ({ id: paymentId, mid }: AtBank): Promise<WholePayment> =>
-  (await shop.gateway.payments.find({ paymentId, mid })) as WholePayment;
+const paymentOf = async ({ id: paymentId, mid }: AtBank): Promise<PaymentWithDetails> =>
+  (await shop.gateway.payments.find({ paymentId, mid })) as PaymentWithDetails;
 
 const rreq = ({ id, acsTransId }: AtBank, fields: Body = {}): Body => ({
   ...{ messageType: 'RReq', messageVersion: '2.2.0', threeDSServerTransID: id, acsTransID: acsTransId },

@@ -9,7 +9,7 @@ import {
   type Merchant,
   newOrderId,
   openShop,
-  PATIENTLY,
+  PROVIDER_POLL,
   saleFields,
 } from '../support/gateway.ts';
 
@@ -250,7 +250,7 @@ describe('the five minutes', () => {
       body: new URLSearchParams({ decision: 'approve' }),
       redirect: 'manual',
     });
-    await expect.poll(async () => (await shop.inspect(id)).authorised, PATIENTLY).toBe('10.00');
+    await expect.poll(async () => (await shop.inspect(id)).authorised, PROVIDER_POLL).toBe('10.00');
     await setClock(301, merchant, id);
     await work(merchant);
     expect(await statusOf(id, merchant)).toMatchObject({ status: 'PENDING' });

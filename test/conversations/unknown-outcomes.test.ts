@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import { type Answer, type Fields, type Merchant, openShop, PATIENTLY, saleFields } from '../support/gateway.ts';
+import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 import { sized } from '../support/size.ts';
 
 const shop = openShop({ simulator: true });
@@ -104,9 +104,10 @@ test.each(
   }
 
   if (row.payer) await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
-  if (row.attention) await expect.poll(async () => (await shop.inspect(id)).attention, PATIENTLY).toBe(row.attention);
+  if (row.attention)
+    await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe(row.attention);
   for (const seconds of [5, 5, 15, 30, 60, 300, 900, 3600, 21_600]) await pass(seconds);
-  await expect.poll(async () => (await shop.inspect(id)).status, PATIENTLY).toBe(row.ends);
+  await expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe(row.ends);
   await pass(0);
 
   expect((await shop.status(id, merchant)).body).toMatchObject({ status: row.ends });
@@ -169,7 +170,7 @@ describe('a provider that is down', () => {
     const { body } = await shop.post(saleOf('payout-a', merchant));
     expect(body).toMatchObject(UNDEFINED);
     await shop.advanceClock(5, merchant.mid);
-    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PROVIDER_POLL).toBe('SETTLED');
     expect(await shop.inspect(body.trans_id)).toMatchObject({ in_doubt: false, captured: '10.00' });
     expect(await movementCount(body.trans_id)).toBe(1);
     await fault('none', { mid: merchant.mid });
@@ -330,7 +331,7 @@ describe('the response was lost, and the provider has the payment', () => {
     const { body } = await shop.post(saleOf('hosted-b', merchant));
     const { payer_page } = (await atProvider(body.trans_id)).body;
     await fetch(payer_page, { method: 'POST', body: new URLSearchParams({ decision: 'approve' }), redirect: 'manual' });
-    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PATIENTLY).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(body.trans_id)).status, PROVIDER_POLL).toBe('SETTLED');
   });
 
   test('transfer-a: ends five minutes after the sale, in doubt or not, and a later outcome is late', async () => {

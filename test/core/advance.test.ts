@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advance, type EventInput } from '../../src/core/payments/advance.ts';
 import { type PaymentEvent, STATE_NAMES, type StateName } from '../../src/rules/states.ts';
-import type { WholePayment } from '../../src/store/payments.ts';
+import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { EVENTS, TRANSITIONS } from '../support/expected.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -38,16 +38,16 @@ const eventInput = (event: PaymentEvent): EventInput => ({
 });
 
 /** A payment that events have brought into this state. */
-async function paymentIn(state: StateName): Promise<WholePayment> {
+async function paymentIn(state: StateName): Promise<PaymentWithDetails> {
   const opened = preparedPayment(shop);
   expect(await shop.gateway.payments.open(opened)).toBe(true);
-  let payment: WholePayment = opened;
+  let payment: PaymentWithDetails = opened;
   for (const event of EVENTS_TO[state]) payment = await advance(shop.gateway, payment, eventInput(event));
   expect(payment.state).toBe(state);
   return payment;
 }
 
-const stored = (payment: WholePayment) => shop.gateway.payments.find(payment) as Promise<WholePayment>;
+const stored = (payment: PaymentWithDetails) => shop.gateway.payments.find(payment) as Promise<PaymentWithDetails>;
 
 describe.each(STATE_NAMES)('in %s', (state) => {
   test.each(EVENTS)('%s', async (event) => {
@@ -78,7 +78,7 @@ describe.each(STATE_NAMES)('in %s', (state) => {
   });
 });
 
-test.each<[PaymentEvent[], Partial<WholePayment>]>([
+test.each<[PaymentEvent[], Partial<PaymentWithDetails>]>([
   [['authorised'], { authorised: 1000n, captured: 0n, refunded: 0n }],
   [['accepted'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: false }],
   [['unanswered'], { authorised: 0n, captured: 0n, refunded: 0n, inDoubt: true }],
@@ -88,7 +88,7 @@ test.each<[PaymentEvent[], Partial<WholePayment>]>([
   [['settled', 'refunded'], { authorised: 1000n, captured: 1000n, refunded: 1000n }],
   [['settled', 'chargedBack'], { authorised: 1000n, captured: 1000n, refunded: 0n }],
 ])('writes the amounts after %j', async (events, amounts) => {
-  let payment: WholePayment = preparedPayment(shop);
+  let payment: PaymentWithDetails = preparedPayment(shop);
   await shop.gateway.payments.open(payment as ReturnType<typeof preparedPayment>);
   for (const event of events) payment = await advance(shop.gateway, payment, eventInput(event));
   expect(payment).toMatchObject(amounts);

@@ -1,18 +1,18 @@
 /** The callback of a credit, in both protocols: a refund with the order of the credit. */
 import { expect, test } from 'vitest';
 import { composeCallback } from '../../src/core/callbacks/compose.ts';
-import type { OperationRow, WholePayment } from '../../src/core/context.ts';
+import type { OperationRow, PaymentWithDetails } from '../../src/core/context.ts';
 import { newId } from '../../src/lib/id.ts';
 import { openShop, sign } from '../support/gateway.ts';
 
 const shop = openShop();
 
 /** The fields of the callback of a credit of 4.00 that is done. */
-async function callbackFieldsOf(protocol: WholePayment['protocol'], orderId: string | null) {
+async function callbackFieldsOf(protocol: PaymentWithDetails['protocol'], orderId: string | null) {
   const { merchant } = shop;
   const { body } = await shop.sale({}, merchant);
   const key = { mid: merchant.mid, paymentId: body.trans_id };
-  const payment = { ...((await shop.gateway.payments.find(key)) as WholePayment), protocol };
+  const payment = { ...((await shop.gateway.payments.find(key)) as PaymentWithDetails), protocol };
   const now = shop.gateway.clock.now(merchant.mid);
   const times = { requestedAt: now, finishedAt: now, dueAt: null };
   const operation: OperationRow = {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { processEverythingDue, readClock } from '../../src/core/clock.ts';
-import type { Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
@@ -284,7 +284,7 @@ test('two processes that advance the same payments in opposite order do not dead
   for (let round = 0; round < 3; round++) {
     const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
     await Promise.all(payments.map((payment) => one.payments.open(payment)));
-    const settleAll = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
+    const settleAll = (gateway: Gateway, order: readonly PaymentWithDetails[]): Promise<unknown>[] =>
       order.map((payment) => advance(gateway, payment, { event: 'settled', actor: 'provider' }));
     expect(await faultsOf([...settleAll(one, payments), ...settleAll(other, payments.toReversed())])).toEqual([]);
   }
@@ -297,7 +297,7 @@ test('two processes that open the same orders do not deadlock, and each order is
     const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
     const again = payments.toReversed().map(({ orderId }) => preparedPayment(shop, { orderId }));
     const opened: boolean[] = [];
-    const open = (gateway: Gateway, order: readonly WholePayment[]): Promise<unknown>[] =>
+    const open = (gateway: Gateway, order: readonly PaymentWithDetails[]): Promise<unknown>[] =>
       order.map(async (payment) => opened.push(await gateway.payments.open(payment)));
     expect(await faultsOf([...open(one, payments), ...open(other, again)])).toEqual([]);
     expect(opened.filter((isFirst) => isFirst)).toHaveLength(100);

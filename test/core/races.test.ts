@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import { readClock } from '../../src/core/clock.ts';
-import type { Account, Gateway, WholePayment } from '../../src/core/context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { processDuePayments, processEverythingDue } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { receiveNotification } from '../../src/core/payments/notifications.ts';
@@ -37,7 +37,7 @@ interface Stage {
   brand: 'vcard' | 'pin-a';
   merchant: Merchant;
   account: Account;
-  payments: WholePayment[];
+  payments: PaymentWithDetails[];
 }
 
 /** An account of its own with this many payments, all of them authorised or settled. */
@@ -49,7 +49,7 @@ async function stage(brand: Stage['brand'], count: number, kind: 'authorised' | 
       const fields = { order_amount: '100.00', ...(kind === 'authorised' && { auth: 'Y' }) };
       const { body } = await shop.post(brandSale(brand, merchant, fields));
       expect(body).toMatchObject({ status: kind === 'authorised' ? 'PENDING' : 'SETTLED' });
-      return (await shop.gateway.payments.find({ mid: merchant.mid, paymentId: body.trans_id })) as WholePayment;
+      return (await shop.gateway.payments.find({ mid: merchant.mid, paymentId: body.trans_id })) as PaymentWithDetails;
     }),
   );
   return { brand, merchant, account, payments };
@@ -67,7 +67,7 @@ async function inCore(
   gateway: Gateway,
   action: OperationAction,
   { account }: Pick<Stage, 'account'>,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   amount = '',
 ): Promise<Heard> {
   const perform: Record<OperationAction, () => ReturnType<typeof capture>> = {
@@ -94,7 +94,7 @@ const codeOf = (name: keyof typeof REFUSALS): number => REFUSALS[name][0];
 interface Actor {
   name: string;
   /** Befalls one payment, in either process; what was heard must be one of these. */
-  act(staged: Stage, payment: WholePayment, round: number): Promise<Heard | undefined>;
+  act(staged: Stage, payment: PaymentWithDetails, round: number): Promise<Heard | undefined>;
   hears: readonly (Heard | undefined)[];
 }
 
@@ -151,7 +151,7 @@ const aMoment = (): Promise<void> => pause(Math.random() * 6);
 async function race(staged: Stage, actors: readonly Actor[]): Promise<void> {
   const hasExpiry = actors.some(({ name }) => name === 'expiry');
   if (hasExpiry) await moveClock(staged.merchant.mid, 7 * DAY + 1000);
-  const perform = async ({ name, act, hears }: Actor, payment: WholePayment, round: number): Promise<void> =>
+  const perform = async ({ name, act, hears }: Actor, payment: PaymentWithDetails, round: number): Promise<void> =>
     expect(hears, name).toContain(await act(staged, payment, round));
   const loops = hasExpiry ? [shop.gateway, other] : [];
   await Promise.all([
@@ -164,7 +164,7 @@ async function race(staged: Stage, actors: readonly Actor[]): Promise<void> {
     ),
     (async () => {
       const last = staged.payments.length - 1;
-      for (const actor of actors) await perform(actor, staged.payments[last] as WholePayment, last);
+      for (const actor of actors) await perform(actor, staged.payments[last] as PaymentWithDetails, last);
     })(),
   ]);
   // What was busy when its time was over is looked at again; and where reports contradicted each other the provider is
@@ -313,7 +313,7 @@ describe('the work loop and an operation', () => {
     async (action) => {
       const staged = await stage('pin-a', 1, 'authorised');
       const { merchant, payments } = staged;
-      const { paymentId } = payments[0] as WholePayment;
+      const { paymentId } = payments[0] as PaymentWithDetails;
       await moveClock(merchant.mid, 7 * DAY + 1000);
       // The loop looks up the account between taking the payment and expiring it; there it is held.
       const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -342,7 +342,7 @@ describe.each(['vcard', 'pin-a'] as const)('%s, many at once', (brand) => {
   /** Every call in a process of its own, or over HTTP, all of them at once. */
   const allAtOnce = (
     staged: Stage,
-    payment: WholePayment,
+    payment: PaymentWithDetails,
     action: OperationAction,
     amounts: string[],
   ): Promise<Heard[]> =>
@@ -402,7 +402,7 @@ describe.each(['vcard', 'pin-a'] as const)('%s, many at once', (brand) => {
 
 test('two processes at the same payments in opposite order: nobody is thrown out of the database', async () => {
   const staged = await stage('vcard', 3, 'authorised');
-  const [first, middle, last] = staged.payments as [WholePayment, WholePayment, WholePayment];
+  const [first, middle, last] = staged.payments as [PaymentWithDetails, PaymentWithDetails, PaymentWithDetails];
   // Somebody holds the payment in the middle until both processes have begun with their first ones.
   const client = new pg.Client(shop.connection);
   await client.connect();
@@ -443,7 +443,7 @@ describe('the proof that these races are races', () => {
       async transition(transition: Transition) {
         for (let { before, after } = transition; ; ) {
           if (await gateway.payments.transition({ ...transition, before, after })) return true;
-          const current = (await gateway.payments.find(before)) as WholePayment;
+          const current = (await gateway.payments.find(before)) as PaymentWithDetails;
           before = { ...before, state: current.state, historyLength: current.historyLength };
           after = { ...after, historyLength: current.historyLength + 1 };
         }

@@ -1,6 +1,6 @@
 /** The payer's return: the address depends on the result and on the challenge, and is never unsafe. */
 import { describe, expect, test } from 'vitest';
-import type { Account, WholePayment } from '../../src/core/context.ts';
+import type { Account, PaymentWithDetails } from '../../src/core/context.ts';
 import {
   cancelAddress,
   challengeTarget,
@@ -14,7 +14,7 @@ const NOW = 1_800_000_000_000;
 const gateway = { environment: 'sandbox', clock: { now: () => NOW } } as unknown as Parameters<typeof returnAddress>[0];
 const account = (settings: object = {}): Account =>
   ({ settings: { return_parameters: false, three_ds_link_target: '', ...settings } }) as unknown as Account;
-const payment = (fields: object = {}, details: object = {}): WholePayment =>
+const payment = (fields: object = {}, details: object = {}): PaymentWithDetails =>
   ({
     mid: 'm',
     state: 'SETTLED',
@@ -23,7 +23,7 @@ const payment = (fields: object = {}, details: object = {}): WholePayment =>
     declineReason: null,
     ...fields,
     details: { description: '', payer: {}, ...details },
-  }) as unknown as WholePayment;
+  }) as unknown as PaymentWithDetails;
 const SESSION = { until: NOW + 60_000, successUrl: 'https://shop.example/thanks' };
 
 describe('the result for the payer', () => {

@@ -12,11 +12,12 @@ import { deliveriesAt, idOf } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
 import { answers } from '../support/receivers.ts';
+import { sized } from '../support/size.ts';
 
 /** The planner settings of the connection for deliveries. */
 const AS_DELIVERIES =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
-const MANY = 50_000;
+const MANY = sized(10_000, 50_000);
 /** How many rows one statement may read at most, scans for updates included. */
 const ROWS_MOST = 5000;
 

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { legalTransitions, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
 import { migrate, migrateAt } from '../../src/store/migrate.ts';
-import type { WholePayment } from '../../src/store/payments.ts';
+import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { schemaText } from '../../src/store/write-schema.ts';
 import { query } from '../support/database.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -179,13 +179,17 @@ describe('the statements of the store', () => {
   };
   const UNTOUCHED = { state: 'PENDING', history_length: 2, seqs: [1, 2] };
 
-  async function authorised(): Promise<WholePayment> {
+  async function authorised(): Promise<PaymentWithDetails> {
     const { body: sale } = await shop.sale({ auth: 'Y' });
     const found = await shop.gateway.payments.find({ mid: shop.merchant.mid, paymentId: sale.trans_id });
-    return found as WholePayment;
+    return found as PaymentWithDetails;
   }
 
-  const transition = (before: WholePayment, event: PaymentEvent, changes: Partial<WholePayment>): Promise<boolean> => {
+  const transition = (
+    before: PaymentWithDetails,
+    event: PaymentEvent,
+    changes: Partial<PaymentWithDetails>,
+  ): Promise<boolean> => {
     const after = { ...before, historyLength: before.historyLength + 1, ...changes };
     return shop.gateway.payments.transition({ before, after, event, actor: 'operator', call: undefined });
   };

@@ -108,7 +108,7 @@ test('the server is durable, silent about values, and reachable through a privat
   expect(log).not.toContain('4111');
 });
 
-test('a server left running is taken over, and stopped by whoever took it over', async () => {
+test('a server left running is taken over, and stopped by the process that took it over', async () => {
   const folder = await clusterPlace();
   await keepRow(await start(folder));
   const pid = await serverPid(folder);
@@ -120,15 +120,17 @@ test('a server left running is taken over, and stopped by whoever took it over',
   await expect(fs.stat(pidFile(folder))).rejects.toThrow('ENOENT');
 });
 
-test('a server that is shutting down is waited for', async () => {
-  const folder = await clusterPlace();
-  const first = await start(folder);
-  await keepRow(first);
-  const stopped = first.stop();
-  const second = await start(folder);
-  await stopped;
-  expect(await keptRow(second)).toEqual([42]);
-});
+if (isLong) {
+  test('a server that is shutting down is waited for', async () => {
+    const folder = await clusterPlace();
+    const first = await start(folder);
+    await keepRow(first);
+    const stopped = first.stop();
+    const second = await start(folder);
+    await stopped;
+    expect(await keptRow(second)).toEqual([42]);
+  });
+}
 
 test('after the server was killed the next start recovers', async () => {
   const folder = await clusterPlace();
@@ -139,29 +141,31 @@ test('after the server was killed the next start recovers', async () => {
   expect(await keptRow(again)).toEqual([42]);
 });
 
-test('a lock whose process number passed to another process does not hinder the start', async () => {
-  const folder = await clusterPlace();
-  const first = await start(folder);
-  await keepRow(first);
-  const pid = await serverPid(folder);
-  const locks = [pidFile(folder), join(folder, '.s.PGSQL.5432.lock')];
-  const contents = await Promise.all(locks.map((lock) => fs.readFile(lock, 'utf8')));
-  await first.stop();
+if (isLong) {
+  test('a lock whose process number passed to another process does not hinder the start', async () => {
+    const folder = await clusterPlace();
+    const first = await start(folder);
+    await keepRow(first);
+    const pid = await serverPid(folder);
+    const locks = [pidFile(folder), join(folder, '.s.PGSQL.5432.lock')];
+    const contents = await Promise.all(locks.map((lock) => fs.readFile(lock, 'utf8')));
+    await first.stop();
 
-  // Of the server's own user: only such a process does PostgreSQL take for a server.
-  const { uid, gid } = await fs.stat(folder);
-  const foreigner = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
-  cleanups.push(async () => foreigner.kill());
-  for (const [index, lock] of locks.entries()) {
-    await fs.writeFile(lock, (contents[index] ?? '').replace(String(pid), String(foreigner.pid)));
-    await fs.chown(lock, uid, gid);
-  }
-  const again = await start(folder);
-  expect(again.takenOver).toBe(false);
-  expect(await keptRow(again)).toEqual([42]);
-  await again.stop();
-  expect(foreigner.exitCode ?? foreigner.signalCode).toBeNull();
-});
+    // Of the server's own user: only such a process does PostgreSQL take for a server.
+    const { uid, gid } = await fs.stat(folder);
+    const foreigner = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
+    cleanups.push(async () => foreigner.kill());
+    for (const [index, lock] of locks.entries()) {
+      await fs.writeFile(lock, (contents[index] ?? '').replace(String(pid), String(foreigner.pid)));
+      await fs.chown(lock, uid, gid);
+    }
+    const again = await start(folder);
+    expect(again.takenOver).toBe(false);
+    expect(await keptRow(again)).toEqual([42]);
+    await again.stop();
+    expect(foreigner.exitCode ?? foreigner.signalCode).toBeNull();
+  });
+}
 
 test('a folder that holds something else is refused and left as it is', async () => {
   const folder = await place();
@@ -189,14 +193,16 @@ test.skipIf(isRoot)('a parent that cannot be written is refused', async () => {
   expect(await refusal(await place(0o555))).toContain('cannot be written');
 });
 
-test('a damaged cluster is refused with its complaint and its log', async () => {
-  const folder = await clusterPlace();
-  await (await start(folder)).stop();
-  await fs.truncate(join(folder, 'global/pg_control'), 0);
-  const message = await refusal(folder);
-  expect(message).toContain('pg_control');
-  expect(message).toContain(`${folder}.log`);
-});
+if (isLong) {
+  test('a damaged cluster is refused with its complaint and its log', async () => {
+    const folder = await clusterPlace();
+    await (await start(folder)).stop();
+    await fs.truncate(join(folder, 'global/pg_control'), 0);
+    const message = await refusal(folder);
+    expect(message).toContain('pg_control');
+    expect(message).toContain(`${folder}.log`);
+  });
+}
 
 test('a setting the server rejects is refused with its complaint', async () => {
   const folder = await clusterPlace();
@@ -204,20 +210,20 @@ test('a setting the server rejects is refused with its complaint', async () => {
   await expect(attempt).rejects.toThrow(/shared_buffers.*\.log/);
 });
 
-test('a path too long for a socket is served through a private folder elsewhere', async () => {
-  const folder = join(await place(), 'long'.repeat(25), 'with a "quoted", comma');
-  await fs.mkdir(dirname(folder), { recursive: true });
-  await execute('cp', ['-a', created, folder]);
-  const database = await start(folder);
-  const { host } = database.connection;
-  cleanups.splice(1, 0, () => fs.rm(host, { recursive: true }));
-  expect(host.length).toBeLessThan(90);
-  expect((await fs.stat(host)).mode & 0o777).toBe(0o700);
-  await keepRow(database);
-  expect(await keptRow(await start(folder))).toEqual([42]);
-});
-
 if (isLong) {
+  test('a path too long for a socket is served through a private folder elsewhere', async () => {
+    const folder = join(await place(), 'long'.repeat(25), 'with a "quoted", comma');
+    await fs.mkdir(dirname(folder), { recursive: true });
+    await execute('cp', ['-a', created, folder]);
+    const database = await start(folder);
+    const { host } = database.connection;
+    cleanups.splice(1, 0, () => fs.rm(host, { recursive: true }));
+    expect(host.length).toBeLessThan(90);
+    expect((await fs.stat(host)).mode & 0o777).toBe(0o700);
+    await keepRow(database);
+    expect(await keptRow(await start(folder))).toEqual([42]);
+  });
+
   test('concurrent first starts share one server', async () => {
     const folder = await place();
     const databases = await Promise.all([start(folder), start(folder), start(folder)]);

@@ -1,7 +1,7 @@
 /** Looks for a Chromium once for the whole run, and says at its end that the browser tests were skipped without one. */
 import { basename, dirname } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type Chromium, fateOfBrowserTests, findChromium, NO_BROWSER } from './chromium.ts';
+import { browserTestMode, type Chromium, findChromium, NO_BROWSER } from './chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,7 +16,7 @@ export default async function setup(project: TestProject) {
   return () => {
     const files = project.vitest.state.getFiles();
     const isWanted = files.some(({ filepath }) => basename(dirname(filepath)) === 'browser');
-    const fate = fateOfBrowserTests(chromium !== undefined, process.env);
-    if (isWanted && fate === 'skip') console.error(`\nSKIPPED: THE BROWSER TESTS. ${NO_BROWSER}`);
+    const mode = browserTestMode(chromium !== undefined, process.env);
+    if (isWanted && mode === 'skip') console.error(`\nSKIPPED: THE BROWSER TESTS. ${NO_BROWSER}`);
   };
 }

@@ -1,7 +1,7 @@
 /** A real browser for one test file: each test has payers of its own, who reach nothing but this machine. */
 import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from 'vitest';
-import { fateOfBrowserTests, NO_BROWSER } from './chromium.ts';
+import { browserTestMode, NO_BROWSER } from './chromium.ts';
 
 export type { Page, Request, Route } from 'playwright-core';
 
@@ -35,7 +35,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** A machine that does much else at the same time is slow; nobody waits longer than they have to. */
+/** Generous, because a busy machine is slow; a test that succeeds does not wait. */
 const TEST_MS = 90_000;
 const STEP_MS = 30_000;
 const ENGLISH = { 'accept-language': 'en' };
@@ -48,9 +48,9 @@ const KEEPING = {
 
 /** Whether there is a browser; in CI there has to be one. */
 function hasBrowser(): boolean {
-  const fate = fateOfBrowserTests(inject('chromium') !== undefined, process.env);
-  if (fate === 'fail') throw new Error(`CI runs the browser tests. ${NO_BROWSER}`);
-  return fate === 'run';
+  const mode = browserTestMode(inject('chromium') !== undefined, process.env);
+  if (mode === 'fail') throw new Error(`CI runs the browser tests. ${NO_BROWSER}`);
+  return mode === 'run';
 }
 
 async function launch({ keepsPages }: BrowserTraits): Promise<Browser | undefined> {

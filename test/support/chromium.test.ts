@@ -1,6 +1,6 @@
 /** Which browser the browser tests get, and what becomes of them without one. */
 import { expect, test } from 'vitest';
-import { chooseChromium, fateOfBrowserTests, type Machine } from './chromium.ts';
+import { browserTestMode, chooseChromium, type Machine } from './chromium.ts';
 
 const machine = (parts: Partial<Machine>, ...there: string[]): Machine => ({
   env: { PATH: '/opt/bin:/bin' },
@@ -39,6 +39,6 @@ test.each([
   [false, { CI: 'false' }, 'skip'],
   [false, { CI: 'true' }, 'fail'],
   [false, { CI: '1' }, 'fail'],
-] as const)('with a browser %j and variables %j the browser tests %s', (hasChromium, env, fate) => {
-  expect(fateOfBrowserTests(hasChromium, env)).toBe(fate);
+] as const)('with a browser %j and variables %j the browser tests %s', (hasChromium, env, mode) => {
+  expect(browserTestMode(hasChromium, env)).toBe(mode);
 });

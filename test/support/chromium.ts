@@ -52,7 +52,7 @@ export function chooseChromium({ env, platform, arch, exists }: Machine): { path
 }
 
 /** What becomes of the browser tests: without a browser they are skipped, but not in CI. */
-export function fateOfBrowserTests(hasChromium: boolean, env: Machine['env']): 'run' | 'skip' | 'fail' {
+export function browserTestMode(hasChromium: boolean, env: Machine['env']): 'run' | 'skip' | 'fail' {
   if (hasChromium) return 'run';
   return env.CI && env.CI !== 'false' ? 'fail' : 'skip';
 }

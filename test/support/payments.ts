@@ -1,11 +1,11 @@
 /** Payments inserted directly into the store, as if the process that opened them had died right after. */
 import { composePayment } from '../../src/core/payments/open.ts';
 import { completeSettings } from '../../src/rules/settings.ts';
-import type { WholePayment } from '../../src/store/payments.ts';
+import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { newOrderId, type TestGateway } from './gateway.ts';
 
 /** A payment of ten dollars in PREPARE, not yet in the store. */
-export function preparedPayment(shop: TestGateway, changes: Partial<WholePayment> = {}): WholePayment {
+export function preparedPayment(shop: TestGateway, changes: Partial<PaymentWithDetails> = {}): PaymentWithDetails {
   const account = { mid: changes.mid ?? shop.merchant.mid, name: 'Test Shop', settings: completeSettings({}) };
   const payment = composePayment(shop.gateway, account, {
     protocol: 's2s',

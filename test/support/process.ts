@@ -15,7 +15,7 @@ import { ADMIN_TOKEN, type Answer, type Fields, type Merchant, saleFields, sign 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = join(ROOT, 'src/cli/main.ts');
 
-export interface PaymentResult {
+export interface ExitResult {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -26,7 +26,7 @@ export interface Program {
   output(): string;
   complaints(): string;
   signal(name: NodeJS.Signals): void;
-  ended: Promise<PaymentResult>;
+  ended: Promise<ExitResult>;
 }
 
 /** A gateway that answers. */
@@ -40,7 +40,7 @@ export interface RunningGateway extends Program {
   sale(fields?: Fields, headers?: Fields): Promise<Answer>;
   status(transId: string): Promise<Answer>;
   /** Stops it as an operator does, and waits. */
-  stop(signal?: NodeJS.Signals): Promise<PaymentResult>;
+  stop(signal?: NodeJS.Signals): Promise<ExitResult>;
 }
 
 export interface RunOptions {
@@ -113,7 +113,7 @@ export function run(variables: Fields, { command = process.execPath, args = [MAI
       written[name] += text;
     });
   }
-  const ended = new Promise<PaymentResult>((resolve, reject) => {
+  const ended = new Promise<ExitResult>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal }));
   });

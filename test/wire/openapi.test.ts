@@ -238,8 +238,8 @@ describe('the gateway', () => {
     expectAsDocumented('/post', 'post', answer);
     expectAsDocumented('/post', 'post', await shop.status(answer.body.trans_id, merchant));
     const { body } = await shop.admin('GET', `/payments/${answer.body.trans_id}`);
-    expect(schemaProblems(body, schemas.WholePayment)).toEqual([]);
-    expect(Object.keys(body).toSorted()).toEqual(Object.keys(schemas.WholePayment.properties).toSorted());
+    expect(schemaProblems(body, schemas.PaymentWithDetails)).toEqual([]);
+    expect(Object.keys(body).toSorted()).toEqual(Object.keys(schemas.PaymentWithDetails.properties).toSorted());
   });
 
   test('accepts Checkout requests and responds as documented', async () => {
@@ -280,7 +280,7 @@ describe('the gateway', () => {
     ];
     for (const [path, fields, status] of calls) expect((await call(path, fields)).status, path).toBe(status);
     const { body } = await shop.admin('GET', `/payments/${paid.id}`);
-    expect(schemaProblems(body, schemas.WholePayment)).toEqual([]);
+    expect(schemaProblems(body, schemas.PaymentWithDetails)).toEqual([]);
   });
 
   test('responds to admin calls as documented', async () => {

@@ -14,7 +14,7 @@ import {
 } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, isOpen, type PaymentEvent } from '../../rules/states.ts';
-import type { NewCallback, OperationRow, Transition, WholePayment } from '../../store/payments.ts';
+import type { NewCallback, OperationRow, PaymentWithDetails, Transition } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
 
@@ -38,7 +38,7 @@ function callbackEventOf({ before, after, event, operation }: Transition): Callb
 }
 
 /** Events that have a callback although the state stays: a redirect, a reserved amount, a partial refund. */
-const isStepInState = ({ authorised }: WholePayment, event: Transition['event']): boolean =>
+const isStepInState = ({ authorised }: PaymentWithDetails, event: Transition['event']): boolean =>
   STEPS_IN_STATE.includes(event) || (event === 'authorised' && authorised === 0n);
 
 const STEPS_IN_STATE: readonly Transition['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
@@ -117,21 +117,21 @@ function nest(values: [parts: string[], value: string][]): Nested {
 }
 
 /** The id of the operation, or of the payment when the callback is about the sale itself. */
-const operationId = (payment: WholePayment, operation: OperationRow | undefined): string =>
+const operationId = (payment: PaymentWithDetails, operation: OperationRow | undefined): string =>
   operation?.operationId ?? payment.paymentId;
 
 /** A credit can have an order of its own; any other operation belongs to the order of the payment. */
-const orderOf = (payment: WholePayment, operation: OperationRow | undefined): string =>
+const orderOf = (payment: PaymentWithDetails, operation: OperationRow | undefined): string =>
   operation?.orderId ?? payment.orderId;
 
 /** The full amount is written as in the merchant's request, a partial one in the currency's format. */
-function operationAmount(payment: WholePayment, operation: OperationRow | undefined): string | undefined {
+function operationAmount(payment: PaymentWithDetails, operation: OperationRow | undefined): string | undefined {
   if (!operation || operation.amount === payment.amount) return operation && payment.amountText;
   return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
 }
 
 function checkoutFields(
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   { type, status }: CallbackEvent,
   operation: OperationRow | undefined,
 ): Fields {
@@ -159,7 +159,11 @@ function checkoutFields(
   };
 }
 
-function s2sFields(payment: WholePayment, callbackEvent: CallbackEvent, operation: OperationRow | undefined): Fields {
+function s2sFields(
+  payment: PaymentWithDetails,
+  callbackEvent: CallbackEvent,
+  operation: OperationRow | undefined,
+): Fields {
   const { card, recurringOf } = payment.details;
   const action = S2S_ACTIONS[callbackEvent.type];
   return {
@@ -181,10 +185,10 @@ function s2sFields(payment: WholePayment, callbackEvent: CallbackEvent, operatio
   };
 }
 
-const reasonOf = (payment: WholePayment, operation: OperationRow | undefined): string | null =>
+const reasonOf = (payment: PaymentWithDetails, operation: OperationRow | undefined): string | null =>
   operation ? operation.reason : payment.declineReason;
 
-function customerFields({ details: { payer } }: WholePayment): Fields {
+function customerFields({ details: { payer } }: PaymentWithDetails): Fields {
   const { first_name, last_name, ...rest } = payer;
   const named = Object.entries(rest).map(([name, value]) => [`customer_${name}`, value]);
   return { customer_name: [first_name, last_name].filter(Boolean).join(' '), ...Object.fromEntries(named) };

@@ -2,7 +2,7 @@
 import { Refusal } from '../../rules/errors.ts';
 import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
-import type { Gateway, WholePayment } from '../context.ts';
+import type { Gateway, PaymentWithDetails } from '../context.ts';
 import { readCallbackId } from './callback-id.ts';
 
 export interface CallbackView {
@@ -34,7 +34,7 @@ export async function listCallbacks(
 /** All callbacks of a payment in order of `seq`, each with its attempts. */
 export async function listPaymentCallbacks(
   gateway: Gateway,
-  payment: Pick<WholePayment, 'mid' | 'paymentId'>,
+  payment: Pick<PaymentWithDetails, 'mid' | 'paymentId'>,
 ): Promise<LoggedCallback[]> {
   const rows = await gateway.callbacks.of(payment);
   return Promise.all(rows.map(async ({ log, ...row }) => ({ ...(await viewOf(gateway, row)), log })));

@@ -6,7 +6,15 @@ import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
-import type { Actor, CallRecord, Changes, NextStep, Payment, Transition, WholePayment } from '../../store/payments.ts';
+import type {
+  Actor,
+  CallRecord,
+  Changes,
+  NextStep,
+  Payment,
+  PaymentWithDetails,
+  Transition,
+} from '../../store/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
 import { eraseAfterOutcome } from '../vault.ts';
@@ -28,7 +36,7 @@ export interface EventInput {
   /** When the work loop processes the payment again; never if omitted. */
   dueAt?: number | undefined;
   /** The event is dropped if this is false for the payment as it is when the event is written. */
-  onlyIf?: ((payment: WholePayment) => boolean) | undefined;
+  onlyIf?: ((payment: PaymentWithDetails) => boolean) | undefined;
 }
 
 /** What each event writes besides the state; the amounts depend on the event only. */
@@ -82,8 +90,8 @@ const MAX_WRITE_ATTEMPTS = 100;
  */
 export async function writeWithRetry<Written extends Transition | undefined>(
   gateway: Gateway,
-  payment: WholePayment,
-  compose: (current: WholePayment, now: number) => Written | Promise<Written>,
+  payment: PaymentWithDetails,
+  compose: (current: PaymentWithDetails, now: number) => Written | Promise<Written>,
   authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
@@ -112,7 +120,7 @@ export async function writeTransition(
 }
 
 /** The payment with one more history entry. */
-export const withHistory = (payment: WholePayment, at: number): WholePayment => ({
+export const withHistory = (payment: PaymentWithDetails, at: number): PaymentWithDetails => ({
   ...payment,
   historyLength: payment.historyLength + 1,
   updatedAt: at,
@@ -122,7 +130,11 @@ export const withHistory = (payment: WholePayment, at: number): WholePayment => 
  * Applies an event by the table of states and returns the payment as it is afterwards. An event that the table does not
  * allow is recorded in the history only. After a concurrent write the event is applied to the new state.
  */
-export async function advance(gateway: Gateway, payment: WholePayment, input: EventInput): Promise<WholePayment> {
+export async function advance(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  input: EventInput,
+): Promise<PaymentWithDetails> {
   let current = payment;
   const transition = await writeWithRetry(
     gateway,
@@ -144,7 +156,7 @@ export async function advance(gateway: Gateway, payment: WholePayment, input: Ev
 /** Composes the transition of an event from the payment as it is now; undefined if the event no longer applies. */
 function composeCurrent(
   gateway: Gateway,
-  found: WholePayment,
+  found: PaymentWithDetails,
   input: EventInput,
   now: number,
 ): Transition | undefined | Promise<Transition> {
@@ -160,7 +172,7 @@ function composeCurrent(
 }
 
 /** A transition of the table of states, or a history entry without one if the table does not allow the event. */
-function composeTransition(before: WholePayment, input: EventInput, now: number): Transition {
+function composeTransition(before: PaymentWithDetails, input: EventInput, now: number): Transition {
   const { actor, call, event } = input;
   const to = nextState(before.state, event);
   if (to === undefined) return composeNoted(before, input, now, attentionFor(before, event));
@@ -171,7 +183,7 @@ function composeTransition(before: WholePayment, input: EventInput, now: number)
 
 /** A history entry for an event that leaves the state. */
 const composeNoted = (
-  before: WholePayment,
+  before: PaymentWithDetails,
   { event, actor, call }: EventInput,
   now: number,
   changed: Changes = {},
@@ -187,7 +199,7 @@ const VOIDING: readonly Payment['busy'][] = ['void', 'reversal', 'expiry'];
 const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDING.includes(busy);
 
 /** Marks a payment for the operator if an event that the table does not allow means that money has moved. */
-function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
+function attentionFor(before: PaymentWithDetails, event: PaymentEvent): Changes {
   if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
   if (event === 'chargedBack' && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
   return {};
@@ -196,7 +208,7 @@ function attentionFor(before: WholePayment, event: PaymentEvent): Changes {
 /** The provider reports a settlement while an operation is in flight. */
 async function settledWhileBusy(
   gateway: Gateway,
-  before: WholePayment,
+  before: PaymentWithDetails,
   input: EventInput,
   now: number,
 ): Promise<Transition> {
@@ -217,7 +229,7 @@ async function captureInFlight(gateway: Gateway, payment: Payment): Promise<bigi
 }
 
 /** Ends a payment whose payer did not finish in time. Its provider is still queried later, to detect a late success. */
-export const abandon = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+export const abandon = (gateway: Gateway, payment: PaymentWithDetails): Promise<PaymentWithDetails> =>
   advance(gateway, payment, {
     event: 'abandoned',
     actor: 'clock',

@@ -3,7 +3,7 @@ import type { Authentication } from '../../connectors/connector.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import type { CallRecord, WholePayment } from '../../store/payments.ts';
+import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import type { Card } from '../vault.ts';
@@ -32,11 +32,11 @@ export const authenticationCall = (outcome: string, tookMs: number): CallRecord 
 /** Authenticates the payer, then submits the card, declines the payment, or starts a challenge. */
 export async function payByCard(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   card: Card,
   browser: Browser,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   const answer = await authenticate(gateway, payment, account, card, browser);
@@ -68,7 +68,13 @@ export async function payByCard(
 }
 
 /** Undefined if the directory does not answer: the card is then submitted without a liability shift. */
-async function authenticate(gateway: Gateway, payment: WholePayment, account: Account, card: Card, browser: Browser) {
+async function authenticate(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  card: Card,
+  browser: Browser,
+) {
   const currency = CURRENCIES[payment.currency];
   if (!gateway.threeDs || !currency) return undefined;
   try {
@@ -94,11 +100,11 @@ async function authenticate(gateway: Gateway, payment: WholePayment, account: Ac
 
 export const declineUnauthenticated = (
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   authentication: Authentication,
   call: CallRecord,
-  onlyIf?: (payment: WholePayment) => boolean,
-): Promise<WholePayment> =>
+  onlyIf?: (payment: PaymentWithDetails) => boolean,
+): Promise<PaymentWithDetails> =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',

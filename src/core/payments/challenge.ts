@@ -3,7 +3,7 @@ import type { AuthenticationResult } from '../../connectors/three-ds.ts';
 import { isUuid } from '../../lib/id.ts';
 import { boundTo } from '../../lib/seal.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { NextStep, WholePayment } from '../../store/payments.ts';
+import type { NextStep, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
@@ -15,7 +15,7 @@ import { recordAuthentication } from './record.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;
 
-const challengeOf = ({ state, nextStep }: WholePayment): Challenge | undefined =>
+const challengeOf = ({ state, nextStep }: PaymentWithDetails): Challenge | undefined =>
   state === '3DS' && nextStep?.kind === 'challenge' ? nextStep : undefined;
 
 /** Applies the first copy of a result and ignores further ones. Returns false if the result matches no challenge. */
@@ -40,14 +40,14 @@ const PASSED: readonly string[] = ['Y', 'A'];
 
 async function submitOrDecline(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   { authentication }: AuthenticationResult,
 ): Promise<void> {
   const call = authenticationCall(authentication.transStatus, 0);
   if (!PASSED.includes(authentication.transStatus)) {
     // Another result may have been applied first, and the card may be submitted already.
-    const isInChallenge = (found: WholePayment): boolean => challengeOf(found) !== undefined;
+    const isInChallenge = (found: PaymentWithDetails): boolean => challengeOf(found) !== undefined;
     const declined = await declineUnauthenticated(gateway, payment, authentication, call, isInChallenge);
     if (declined.state === 'DECLINED') gateway.securityCodes.take(payment.paymentId);
     return;
@@ -69,7 +69,7 @@ const boundToHolder = (holder: string): string => boundTo('3ds', 'result', holde
  */
 async function forwardToHolder(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   { holder }: Challenge,
   result: AuthenticationResult,
 ): Promise<boolean> {
@@ -84,7 +84,7 @@ async function forwardToHolder(
     );
     return false;
   }
-  const found = await waitForPayment(gateway, payment, LIMITS.takeOverTimeoutMs, (current) => !challengeOf(current));
+  const found = await waitForPayment(gateway, payment, LIMITS.takeoverTimeoutMs, (current) => !challengeOf(current));
   return found !== undefined && !challengeOf(found);
 }
 

@@ -4,7 +4,7 @@ import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import type { Actor, Payment, WholePayment } from '../../store/payments.ts';
+import type { Actor, Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
@@ -21,7 +21,7 @@ export function readAmount(text: string, payment: Payment, everything: bigint): 
 /** Captures an authorised amount, or a part of it, once. */
 export async function capture(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   amountText: string,
   actor: Actor,
   operationId = '',
@@ -50,7 +50,7 @@ const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDIN
 /** Cancels a payment before money moved. */
 export function voidPayment(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   actor: Actor,
   operationId = '',
 ): Promise<OperationResult> {
@@ -65,7 +65,7 @@ export function voidPayment(
 export async function refund(
   gateway: Gateway,
   account: Account,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   amountText: string,
   actor: Actor,
   /** Checkout has a separate void for payments that are only authorised. */

@@ -19,7 +19,7 @@ import {
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { settingsReader } from '../../rules/settings.ts';
-import type { KeptCard, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
@@ -34,7 +34,7 @@ const NONE: ReadonlyMap<string, string> = new Map();
 /** Reads the fields of a payment, for each brand, under their names in a sale; the payer's input comes first. */
 export function fieldContextsOf(
   gateway: Pick<Gateway, 'environment' | 'seal'>,
-  { details, orderId, amountText, currency }: WholePayment,
+  { details, orderId, amountText, currency }: PaymentWithDetails,
   { settings }: Account,
 ): (label: string, payerInput?: ReadonlyMap<string, string>) => FieldContext {
   const order: Record<string, string> = {
@@ -84,7 +84,7 @@ export interface Method {
 }
 
 /** The payment methods that the account and the session allow for this payment, cards first. */
-export function methodsFor(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
   const { brands } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
@@ -94,13 +94,14 @@ export function methodsFor(gateway: Gateway, payment: WholePayment, account: Acc
 }
 
 /** Whether the payment needs a brand that supports merchant-initiated repetitions. */
-const mustRecur = ({ isRecurringInit, scheduleId }: WholePayment): boolean => isRecurringInit || scheduleId !== null;
+const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean =>
+  isRecurringInit || scheduleId !== null;
 
-const isOtherCountry = ({ country }: Brand, { details: { payer } }: WholePayment): boolean =>
+const isOtherCountry = ({ country }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
   country !== undefined && Boolean(payer.country) && payer.country !== country;
 
 /** The brands that are offered, each with the fields that it still needs. */
-function brandMethods(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
   const { brands, brand_aliases } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
@@ -132,11 +133,11 @@ function isOfferable(brand: Brand, missing: readonly Field[], context: FieldCont
 /** Stores the payer's choice and input and submits the payment; returns problems if the input is not valid. */
 export async function choose(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   method: Method,
   input: ReadonlyMap<string, string>,
-): Promise<{ problems: Problem[] } | { payment: WholePayment }> {
+): Promise<{ problems: Problem[] } | { payment: PaymentWithDetails }> {
   const brand = brandOf(method.label) as Brand;
   const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
   const problems: Problem[] = [...values]
@@ -169,11 +170,11 @@ export interface SavedCardChoice {
 /** Takes the payer's card: stores a new one in the vault, authenticates the payer and submits the payment. */
 export async function chooseCard(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   choice: Card | SavedCardChoice,
   browser: Browser,
-): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: WholePayment }> {
+): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
   const { card } = chosen;
@@ -197,7 +198,7 @@ export async function chooseCard(
 /** The chosen card, and what a payment stores of it; undefined if the session does not offer it. */
 async function savedCardOf(
   gateway: Gateway,
-  { mid, details }: WholePayment,
+  { mid, details }: PaymentWithDetails,
   { savedCardId, cvv }: SavedCardChoice,
 ): Promise<{ card: Card; kept?: KeptCard } | undefined> {
   const saved = await openSavedCard(gateway, mid, details.session?.cardTokens ?? [], savedCardId);
@@ -205,12 +206,17 @@ async function savedCardOf(
 }
 
 /** The payment to submit: after a decline, a new attempt under the same order. */
-function attemptOf(gateway: Gateway, found: WholePayment): WholePayment | Promise<WholePayment> {
+function attemptOf(gateway: Gateway, found: PaymentWithDetails): PaymentWithDetails | Promise<PaymentWithDetails> {
   const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 }
 
-function detailsWith(gateway: Gateway, payment: WholePayment, brand: Brand, context: FieldContext): PaymentDetails {
+function detailsWith(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  brand: Brand,
+  context: FieldContext,
+): PaymentDetails {
   const { parameters, secrets: added } = brandValues(brand, context);
   // Keeps the merchant's secret fields, which the payment page never displays.
   const secrets = { ...secretsOf(gateway, payment), ...added };
@@ -240,9 +246,9 @@ export const detailsAsSent = ({ description, payer, session, customData }: Payme
 });
 
 /** Opens the next attempt of a session after a decline: a new payment under the same order. */
-async function nextAttempt(gateway: Gateway, declined: WholePayment): Promise<WholePayment> {
+async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Promise<PaymentWithDetails> {
   const now = gateway.clock.now(declined.mid);
-  const attempt: WholePayment = {
+  const attempt: PaymentWithDetails = {
     ...declined,
     paymentId: newId(),
     attempt: declined.attempt + 1,

@@ -4,7 +4,7 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CardRow } from '../../store/cards.ts';
 import type { CreditRow } from '../../store/credits.ts';
-import type { WholePayment } from '../../store/payments.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { cardOfToken } from '../vault.ts';
 import { readAmount, refundPlan } from './change.ts';
@@ -95,7 +95,7 @@ async function creditedPayment(
   gateway: Gateway,
   { mid, paymentId, fingerprint }: CardRow,
   orderId: string,
-): Promise<{ payment: WholePayment; isOwnOrder: boolean }> {
+): Promise<{ payment: PaymentWithDetails; isOwnOrder: boolean }> {
   const [newest] = await gateway.payments.attempts({ mid, orderId }, 1);
   if (newest) {
     const used = newest.details.card && (await gateway.cards.findFingerprint(mid, newest.details.card.id));

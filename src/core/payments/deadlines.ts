@@ -1,6 +1,6 @@
 /** The payer's deadline: until when a payment waits for its payer, and whether that time has passed. */
 import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
-import type { Payment, WholePayment } from '../../store/payments.ts';
+import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type DeadlineFields = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised' | 'inDoubt' | 'createdAt'> &
@@ -33,7 +33,7 @@ export function isOutOfTime({ clock }: Pick<Gateway, 'clock'>, payment: Deadline
 }
 
 /** Makes the payment due at its deadline at the latest; after the deadline, `dueAt` is the next query. */
-export function withDeadline(payment: WholePayment): WholePayment {
+export function withDeadline(payment: PaymentWithDetails): PaymentWithDetails {
   const { dueAt, updatedAt } = payment;
   const deadline = payerDeadline(payment);
   const isSooner = deadline !== undefined && (dueAt === null || (deadline < dueAt && deadline > updatedAt));

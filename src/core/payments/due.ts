@@ -1,6 +1,6 @@
 /** Processes due payments and operations: queries open outcomes, ends overdue payments, expires authorisations. */
 import { isOpen } from '../../rules/states.ts';
-import type { OperationRow, WholePayment } from '../../store/payments.ts';
+import type { OperationRow, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
@@ -21,7 +21,7 @@ export async function processDueOperation(gateway: Gateway, operation: Operation
   }
 }
 
-export async function processDuePayment(gateway: Gateway, payment: WholePayment): Promise<void> {
+export async function processDuePayment(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
   try {
     const account = await findAccount(gateway, payment.mid);
     if (!account) throw new Error(`The payment ${payment.paymentId} belongs to no account.`);
@@ -32,7 +32,7 @@ export async function processDuePayment(gateway: Gateway, payment: WholePayment)
   }
 }
 
-async function processPayment(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+async function processPayment(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
   if (!isOpen(payment.state)) return queryProvider(gateway, payment, account);
   if (isOutOfTime(gateway, payment)) return void (await endOutOfTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;

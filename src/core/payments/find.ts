@@ -11,7 +11,7 @@ import type {
   PaymentFilter,
   PaymentKey,
   PaymentStatus,
-  WholePayment,
+  PaymentWithDetails,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
@@ -22,7 +22,7 @@ export async function findPayment(
   gateway: Gateway,
   { mid }: Account,
   paymentId: string,
-): Promise<WholePayment | undefined> {
+): Promise<PaymentWithDetails | undefined> {
   return isUuid(paymentId) ? gateway.payments.find({ mid, paymentId }) : undefined;
 }
 
@@ -41,12 +41,16 @@ export async function findCurrent(
   gateway: Gateway,
   account: Account,
   paymentId: string,
-): Promise<WholePayment | undefined> {
+): Promise<PaymentWithDetails | undefined> {
   const payment = await findPayment(gateway, account, paymentId);
   return payment && refresh(gateway, account, payment);
 }
 
-const refresh = async (gateway: Gateway, account: Account, payment: WholePayment): Promise<WholePayment> => ({
+const refresh = async (
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+): Promise<PaymentWithDetails> => ({
   ...payment,
   ...(await refreshStatus(gateway, account, payment)),
 });
@@ -80,9 +84,9 @@ export async function waitForPayment(
   gateway: Gateway,
   key: PaymentKey,
   timeoutMs: number,
-  isDone: (payment: WholePayment) => boolean,
-): Promise<WholePayment | undefined> {
-  const find = (): Promise<WholePayment | undefined> => gateway.payments.find(key);
+  isDone: (payment: PaymentWithDetails) => boolean,
+): Promise<PaymentWithDetails | undefined> {
+  const find = (): Promise<PaymentWithDetails | undefined> => gateway.payments.find(key);
   return pollUntil(await find(), find, (payment) => !payment || isDone(payment), {
     mostMs: timeoutMs,
     firstPauseMs: POLL_MS,
@@ -93,7 +97,7 @@ export async function waitForPayment(
 const CHALLENGE_RESULT_TIMEOUT_MS = 3000;
 
 /** The payer may return from a challenge before its result arrives, so a page waits for it a moment. */
-export const waitForChallengeResult = (gateway: Gateway, key: PaymentKey): Promise<WholePayment | undefined> =>
+export const waitForChallengeResult = (gateway: Gateway, key: PaymentKey): Promise<PaymentWithDetails | undefined> =>
   waitForPayment(gateway, key, CHALLENGE_RESULT_TIMEOUT_MS, ({ state }) => state !== '3DS');
 
 /** The newest attempts of an order, newest first, each brought up to date. */
@@ -102,7 +106,7 @@ export async function findAttempts(
   account: Account,
   orderId: string,
   most: number,
-): Promise<WholePayment[]> {
+): Promise<PaymentWithDetails[]> {
   const attempts = await gateway.payments.attempts({ mid: account.mid, orderId }, most);
   return Promise.all(attempts.map((attempt) => refresh(gateway, account, attempt)));
 }
@@ -112,7 +116,7 @@ export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
 ): Promise<
-  | { payment: WholePayment; history: HistoryRow[]; operations: OperationRow[]; notifications: NotificationRow[] }
+  | { payment: PaymentWithDetails; history: HistoryRow[]; operations: OperationRow[]; notifications: NotificationRow[] }
   | undefined
 > {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
@@ -126,7 +130,7 @@ export async function inspectPayment(
 }
 
 /** The operator has dealt with a marked payment. */
-export async function attendPayment(gateway: Gateway, paymentId: string): Promise<WholePayment | undefined> {
+export async function attendPayment(gateway: Gateway, paymentId: string): Promise<PaymentWithDetails | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   return payment?.attention ? clearAttention(gateway, payment) : payment;
 }

@@ -1,6 +1,6 @@
 /** Payer links: the id of a payment with a keyed tag, so that links cannot be guessed. */
 import { isUuid } from '../../lib/id.ts';
-import type { WholePayment } from '../../store/payments.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 const PURPOSE = 'payer link';
@@ -12,7 +12,7 @@ export const linkOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, paymentI
 export const pageOf = (gateway: Pick<Gateway, 'fingerprints' | 'publicUrl'>, paymentId: string): string =>
   `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
 
-export async function findByLink(gateway: Gateway, link: string): Promise<WholePayment | undefined> {
+export async function findByLink(gateway: Gateway, link: string): Promise<PaymentWithDetails | undefined> {
   const [paymentId = '', tag = '', ...more] = link.split('.');
   if (more.length > 0 || !isUuid(paymentId) || !gateway.fingerprints.isTag(tag, paymentId, PURPOSE)) return undefined;
   return gateway.payments.findAnywhere(paymentId);

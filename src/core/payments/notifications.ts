@@ -4,7 +4,7 @@ import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
-import type { CallRecord, WholePayment } from '../../store/payments.ts';
+import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
@@ -115,7 +115,7 @@ async function applyNotification(
  */
 async function chargeBackEarly(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   call: CallRecord,
 ): Promise<boolean> {

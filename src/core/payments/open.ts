@@ -8,7 +8,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
-import type { KeptCard, Payment, PaymentDetails, WholePayment } from '../../store/payments.ts';
+import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
@@ -49,7 +49,7 @@ export const duplicate = (): Refusal =>
   new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
 
 /** Opens the payment of an order; a repeat of the same request gets the payment of the first one. */
-export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<WholePayment> {
+export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<PaymentWithDetails> {
   const payment = composePayment(gateway, account, order);
   refuseWhileFull(gateway, payment.connector);
   if (await reserveOrder(gateway, payment, order)) return begin(gateway, account, payment, order);
@@ -65,7 +65,7 @@ export async function openOnce(
   account: Account,
   order: Order,
   earlier: readonly string[],
-): Promise<WholePayment | undefined> {
+): Promise<PaymentWithDetails | undefined> {
   const payment = composePayment(gateway, account, order);
   const earlierFingerprints = earlier.map((content) => requestFingerprint(gateway, content));
   for (;;) {
@@ -89,7 +89,7 @@ export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints
 /** Writes the payment of an order; its subscription is written first, so that no payment succeeds without it. */
 export async function reserveOrder(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   { schedule }: Pick<Order, 'schedule'>,
 ): Promise<boolean> {
   if (!schedule) return gateway.payments.open(payment);
@@ -101,7 +101,12 @@ export async function reserveOrder(
 }
 
 /** Submits a payment, unless the payer has to visit the payment page first. */
-function begin(gateway: Gateway, account: Account, payment: WholePayment, order: Order): Promise<WholePayment> {
+function begin(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  order: Order,
+): Promise<PaymentWithDetails> {
   // The payer chooses a brand on the payment page.
   if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
@@ -112,10 +117,10 @@ function begin(gateway: Gateway, account: Account, payment: WholePayment, order:
 /** A repetition of a card payment takes the card from the vault, and has no security code. */
 async function submitCard(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   { id }: KeptCard,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const card = await openCard(gateway, payment.mid, id);
   if (card) return submit(gateway, payment, account, { card });
   gateway.log.error({ payment_id: payment.paymentId }, 'the card of a repetition is not in the vault');
@@ -126,9 +131,9 @@ async function submitCard(
 async function openAgain(
   gateway: Gateway,
   account: Account,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   order: Order,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
     if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
@@ -144,14 +149,14 @@ async function openAgain(
 }
 
 /** When the merchant requested a payment; all attempts of a session belong to the request that opened the session. */
-async function requestedAt({ payments }: Gateway, payment: WholePayment): Promise<number> {
+async function requestedAt({ payments }: Gateway, payment: PaymentWithDetails): Promise<number> {
   const paymentId = payment.details.session?.id ?? payment.paymentId;
   const first = paymentId === payment.paymentId ? payment : await payments.find({ mid: payment.mid, paymentId });
   return (first ?? payment).createdAt;
 }
 
 /** Waits some time for the outcome of a payment that another request is submitting. */
-const waitForOutcome = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+const waitForOutcome = (gateway: Gateway, payment: PaymentWithDetails): Promise<PaymentWithDetails> =>
   pollUntil(
     payment,
     async (last) => (await gateway.payments.find(payment)) ?? last,
@@ -164,7 +169,7 @@ export function composePayment(
   gateway: Pick<Gateway, 'clock' | 'seal' | 'fingerprints'>,
   account: Pick<Account, 'mid' | 'name' | 'settings'>,
   order: Order,
-): WholePayment {
+): PaymentWithDetails {
   const now = gateway.clock.now(account.mid);
   const brand = order.brand === NO_BRAND_YET ? undefined : brandOf(order.brand);
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;

@@ -13,8 +13,8 @@ import type {
   OperationRow,
   OperationVerb,
   Payment,
+  PaymentWithDetails,
   Transition,
-  WholePayment,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
@@ -31,7 +31,7 @@ export interface OperationPlan {
 
 /** The payment and the operation after the call; the state `sent` means that the outcome is not known yet. */
 export interface OperationResult {
-  payment: WholePayment;
+  payment: PaymentWithDetails;
   operation: OperationRow;
 }
 
@@ -85,7 +85,7 @@ const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
  */
 export async function operate(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   actor: Actor,
   plan: (current: Payment) => OperationPlan,
   /** May be used already: by an earlier request, or by a process that died. */
@@ -130,7 +130,7 @@ export async function operate(
 /** Sends an operation whose intent is durable; like a submission, it is not sent once its row may be queried. */
 async function sendOperation(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   operation: OperationRow,
 ): Promise<OperationResult> {
   const reply = await callProvider<OperationOutcome>(gateway, {
@@ -146,7 +146,7 @@ async function sendOperation(
 /** Queries an operation without a known outcome. One that never arrived is sent again if the provider is idempotent. */
 export async function queryOperation(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   operation: OperationRow,
 ): Promise<OperationResult> {
   const request = providerOperation(payment, operation);
@@ -191,7 +191,7 @@ function checkReply(
 /** Writes the outcome of an operation together with its effect on the payment, once, however often it is reported. */
 async function writeOutcome(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   operation: OperationRow,
   reply: Reply<OperationOutcome>,
   isNew: boolean,
@@ -212,7 +212,7 @@ async function writeOutcome(
 }
 
 function composeOutcome(
-  before: WholePayment,
+  before: PaymentWithDetails,
   operation: OperationRow,
   outcome: CheckedOutcome,
   call: CallRecord,
@@ -228,12 +228,12 @@ function composeOutcome(
   }
 }
 
-function composeDone(before: WholePayment, operation: OperationRow, call: CallRecord, now: number): Transition {
+function composeDone(before: PaymentWithDetails, operation: OperationRow, call: CallRecord, now: number): Transition {
   const { verb, amount } = operation;
   const { release, event: eventOf, effect } = OPERATION_RULES[verb];
   const event = eventOf(before, amount);
   const to = nextState(before.state, event);
-  const released: WholePayment = { ...withHistory(before, now), ...release(before, amount) };
+  const released: PaymentWithDetails = { ...withHistory(before, now), ...release(before, amount) };
   const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
   const written = { before, actor: verb === 'expiry' ? 'clock' : 'provider', call, operation: finished } as const;
   if (to !== undefined) {
@@ -249,7 +249,7 @@ function composeDone(before: WholePayment, operation: OperationRow, call: CallRe
 }
 
 function composeDeclined(
-  before: WholePayment,
+  before: PaymentWithDetails,
   operation: OperationRow,
   reason: string,
   call: CallRecord,
@@ -258,7 +258,7 @@ function composeDeclined(
   const { verb, amount } = operation;
   // The provider settled the payment on its own and declines the partial capture: the full amount was captured.
   const isFullyCaptured = verb === 'capture' && before.state === 'SETTLED';
-  const after: WholePayment = {
+  const after: PaymentWithDetails = {
     ...withHistory(before, now),
     ...OPERATION_RULES[verb].release(before, amount),
     ...queriedAfterDecline(verb, now),
@@ -271,7 +271,7 @@ function composeDeclined(
 }
 
 function composeUnknown(
-  before: WholePayment,
+  before: PaymentWithDetails,
   operation: OperationRow,
   isWrongAmount: boolean,
   call: CallRecord,
@@ -305,11 +305,15 @@ const clearedAttention = ({ queryCount }: OperationRow, { attention }: Payment):
   queryCount > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
 
 /** The provider reported a settlement while the operation was in flight: a query resolves the conflict. */
-const queriedAfterConflict = ({ attention }: WholePayment, now: number): Changes =>
+const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): Changes =>
   attention === 'conflict' ? { dueAt: now } : {};
 
 /** Ends an authorisation that was not captured in time: voids it at the provider, then expires the payment. */
-export async function expireAuthorisation(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+export async function expireAuthorisation(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+): Promise<void> {
   const result = await operate(gateway, payment, 'clock', (current): OperationPlan => {
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('actionNotSupported');
     return { verb: 'expiry', amount: current.authorised };

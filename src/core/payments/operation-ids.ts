@@ -2,7 +2,7 @@
 import { pollUntil } from '../../lib/poll.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { OperationRow, WholePayment } from '../../store/payments.ts';
+import type { OperationRow, PaymentWithDetails } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /** An operation id that is fixed before the operation starts: by the merchant, or by the reservation of a credit. */
@@ -32,7 +32,7 @@ export async function resultOfRepeat(
   gateway: Gateway,
   existing: OperationRow,
   { content }: IdempotencyKey,
-): Promise<{ payment: WholePayment; operation: OperationRow }> {
+): Promise<{ payment: PaymentWithDetails; operation: OperationRow }> {
   if (content !== null && existing.content !== content) throw duplicateOperation();
   // A reserved credit is not waited for: the answer to it only says that it was accepted.
   const operation = content === null ? existing : await awaitOutcome(gateway, existing);

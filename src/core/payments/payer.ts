@@ -1,7 +1,7 @@
 /** The payer's view of a payment: finds it by its link and lists the payment methods that are still offered. */
 import { type Brand, brandOf, CARD, fieldsToAsk, NO_BRAND_YET } from '../../rules/brands.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { WholePayment } from '../../store/payments.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import { hasNoAttemptsLeft } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -12,7 +12,7 @@ import { findByLink } from './links.ts';
 import { endOutOfTime, queryProviderNow } from './provider.ts';
 
 export interface PayerView {
-  payment: WholePayment;
+  payment: PaymentWithDetails;
   account: Account;
   /** The methods that the payer can choose; empty if there is nothing to choose or to fill in. */
   methods: readonly Method[];
@@ -34,7 +34,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
 }
 
 /** All attempts of a session share one link; undefined if the newest attempt of the order is not of this session. */
-async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<WholePayment | undefined> {
+async function newestOfSession(gateway: Gateway, linked: PaymentWithDetails): Promise<PaymentWithDetails | undefined> {
   const { session } = linked.details;
   if (!session) return linked;
   const newest = await gateway.payments.findByOrder(linked);
@@ -42,7 +42,7 @@ async function newestOfSession(gateway: Gateway, linked: WholePayment): Promise<
 }
 
 /** Adds the methods that are offered. After a decline the payer starts again with the merchant's data only. */
-async function withChoices(gateway: Gateway, payment: WholePayment, account: Account): Promise<PayerView> {
+async function withChoices(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<PayerView> {
   const methods = choicesOf(gateway, payment, account);
   const isRetry = payment.state === 'DECLINED' && methods.length > 0;
   const tokens = payment.details.session?.cardTokens ?? [];
@@ -55,7 +55,7 @@ async function withChoices(gateway: Gateway, payment: WholePayment, account: Acc
   };
 }
 
-function choicesOf(gateway: Gateway, payment: WholePayment, account: Account): Method[] {
+function choicesOf(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
   const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;

@@ -12,7 +12,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CallRecord, Changes, NextStep, Payment, WholePayment } from '../../store/payments.ts';
+import type { CallRecord, Changes, NextStep, Payment, PaymentWithDetails } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
@@ -43,7 +43,7 @@ const NO_CARD: CardFields = {};
 
 async function callAndCheck(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   verb: 'submit' | 'query',
   deadline: Deadline,
@@ -63,7 +63,7 @@ async function callAndCheck(
 /** Queries the provider, if its connector supports queries. */
 const query = async (
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   timeoutMs: number,
 ): Promise<ProviderAnswer> =>
@@ -91,7 +91,7 @@ export function isExpectedAmount(
 
 function submission(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   { card, authentication }: CardFields,
 ): Submission {
@@ -123,10 +123,10 @@ function submission(
 /** Submits a payment whose intent is durable, and writes the outcome. */
 export async function submit(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   cardFields?: CardFields,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const answer = await callAndCheck(gateway, payment, account, 'submit', sendDeadline(gateway, payment), cardFields);
   const { call } = answer;
   const authentication = cardFields?.authentication;
@@ -146,7 +146,7 @@ export async function submit(
 }
 
 /** The scheduled query of a payment without a known outcome. */
-export async function queryProvider(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+export async function queryProvider(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
   if (answer.kind === 'wrongAmount') await recordWrongAmount(gateway, payment, 'clock', call);
@@ -169,7 +169,11 @@ export async function queryProvider(gateway: Gateway, payment: WholePayment, acc
 const withoutConflict = ({ attention }: Payment): Changes => (attention === 'conflict' ? { attention: null } : {});
 
 /** Schedules a further query: if the provider has the payment after all, that is a late success. */
-const declineNeverReceived = (gateway: Gateway, payment: WholePayment, call: CallRecord): Promise<WholePayment> =>
+const declineNeverReceived = (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  call: CallRecord,
+): Promise<PaymentWithDetails> =>
   advance(gateway, payment, {
     event: 'declined',
     actor: 'provider',
@@ -204,7 +208,11 @@ export async function authorisationEnd(gateway: Gateway, payment: Payment, { set
  * The provider declined to void an expired authorisation: it has settled it, released it already, or still holds it. In
  * the last case the payment is marked for the operator.
  */
-export async function expireAfterRefusedVoid(gateway: Gateway, payment: WholePayment, account: Account): Promise<void> {
+export async function expireAfterRefusedVoid(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   const { call } = answer;
   if (answer.kind === 'wrongAmount') await recordWrongAmount(gateway, payment, 'clock', call);
@@ -224,9 +232,9 @@ export async function expireAfterRefusedVoid(gateway: Gateway, payment: WholePay
 /** Queries the provider while a request waits; writes only an answer that changes the payment. */
 export async function queryProviderNow(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
   const answer = await query(gateway, payment, account, LIMITS.outcomeTimeoutMs);
   if (answer.kind === 'wrongAmount') return recordWrongAmount(gateway, payment, 'provider', answer.call);
@@ -240,10 +248,10 @@ export async function queryProviderNow(
  */
 export async function endOutOfTime(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   caller: 'request' | 'work loop' = 'request',
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   if (!wasSubmitted(payment) || !canQuery(gateway, payment)) return abandon(gateway, payment);
   const isDue = caller === 'work loop';
   const answer = await query(gateway, payment, account, isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
@@ -278,12 +286,12 @@ const isLostRedirect = (gateway: Gateway, { state, payerUntil, mid }: Payment, {
 /** Advances the payment by an outcome. */
 export function applyOutcome(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   outcome: KnownOutcome,
   call: CallRecord,
   authentication?: Authentication,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const { kind, providerReference } = outcome;
   const now = gateway.clock.now(payment.mid);
   const input: EventInput = { event: kind, actor: 'provider', call, providerReference, authentication };

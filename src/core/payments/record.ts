@@ -9,8 +9,8 @@ import type {
   Changes,
   Payment,
   PaymentDetails,
+  PaymentWithDetails,
   Transition,
-  WholePayment,
 } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
@@ -20,29 +20,29 @@ import { type QuerySchedule, scheduleNextQuery } from './query-schedule.ts';
 /** Writes a history entry and these changes; returns the payment unchanged if it was changed concurrently. */
 async function recordEntry(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   entry: Pick<Transition, 'event' | 'actor' | 'call'>,
   changed: Changes,
   authentication?: Authentication,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const at = gateway.clock.now(payment.mid);
-  const recorded: WholePayment = { ...withHistory(payment, at), ...changed };
+  const recorded: PaymentWithDetails = { ...withHistory(payment, at), ...changed };
   // After the last query the payment is no longer due, even if its deadline is past.
   const after = changed.dueAt === null ? recorded : withDeadline(recorded);
   return (await writeTransition(gateway, { before: payment, after, ...entry }, authentication)) ? after : payment;
 }
 
 /** Whether the outcome should be known by now: no answer of the provider, or the payer or authorisation timed out. */
-const isOutcomeOverdue = (gateway: Gateway, payment: WholePayment): boolean =>
+const isOutcomeOverdue = (gateway: Gateway, payment: PaymentWithDetails): boolean =>
   payment.inDoubt || payment.authorised > 0n || isOutOfTime(gateway, payment);
 
 /** Records a query that brought no outcome and schedules the next; marks the payment when the backoff is exhausted. */
 export function recordQuery(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   call: CallRecord,
   changed: Changes = {},
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const { isBackoffExhausted, ...next } = scheduleNextQuery(
     payment.queryCount,
     gateway.clock.now(payment.mid),
@@ -61,17 +61,17 @@ const queryScheduleOf = ({ state }: Payment): QuerySchedule => (isOpen(state) ? 
  */
 export async function recordWrongAmount(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   actor: Actor,
   call: CallRecord,
-): Promise<WholePayment> {
+): Promise<PaymentWithDetails> {
   const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
     const { queryCount, dueAt } = scheduleNextQuery(before.queryCount, now, queryScheduleOf(before));
     // An ended payment is queried, too: money may have moved. An authorised one keeps its due time, unless this answer
     // belongs to its scheduled query.
     const isQueriedNext = before.authorised === 0n || actor === 'clock';
     const isConflict = before.attention === 'conflict' && before.busy !== null;
-    const marked: WholePayment = {
+    const marked: PaymentWithDetails = {
       ...withHistory(before, now),
       attention: isConflict ? 'conflict' : 'wrong_amount',
       ...(isQueriedNext && { queryCount, dueAt }),
@@ -85,10 +85,10 @@ export async function recordWrongAmount(
 /** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */
 export async function recordAuthentication(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   call: CallRecord,
   authentication: Authentication,
-): Promise<WholePayment | undefined> {
+): Promise<PaymentWithDetails | undefined> {
   const changed = { nextStep: null, dueAt: gateway.clock.now(payment.mid) + LIMITS.submissionMs };
   const entry = { event: 'authenticated', actor: 'provider', call } as const;
   const after = await recordEntry(gateway, payment, entry, changed, authentication);
@@ -96,16 +96,16 @@ export async function recordAuthentication(
 }
 
 /** Removes the mark of a payment that an operator has dealt with. */
-export const clearAttention = (gateway: Gateway, payment: WholePayment): Promise<WholePayment> =>
+export const clearAttention = (gateway: Gateway, payment: PaymentWithDetails): Promise<PaymentWithDetails> =>
   recordEntry(gateway, payment, { event: 'attended', actor: 'operator', call: undefined }, { attention: null });
 
 /** Stores the payer's choice and the fields that the payer filled in; undefined if a concurrent request was first. */
 export async function recordPayerInput(
   gateway: Gateway,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   details: PaymentDetails,
   chosen: Pick<Payment, 'brand' | 'connector'> = payment,
-): Promise<WholePayment | undefined> {
+): Promise<PaymentWithDetails | undefined> {
   const now = gateway.clock.now(payment.mid);
   // Some brands give the payer less time than the session.
   const brandTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
@@ -113,7 +113,7 @@ export async function recordPayerInput(
     brandTimeMs === undefined
       ? payment.payerUntil
       : Math.min(now + brandTimeMs, payment.payerUntil ?? now + brandTimeMs);
-  const after: WholePayment = {
+  const after: PaymentWithDetails = {
     ...withDeadline({
       ...payment,
       brand: chosen.brand,

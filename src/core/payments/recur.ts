@@ -4,7 +4,7 @@ import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import type { WholePayment } from '../../store/payments.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { existingSchedule } from '../schedules.ts';
 import { findPayment } from './find.ts';
@@ -29,7 +29,7 @@ export interface RecurringOrder {
   content: string;
 }
 
-export async function recur(gateway: Gateway, account: Account, order: RecurringOrder): Promise<WholePayment> {
+export async function recur(gateway: Gateway, account: Account, order: RecurringOrder): Promise<PaymentWithDetails> {
   const first = await findPayment(gateway, account, order.firstId);
   if (!first || first.recurringToken === null || first.recurringToken !== order.token) {
     throw new Refusal('unknownRecurringPair');

@@ -1,5 +1,5 @@
 /** Composes the order of a repetition from the first payment of a recurring series. */
-import type { WholePayment } from '../../store/payments.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Order } from './open.ts';
 
 /** What a repetition may change; the rest is copied from the first payment. */
@@ -9,7 +9,7 @@ export type Repetition = Pick<Order, 'orderId'> &
     termUrl3ds?: string | undefined;
   };
 
-export function repetition(first: WholePayment, { description, termUrl3ds, ...own }: Repetition): Order {
+export function repetition(first: PaymentWithDetails, { description, termUrl3ds, ...own }: Repetition): Order {
   const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;
   return {

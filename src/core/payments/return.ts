@@ -4,12 +4,12 @@ import { wireHash } from '../../lib/hash.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { SessionTerms } from '../../store/payments.ts';
-import type { Account, Gateway, WholePayment } from '../context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 
 /** The result of a payment as the payer sees it. */
 export type PaymentResult = 'open' | 'unknown' | 'paid' | 'declined' | 'failed' | 'expired' | 'cancelled';
 
-export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: WholePayment): PaymentResult {
+export function resultOf({ clock }: Pick<Gateway, 'clock'>, payment: PaymentWithDetails): PaymentResult {
   const { state, authorised, inDoubt, declineReason, details, mid } = payment;
   // For the payer, an authorised payment is paid.
   if (state === 'SETTLED' || (state === 'PENDING' && authorised > 0n)) return 'paid';
@@ -41,7 +41,7 @@ export interface ReturnOptions {
 /** The merchant's address for the payer's return; undefined if there is none that a payer may be sent to. */
 export function returnAddress(
   gateway: Pick<Gateway, 'clock' | 'environment'>,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   { isAfterChallenge = false }: ReturnOptions = {},
 ): string | undefined {
@@ -60,7 +60,7 @@ export function returnAddress(
 /** The merchant's address for a payer who cancels. */
 export const cancelAddress = (
   gateway: Pick<Gateway, 'environment'>,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
 ): string | undefined =>
   withParameters(gateway, payment, account, payment.details.session?.cancelUrl, { isSigned: false });
@@ -70,7 +70,7 @@ const addressOf = (session: SessionTerms, names: readonly AddressName[]): string
 
 function withParameters(
   gateway: Pick<Gateway, 'environment'>,
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   account: Account,
   returnUrl: string | undefined,
   { isSigned }: { isSigned: boolean },
@@ -87,7 +87,10 @@ function withParameters(
   return url.href;
 }
 
-function successHash({ paymentId, orderId, amountText, currency, details }: WholePayment, account: Account): string {
+function successHash(
+  { paymentId, orderId, amountText, currency, details }: PaymentWithDetails,
+  account: Account,
+): string {
   const signed = [paymentId, orderId, amountText, currency, details.description];
   return wireHash(signed, account.passwords()[0] as string);
 }
@@ -105,7 +108,7 @@ const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
 
 /** The browsing context (`target`) for the payer's return, if it is not that of the payment page. */
 export function returnTarget(
-  payment: WholePayment,
+  payment: PaymentWithDetails,
   { settings }: Account,
   { isAfterChallenge = false }: ReturnOptions = {},
 ): string | undefined {

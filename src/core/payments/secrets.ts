@@ -1,6 +1,6 @@
 /** Secret fields of a payment: encrypted when received, decrypted for checks and for the provider, never displayed. */
 import { boundTo } from '../../lib/seal.ts';
-import type { PaymentDetails, SessionTerms, WholePayment } from '../../store/payments.ts';
+import type { PaymentDetails, PaymentWithDetails, SessionTerms } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type Sealing = Pick<Gateway, 'seal'>;
@@ -18,7 +18,7 @@ const decrypt = ({ seal }: Sealing, sealed: string | undefined, bound: string) =
 export const sealSecrets = (gateway: Sealing, paymentId: string, secrets: object): string =>
   encrypt(gateway, secrets, boundToPayment(paymentId));
 
-export const secretsOf = (gateway: Sealing, { paymentId, details }: WholePayment): Record<string, unknown> =>
+export const secretsOf = (gateway: Sealing, { paymentId, details }: PaymentWithDetails): Record<string, unknown> =>
   decrypt(gateway, details.sealed, boundToPayment(paymentId));
 
 /** The secret fields that the merchant sent with a session, by brand and field name. */

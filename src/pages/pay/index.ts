@@ -1,6 +1,6 @@
 /** The routes of the payment pages: forms, waiting pages, and redirects to providers and back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Account, Gateway, WholePayment } from '../../core/context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
@@ -151,7 +151,7 @@ export function payRoutes(
     request: FastifyRequest<LinkRoute>,
     reply: FastifyReply,
     payerView: PayerView,
-    payment: WholePayment,
+    payment: PaymentWithDetails,
     returnLink: ReturnOptions = {},
   ): FastifyReply => {
     const view = createPageView(request, { ...payerView, payment }, returnLink);

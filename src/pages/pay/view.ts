@@ -1,6 +1,6 @@
 /** The data of every page about a payment, and the elements that several pages share. */
 import { displayName } from '../../core/accounts.ts';
-import type { WholePayment } from '../../core/context.ts';
+import type { PaymentWithDetails } from '../../core/context.ts';
 import type { PayerView } from '../../core/payments/payer.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
 import { Html, html } from '../../lib/html.ts';
@@ -23,7 +23,7 @@ export interface PageView extends PayerView {
 }
 
 /** Identifies what a page shows: the page reloads itself when the version changes. */
-export const pageVersion = ({ attempt, state, nextStep, authorised }: WholePayment): string =>
+export const pageVersion = ({ attempt, state, nextStep, authorised }: PaymentWithDetails): string =>
   [attempt, state, nextStep?.kind ?? '', authorised > 0n ? 'reserved' : ''].join('.');
 
 /** Lets the page poll the status, as long as the payment can still change. */
@@ -63,7 +63,7 @@ export const countdown = (ms: number, { formatDuration, messages }: Locale): Htm
   html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${messages.lastMinute}">${formatDuration(ms)}</span>`;
 
 /** Until when the payer can pay; after a decline this is the end of the session, not of the last attempt. */
-const payerDeadline = ({ state, payerUntil, details: { session } }: WholePayment): number | null | undefined =>
+const payerDeadline = ({ state, payerUntil, details: { session } }: PaymentWithDetails): number | null | undefined =>
   isOpen(state) ? payerUntil : session?.until;
 
 /** A longer amount gets a smaller font, so that it fits on one line on a phone. */

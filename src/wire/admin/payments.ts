@@ -9,7 +9,7 @@ import type {
   NotificationRow,
   OperationRow,
   Payment,
-  WholePayment,
+  PaymentWithDetails,
 } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
@@ -106,7 +106,12 @@ interface OperationRequest {
 const OPERATOR_ACTIONS: Readonly<
   Record<
     string,
-    (gateway: Gateway, account: Account, payment: WholePayment, body: OperationRequest) => Promise<OperationResult>
+    (
+      gateway: Gateway,
+      account: Account,
+      payment: PaymentWithDetails,
+      body: OperationRequest,
+    ) => Promise<OperationResult>
   >
 > = {
   capture: (gateway, _account, payment, { amount, operationId }) =>

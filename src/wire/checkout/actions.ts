@@ -1,5 +1,5 @@
 /** The operations of Checkout: what each does with a request that passed the checks. */
-import type { Account, Gateway, WholePayment } from '../../core/context.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
 import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
@@ -28,7 +28,7 @@ const status: Perform = async (gateway, account, { value }) => {
 };
 
 /** The payment with this id; a payment of another account is refused like one that does not exist. */
-async function requirePayment(gateway: Gateway, account: Account, paymentId: string): Promise<WholePayment> {
+async function requirePayment(gateway: Gateway, account: Account, paymentId: string): Promise<PaymentWithDetails> {
   const payment = await findPayment(gateway, account, paymentId);
   if (!payment) throw new Refusal('unknownPayment');
   return payment;

@@ -1,10 +1,10 @@
 /** The responses of Checkout. */
-import type { WholePayment } from '../../core/context.ts';
+import type { PaymentWithDetails } from '../../core/context.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { checkoutStatus } from '../../rules/states.ts';
 
-export function statusAnswer(payment: WholePayment) {
+export function statusAnswer(payment: PaymentWithDetails) {
   const { payer } = payment.details;
   const name = [payer.first_name, payer.last_name].filter(Boolean).join(' ');
   const customer = { ...(name !== '' && { name }), ...(payer.email !== undefined && { email: payer.email }) };

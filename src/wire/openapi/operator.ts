@@ -226,7 +226,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     callback_secret: described(text, 'Shown only once.'),
   }),
   Payment: object(payment),
-  WholePayment: object({
+  PaymentWithDetails: object({
     ...payment,
     connector: text,
     provider_reference: orNull(text),
@@ -311,7 +311,7 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
       'readPayment',
       'Returns a payment with its history, operations, provider calls, notifications and callbacks.',
       {
-        responses: { ...answers('The payment.', ref('WholePayment')), ...paymentRefusals },
+        responses: { ...answers('The payment.', ref('PaymentWithDetails')), ...paymentRefusals },
       },
     ),
   },

@@ -1,5 +1,12 @@
 /** The actions of `/post`: what each does with a request that passed the checks. */
-import type { Account, Gateway, PaymentDetails, Schedule, ScheduleTerms, WholePayment } from '../../core/context.ts';
+import type {
+  Account,
+  Gateway,
+  PaymentDetails,
+  PaymentWithDetails,
+  Schedule,
+  ScheduleTerms,
+} from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
@@ -148,7 +155,7 @@ const statusByOrder: Action = {
 /** An action on the payment `trans_id`; a payment of another account is refused like one that does not exist. */
 const paymentAction = (
   unknown: ErrorName,
-  perform: (gateway: Gateway, account: Account, payment: WholePayment, body: S2sBody) => Promise<S2sAnswer>,
+  perform: (gateway: Gateway, account: Account, payment: PaymentWithDetails, body: S2sBody) => Promise<S2sAnswer>,
 ): Action => ({
   async perform(gateway, account, body) {
     const payment = await findPayment(gateway, account, body.value('trans_id'));
