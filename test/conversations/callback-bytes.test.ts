@@ -21,7 +21,7 @@ import { brandSale, operationFields } from '../support/operations.ts';
 import { answers, inTurn } from '../support/receivers.ts';
 import { sized } from '../support/size.ts';
 
-const ROUNDS = sized(3, 10);
+const ROUNDS = sized(1, 10);
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;

@@ -9,6 +9,7 @@ import { Refusal } from '../../src/rules/errors.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { newOrderId, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { shortenLimits } from '../support/limits.ts';
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;
@@ -100,22 +101,26 @@ describe('a sale whose INSERT starts before the reservation of the credit and co
   });
 });
 
-test('a transaction that does not end: the credit is refused without a refund, and a repeat succeeds', async () => {
-  const { merchant, account, token } = await sold();
-  const holder = new pg.Client(shop.connection);
-  await holder.connect();
-  const order = creditOf(newOrderId(), token);
-  try {
-    await holder.query('begin');
-    await holder.query('update payments set updated_at = updated_at where false');
-    expect(await outcomeOf(credit(other, account, order))).toBe('unavailable');
-    expect(await creditsOf(merchant.mid)).toEqual([]);
-  } finally {
-    await holder.end();
-  }
-  expect(await outcomeOf(credit(other, account, order))).toBe('made');
-  expect(await creditsOf(merchant.mid)).toMatchObject([{ state: 'done' }]);
-}, 60_000);
+describe('a transaction that does not end', () => {
+  shortenLimits({ creditReservationMs: 2000 });
+
+  test('the credit is refused without a refund, and a repeat succeeds', async () => {
+    const { merchant, account, token } = await sold();
+    const holder = new pg.Client(shop.connection);
+    await holder.connect();
+    const order = creditOf(newOrderId(), token);
+    try {
+      await holder.query('begin');
+      await holder.query('update payments set updated_at = updated_at where false');
+      expect(await outcomeOf(credit(other, account, order))).toBe('unavailable');
+      expect(await creditsOf(merchant.mid)).toEqual([]);
+    } finally {
+      await holder.end();
+    }
+    expect(await outcomeOf(credit(other, account, order))).toBe('made');
+    expect(await creditsOf(merchant.mid)).toMatchObject([{ state: 'done' }]);
+  }, 60_000);
+});
 
 test('a hundred pairs of a sale and a credit in two processes: exactly one of each pair succeeds', async () => {
   const { merchant, account, token } = await sold();
