@@ -161,7 +161,7 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | 
 const EXAMPLES = { forward: 'http://localhost:3000/callback', url: 'http://127.0.0.1:8080' };
 
 /** The account with this mid, or the only account. */
-async function chooseAccount(gateway: Gateway, mid: string | undefined): Promise<Account> {
+async function chooseSystemUser(gateway: Gateway, mid: string | undefined): Promise<Account> {
   const account = mid === undefined ? await onlyAccount(gateway) : await gateway<Account>('GET', accountPath(mid));
   if (account.environment === 'sandbox') return account;
   throw new StartupError('This gateway is not a sandbox: `listen` works with sandboxes only.');
@@ -292,7 +292,7 @@ export async function listen(args: string[], environment: NodeJS.ProcessEnv): Pr
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort());
   const gateway = createGatewayClient(options.url, options.token);
-  const account = await chooseAccount(gateway, options.mid);
+  const account = await chooseSystemUser(gateway, options.mid);
   const path = `/sandbox/api/callbacks/${account.mid}`;
   const { last, url } = await gateway<InboxPage>('GET', `${path}?limit=1`);
   const restoreCallbackUrl = await redirectCallbacks(gateway, account, url);

@@ -1,5 +1,5 @@
 /** Protection against card testing: limits card attempts per session, payer address and account. */
-import { networkOf } from '../lib/address.ts';
+import { addressPrefix } from '../lib/address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AttemptCounts, CardAttempt } from '../store/card-attempts.ts';
@@ -27,7 +27,7 @@ export async function recordCardAttempt(
     // After a decline a card starts a new attempt. A form that is submitted twice is the same attempt and counts once.
     attempt: state === 'DECLINED' ? payment.attempt + 1 : payment.attempt,
     sessionId: sessionOf(payment),
-    source: gateway.fingerprints.digest(`${mid} ${networkOf(address)}`, 'payer address'),
+    source: gateway.fingerprints.digest(`${mid} ${addressPrefix(address)}`, 'payer address'),
     at,
   };
   const check = async (): Promise<CardRefusal | undefined> =>

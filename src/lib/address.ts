@@ -61,7 +61,7 @@ export function addressList(ranges: readonly string[]): (address: string) => boo
 const GROUPS = 8;
 
 /** The network that rate limits count as one client: an IPv4 address itself, the /64 of an IPv6 address. */
-export function networkOf(address: string): string {
+export function addressPrefix(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = Array<string>(GROUPS - head.length - tail.length).fill('0');

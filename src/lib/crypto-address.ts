@@ -5,7 +5,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 
-export type Network = 'BTC' | 'ETH' | 'BSC' | 'TRX';
+export type Chain = 'BTC' | 'ETH' | 'BSC' | 'TRX';
 
 const base58check = createBase58check(sha256);
 
@@ -45,11 +45,11 @@ function isHexAddress(address: string): boolean {
   );
 }
 
-const CHECKS: Readonly<Record<Network, (address: string) => boolean>> = {
+const CHECKS: Readonly<Record<Chain, (address: string) => boolean>> = {
   BTC: (address) => isBase58Address(address, [0x00, 0x05]) || isSegwitAddress(address),
   ETH: isHexAddress,
   BSC: isHexAddress,
   TRX: (address) => isBase58Address(address, [0x41]),
 };
 
-export const isCryptoAddress = (network: Network, address: string): boolean => CHECKS[network](address);
+export const isCryptoAddress = (chain: Chain, address: string): boolean => CHECKS[chain](address);

@@ -56,7 +56,7 @@ export const OPERATION_TYPES = {
 } as const satisfies Record<string, CallbackType>;
 
 /** The `action` of each callback type in the `/post` format; steps of the sale itself are reported as the sale. */
-export const S2S_ACTIONS: Readonly<Record<CallbackType, string>> = {
+export const CALLBACK_ACTIONS: Readonly<Record<CallbackType, string>> = {
   sale: 'SALE',
   recurring: 'RECURRING_SALE',
   redirect: 'SALE',

@@ -21,7 +21,7 @@ import { createCallbackInboxStore } from '../store/callback-inbox.ts';
 import { createCallbackStore } from '../store/callbacks.ts';
 import { createCardAttemptStore } from '../store/card-attempts.ts';
 import { createCardStore } from '../store/cards.ts';
-import { type Changes, listenToChanges } from '../store/changes.ts';
+import { type ChangeListener, listenToChanges } from '../store/changes.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { createInstallationStore } from '../store/installation.ts';
@@ -56,7 +56,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
-  let changes: Changes | undefined;
+  let changes: ChangeListener | undefined;
   const tools: Omit<Gateway, 'deliverer' | 'health' | 'fingerprints'> = {
     environment,
     clock,

@@ -14,7 +14,7 @@ export async function announce(transaction: Kysely<Schema>, change: string): Pro
   await sql`select pg_notify(${CHANNEL}, ${change})`.execute(transaction);
 }
 
-export interface Changes {
+export interface ChangeListener {
   /** Whether the LISTEN connection is up; while it is not, nothing may be cached. */
   readonly live: boolean;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export async function listenToChanges(
   connection: Connection,
   onChange: (change: string) => void,
   onGap: () => void,
-): Promise<Changes> {
+): Promise<ChangeListener> {
   let client: pg.Client | undefined;
   let live = false;
   let closed = false;

@@ -12,14 +12,14 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { StartupError } from '../lib/startup-error.ts';
 import {
-  type Account,
-  chooseAccount,
   chooseLauncher,
+  chooseSystemUser,
   execute,
   type Launcher,
   lastLine,
+  type SystemUser,
   under,
-} from './embedded-account.ts';
+} from './system-user.ts';
 
 export interface EmbeddedDatabase {
   /** `host` is the folder of the unix socket; the server does not listen on TCP. */
@@ -86,7 +86,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   const binaries = await locateBinaries();
   const folder = await locateFolder(options.folder);
   const log = `${folder}.log`;
-  const account = await chooseAccount(folder);
+  const account = await chooseSystemUser(folder);
   const holdsCluster = await inspectFolder(folder);
   const socketFolder = await chooseSocketFolder(folder, account);
   const launcher = await chooseLauncher(binaries.initdb, account, [dirname(folder), dirname(socketFolder)]);
@@ -194,7 +194,7 @@ async function inspectFolder(folder: string): Promise<boolean> {
 }
 
 /** The cluster's own folder, or a private one with a short path when the system's limit for socket paths requires it. */
-async function chooseSocketFolder(folder: string, account: Account | undefined): Promise<string> {
+async function chooseSocketFolder(folder: string, account: SystemUser | undefined): Promise<string> {
   const fits = (path: string) => Buffer.byteLength(join(path, `.s.PGSQL.${PORT}`)) < 100;
   if (fits(folder)) return folder;
   const name = `turnpike-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
@@ -217,7 +217,7 @@ async function chooseSocketFolder(folder: string, account: Account | undefined):
 async function createCluster(
   folder: string,
   { initdb }: Binaries,
-  account: Account | undefined,
+  account: SystemUser | undefined,
   launcher: Launcher,
 ): Promise<boolean> {
   const parent = dirname(folder);

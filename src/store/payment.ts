@@ -111,7 +111,7 @@ export interface Payment {
 export type PaymentWithDetails = Payment & { details: PaymentDetails };
 
 /** The columns that a transition may change besides the state. */
-export type Changes = Partial<
+export type PaymentChanges = Partial<
   Pick<
     Payment,
     | 'authorised'

@@ -1,6 +1,6 @@
 /** Rate limits on API requests per account and per client address, counted in this process. */
 import type { Account, Gateway } from '../core/context.ts';
-import { isLoopback, networkOf } from '../lib/address.ts';
+import { addressPrefix, isLoopback } from '../lib/address.ts';
 import { createRateLimit, type RateLimit } from '../lib/rate-limit.ts';
 import { Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -25,7 +25,7 @@ export function createRequestLimits({ metrics }: Gateway, perAddress: number): R
   return {
     countAddress(address) {
       // Loopback is shared by all programs on this machine, and by all clients of a local proxy that is not trusted yet.
-      if (perAddress > 0 && !isLoopback(address)) count('address', addresses, networkOf(address), perAddress);
+      if (perAddress > 0 && !isLoopback(address)) count('address', addresses, addressPrefix(address), perAddress);
     },
     countAccount({ mid, settings }) {
       if (settings.requests_per_second > 0) count('account', accounts, mid, settings.requests_per_second);

@@ -6,7 +6,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { CALLBACK_EVENTS, CALLBACK_HASH_FIELDS, RETRY_SCHEDULE_MS, S2S_ACTIONS } from '../../src/rules/callbacks.ts';
+import {
+  CALLBACK_ACTIONS,
+  CALLBACK_EVENTS,
+  CALLBACK_HASH_FIELDS,
+  RETRY_SCHEDULE_MS,
+} from '../../src/rules/callbacks.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -26,7 +31,7 @@ test('every callback type is in the table, with its action and its possible resu
   };
   const rows = [...merchants.matchAll(/^\| `(\w+)` +\| `([A-Z_]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)];
   const written = rows.map(([, type, action, said = '']) => [type, action, (said.match(/\w+/g) ?? []).toSorted()]);
-  const wanted = Object.entries(S2S_ACTIONS).map(([type, action]) => [type, action, statuses(type)]);
+  const wanted = Object.entries(CALLBACK_ACTIONS).map(([type, action]) => [type, action, statuses(type)]);
   expect(written.toSorted()).toEqual(wanted.toSorted());
 });
 

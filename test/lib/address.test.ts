@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressList, clientAddress, networkOf, parseRange } from '../../src/lib/address.ts';
+import { addressList, addressPrefix, clientAddress, parseRange } from '../../src/lib/address.ts';
 
 test.each<[string, 'ipv4' | 'ipv6', string, number]>([
   ['192.0.2.1', 'ipv4', '192.0.2.1', 32],
@@ -232,7 +232,7 @@ test.each([
   ['', ''],
   ['no address', 'no address'],
 ])('%j belongs to the network %j', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(addressPrefix(address)).toBe(network);
 });
 
 test('the addresses of one IPv6 /64 have the same network, those of another do not', () => {
@@ -242,9 +242,9 @@ test('the addresses of one IPv6 /64 have the same network, those of another do n
     clientAddress(groups.map((group) => group.toString(16)).join(':'), undefined, () => false);
   fc.assert(
     fc.property(half, half, half, (network, host, other) => {
-      expect(networkOf(text([...network, ...host]))).toBe(networkOf(text([...network, ...other])));
+      expect(addressPrefix(text([...network, ...host]))).toBe(addressPrefix(text([...network, ...other])));
       const next = [...network.slice(0, 3), network[3] ^ 1];
-      expect(networkOf(text([...network, ...host]))).not.toBe(networkOf(text([...next, ...host])));
+      expect(addressPrefix(text([...network, ...host]))).not.toBe(addressPrefix(text([...next, ...host])));
     }),
   );
 });

@@ -4,9 +4,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isCryptoAddress, type Network } from '../../src/lib/crypto-address.ts';
+import { type Chain, isCryptoAddress } from '../../src/lib/crypto-address.ts';
 
-const NETWORKS: readonly Network[] = ['BTC', 'ETH', 'BSC', 'TRX'];
+const NETWORKS: readonly Chain[] = ['BTC', 'ETH', 'BSC', 'TRX'];
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
@@ -38,7 +38,7 @@ const hexAddresses = [
   '0x0000000000000000000000000000000000000000',
 ];
 
-const RIGHT: Record<Network, string[]> = {
+const RIGHT: Record<Chain, string[]> = {
   BTC: [...BTC_BASE58, ...BTC_SEGWIT, ...BTC_SEGWIT.map((address) => address.toUpperCase())],
   ETH: hexAddresses,
   BSC: hexAddresses,
@@ -129,7 +129,7 @@ const base58check = createBase58check(sha256);
 
 test('accepts only the version bytes of the network, followed by twenty bytes', () => {
   const versions = Array.from({ length: 256 }, (_, version) => version);
-  const accepted = (network: Network, length: number) =>
+  const accepted = (network: Chain, length: number) =>
     versions.filter((version) =>
       isCryptoAddress(network, base58check.encode(Uint8Array.of(version, ...new Uint8Array(length).fill(9)))),
     );

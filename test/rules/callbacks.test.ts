@@ -1,12 +1,12 @@
 /** The callback tables, compared with a second copy: the callback of each event, and the retry schedule. */
 import { expect, test } from 'vitest';
 import {
+  CALLBACK_ACTIONS,
   CALLBACK_EVENTS,
   CALLBACK_HASH_FIELDS,
   RETRY_AFTER_MOST_MS,
   RETRY_JITTER,
   RETRY_SCHEDULE_MS,
-  S2S_ACTIONS,
   s2sResult,
 } from '../../src/rules/callbacks.ts';
 import { STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
@@ -41,7 +41,7 @@ test('every event of the state table has a callback', () => {
 });
 
 test('the /post action of each type', () => {
-  expect(S2S_ACTIONS).toEqual({
+  expect(CALLBACK_ACTIONS).toEqual({
     ...{ sale: 'SALE', recurring: 'RECURRING_SALE', redirect: 'SALE', '3ds': 'SALE' },
     ...{ capture: 'CAPTURE', void: 'VOID', reversal: 'CREDITVOID', refund: 'CREDITVOID' },
     ...{ chargeback: 'CHARGEBACK', expiry: 'EXPIRY' },

@@ -5,11 +5,11 @@ import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
 import {
+  CALLBACK_ACTIONS,
   CALLBACK_EVENTS,
   CALLBACK_HASH_FIELDS,
   type CallbackEvent,
   OPERATION_TYPES,
-  S2S_ACTIONS,
   s2sResult,
 } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -165,9 +165,9 @@ function s2sFields(
   operation: OperationRow | undefined,
 ): Fields {
   const { card, recurringOf } = payment.details;
-  const action = S2S_ACTIONS[callbackEvent.type];
+  const action = CALLBACK_ACTIONS[callbackEvent.type];
   return {
-    action: action === 'SALE' && recurringOf !== undefined ? S2S_ACTIONS.recurring : action,
+    action: action === 'SALE' && recurringOf !== undefined ? CALLBACK_ACTIONS.recurring : action,
     result: s2sResult(callbackEvent, payment.state),
     status: payment.state,
     order_id: orderOf(payment, operation),

@@ -9,9 +9,9 @@ import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rule
 import type {
   Actor,
   CallRecord,
-  Changes,
   NextStep,
   Payment,
+  PaymentChanges,
   PaymentWithDetails,
   Transition,
 } from '../../store/payments.ts';
@@ -40,7 +40,7 @@ export interface EventInput {
 }
 
 /** What each event writes besides the state; the amounts depend on the event only. */
-const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
+const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => PaymentChanges>> = {
   authorised: (payment) => ({ authorised: payment.amount, ...withRecurringToken(payment) }),
   settled: (payment) => ({ authorised: payment.amount, captured: payment.amount, ...withRecurringToken(payment) }),
   unanswered: () => ({ inDoubt: true }),
@@ -48,7 +48,7 @@ const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => Changes>> = {
   refunded: (payment) => ({ refunded: payment.captured }),
 };
 
-const withRecurringToken = (payment: Payment): Changes =>
+const withRecurringToken = (payment: Payment): PaymentChanges =>
   payment.isRecurringInit && payment.recurringToken === null && brandOf(payment.brand)?.recurs
     ? { recurringToken: newSecret() }
     : {};
@@ -60,7 +60,7 @@ function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Atten
 }
 
 /** Everything that an event changes in a payment besides its state. */
-function changes(payment: Payment, input: EventInput): Changes {
+function changes(payment: Payment, input: EventInput): PaymentChanges {
   return {
     inDoubt: false,
     queryCount: 0,
@@ -186,7 +186,7 @@ const composeNoted = (
   before: PaymentWithDetails,
   { event, actor, call }: EventInput,
   now: number,
-  changed: Changes = {},
+  changed: PaymentChanges = {},
 ): Transition => ({
   before,
   after: { ...withHistory(before, now), ...changed },
@@ -199,7 +199,7 @@ const VOIDING: readonly Payment['busy'][] = ['void', 'reversal', 'expiry'];
 const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDING.includes(busy);
 
 /** Marks a payment for the operator if an event that the table does not allow means that money has moved. */
-function attentionFor(before: PaymentWithDetails, event: PaymentEvent): Changes {
+function attentionFor(before: PaymentWithDetails, event: PaymentEvent): PaymentChanges {
   if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
   if (event === 'chargedBack' && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
   return {};

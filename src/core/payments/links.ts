@@ -9,7 +9,7 @@ export const linkOf = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, paymentI
   `${paymentId}.${fingerprints.tag(paymentId, PURPOSE)}`;
 
 /** The URL of the payment page. */
-export const pageOf = (gateway: Pick<Gateway, 'fingerprints' | 'publicUrl'>, paymentId: string): string =>
+export const paymentPageUrl = (gateway: Pick<Gateway, 'fingerprints' | 'publicUrl'>, paymentId: string): string =>
   `${gateway.publicUrl}/pay/${linkOf(gateway, paymentId)}`;
 
 export async function findByLink(gateway: Gateway, link: string): Promise<PaymentWithDetails | undefined> {

@@ -9,10 +9,10 @@ import { nextState, type PaymentEvent } from '../../rules/states.ts';
 import type {
   Actor,
   CallRecord,
-  Changes,
   OperationRow,
   OperationVerb,
   Payment,
+  PaymentChanges,
   PaymentWithDetails,
   Transition,
 } from '../../store/payments.ts';
@@ -37,11 +37,11 @@ export interface OperationResult {
 
 interface OperationRule {
   /** What the intent blocks for other operations, and what the outcome releases. */
-  hold: (payment: Payment, amount: bigint) => Changes;
-  release: (payment: Payment, amount: bigint) => Changes;
+  hold: (payment: Payment, amount: bigint) => PaymentChanges;
+  release: (payment: Payment, amount: bigint) => PaymentChanges;
   /** The event of the payment, and what it changes, when the provider has done the operation. */
   event: (payment: Payment, amount: bigint) => PaymentEvent;
-  effect: (payment: Payment, amount: bigint) => Changes;
+  effect: (payment: Payment, amount: bigint) => PaymentChanges;
   /** The operation that is sent to the provider. */
   provider: ProviderOperation['verb'];
 }
@@ -295,17 +295,17 @@ function composeUnknown(
  * A provider that declines a void has already settled, declined or voided the payment, so the payment is queried at
  * once. After an expiry, `resolveRefusedExpiry` queries it; the due time only counts if that does not complete.
  */
-function queriedAfterDecline(verb: OperationVerb, now: number): Changes {
+function queriedAfterDecline(verb: OperationVerb, now: number): PaymentChanges {
   if (verb === 'expiry') return { dueAt: now + LIMITS.leaseMs };
   return verb === 'void' || verb === 'reversal' ? { dueAt: now } : {};
 }
 
 /** The outcome of an operation clears the mark that the payment got while the outcome was unknown. */
-const clearedAttention = ({ queryCount }: OperationRow, { attention }: Payment): Changes =>
+const clearedAttention = ({ queryCount }: OperationRow, { attention }: Payment): PaymentChanges =>
   queryCount > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
 
 /** The provider reported a settlement while the operation was in flight: a query resolves the conflict. */
-const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): Changes =>
+const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): PaymentChanges =>
   attention === 'conflict' ? { dueAt: now } : {};
 
 /** Ends an authorisation that was not captured in time: voids it at the provider, then expires the payment. */

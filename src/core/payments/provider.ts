@@ -12,7 +12,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CallRecord, Changes, NextStep, Payment, PaymentWithDetails } from '../../store/payments.ts';
+import type { CallRecord, NextStep, Payment, PaymentChanges, PaymentWithDetails } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
@@ -166,7 +166,8 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
 }
 
 /** Clears the mark of a conflict that the answer has resolved. */
-const withoutConflict = ({ attention }: Payment): Changes => (attention === 'conflict' ? { attention: null } : {});
+const withoutConflict = ({ attention }: Payment): PaymentChanges =>
+  attention === 'conflict' ? { attention: null } : {};
 
 /** Schedules a further query: if the provider has the payment after all, that is a late success. */
 const declineNeverReceived = (

@@ -6,8 +6,8 @@ import { isOpen } from '../../rules/states.ts';
 import type {
   Actor,
   CallRecord,
-  Changes,
   Payment,
+  PaymentChanges,
   PaymentDetails,
   PaymentWithDetails,
   Transition,
@@ -22,7 +22,7 @@ async function recordEntry(
   gateway: Gateway,
   payment: PaymentWithDetails,
   entry: Pick<Transition, 'event' | 'actor' | 'call'>,
-  changed: Changes,
+  changed: PaymentChanges,
   authentication?: Authentication,
 ): Promise<PaymentWithDetails> {
   const at = gateway.clock.now(payment.mid);
@@ -41,7 +41,7 @@ export function recordQuery(
   gateway: Gateway,
   payment: PaymentWithDetails,
   call: CallRecord,
-  changed: Changes = {},
+  changed: PaymentChanges = {},
 ): Promise<PaymentWithDetails> {
   const { isBackoffExhausted, ...next } = scheduleNextQuery(
     payment.queryCount,

@@ -1,6 +1,6 @@
 /** Checkout sessions: the checks of their objects and lists, and the payment that a session opens. */
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
-import { pageOf } from '../../core/payments/links.ts';
+import { paymentPageUrl } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
@@ -83,7 +83,7 @@ export async function session(
     content: canonicalContent(body),
   });
   // A repeat returns the link of the session, whichever attempt is current.
-  return { redirect_url: pageOf(gateway, payment.details.session?.id ?? payment.paymentId) };
+  return { redirect_url: paymentPageUrl(gateway, payment.details.session?.id ?? payment.paymentId) };
 }
 
 const ADDRESS = 'billing_address.';

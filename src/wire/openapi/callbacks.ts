@@ -1,5 +1,5 @@
 /** The callback paths of the OpenAPI document: delivery log, resending, and the callback inbox of the sandbox. */
-import { CALLBACK_STATES, type CallbackType, S2S_ACTIONS } from '../../rules/callbacks.ts';
+import { CALLBACK_ACTIONS, CALLBACK_STATES, type CallbackType } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   accountRefusals,
@@ -43,7 +43,7 @@ const callback = {
   mid: uuid,
   payment_id: uuid,
   sequence: described(integer, 'Increases with every event of the payment; equal to the header `turnpike-sequence`.'),
-  type: choice(Object.keys(S2S_ACTIONS) as CallbackType[]),
+  type: choice(Object.keys(CALLBACK_ACTIONS) as CallbackType[]),
   state,
   reason: orNull(described(text, 'Why it was parked.')),
   tries: described(integer, 'The number of delivery attempts.'),

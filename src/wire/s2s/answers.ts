@@ -1,6 +1,6 @@
 /** The responses of `/post`. */
 import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/context.ts';
-import { pageOf } from '../../core/payments/links.ts';
+import { paymentPageUrl } from '../../core/payments/links.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
@@ -42,7 +42,7 @@ function redirectFields(payment: Payment, gateway: Gateway): S2sAnswer {
   switch (step.kind) {
     case 'fields':
     case 'challenge':
-      return { redirect_url: pageOf(gateway, payment.paymentId), redirect_method: 'GET', redirect_params: {} };
+      return { redirect_url: paymentPageUrl(gateway, payment.paymentId), redirect_method: 'GET', redirect_params: {} };
     case 'redirect':
       return { redirect_url: step.url, redirect_method: step.method, redirect_params: step.params };
     case 'code': {

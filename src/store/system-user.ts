@@ -10,19 +10,19 @@ const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ
 
 export const execute = promisify(execFile);
 
-export interface Account {
+export interface SystemUser {
   uid: number;
   gid: number;
 }
 
 /** How a program is started under the server's account: by Node itself, or through `setpriv`. */
 export interface Launcher {
-  account: Partial<Account>;
+  account: Partial<SystemUser>;
   prefix: string[];
 }
 
 /** The server's account when the gateway runs as root, because PostgreSQL refuses to run as root. */
-export async function chooseAccount(folder: string): Promise<Account | undefined> {
+export async function chooseSystemUser(folder: string): Promise<SystemUser | undefined> {
   const owner = await fs.stat(folder).catch(() => undefined);
   const self = process.getuid?.();
   if (self !== 0) {
@@ -45,7 +45,7 @@ export async function chooseAccount(folder: string): Promise<Account | undefined
 /** Finds, by trying, the least privileged way to run the binaries. */
 export async function chooseLauncher(
   initdb: string,
-  account: Account | undefined,
+  account: SystemUser | undefined,
   foldersToEnter: string[],
 ): Promise<Launcher> {
   const launchers: Launcher[] = [{ account: account ?? {}, prefix: [] }];
