@@ -1,0 +1,31 @@
+/** Who may do what: the roles of operators and API tokens, and the permissions of each. */
+
+export const ROLES = ['owner', 'operator', 'support', 'viewer', 'merchant'] as const;
+export type Role = (typeof ROLES)[number];
+
+const STAFF = ['owner', 'operator', 'support', 'viewer'] as const;
+
+/** Each call of the admin API, and each page and action of the panel, names the permission that it needs. */
+export const PERMISSIONS = {
+  'accounts.view': ROLES,
+  'accounts.create': ['owner', 'operator'],
+  'accounts.change': ['owner', 'operator'],
+  'accounts.rotate_secrets': ['owner', 'operator'],
+  'payments.view': ROLES,
+  'payments.operate': ['owner', 'operator', 'merchant'],
+  'payments.resolve_attention': ['owner', 'operator'],
+  'callbacks.view': ROLES,
+  'callbacks.resend': ['owner', 'operator', 'support', 'merchant'],
+  'schedules.view': ROLES,
+  'notifications.view': STAFF,
+  'reports.view': ROLES,
+  'requests.explain': ['owner', 'operator', 'support', 'merchant'],
+  'tokens.manage': ['owner'],
+  'audit.view': ['owner', 'operator'],
+  'sandbox.use': ['owner', 'operator', 'support', 'merchant'],
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+export const isAllowed = (role: Role, permission: Permission): boolean =>
+  (PERMISSIONS[permission] as readonly Role[]).includes(role);
