@@ -2,11 +2,12 @@
 import { createAccount } from '../src/core/accounts.ts';
 import type { Gateway } from '../src/core/context.ts';
 import { composePayment } from '../src/core/payments/open.ts';
+import { commandCaller } from '../src/core/principal.ts';
 import { newId } from '../src/lib/id.ts';
 
 export async function driveSql(gateway: Gateway, seconds: number, concurrency: number): Promise<number> {
   const { payments, clock } = gateway;
-  const { account } = await createAccount(gateway, 'Bench', {});
+  const { account } = await createAccount(gateway, commandCaller('bench'), 'Bench', {});
   const until = performance.now() + seconds * 1000;
   let paid = 0;
 

@@ -7,7 +7,8 @@ import { code, page, table } from './markdown.ts';
 const WHEN: Record<ErrorName, string> = {
   unknownRoute: 'The path does not exist, or `action` is not one of the actions in [requests](requests.md).',
   bodyTooLarge: `The body is larger than ${LIMITS.bodyBytes / 1024} KiB, not counting the long fields of some brands; or the first ${LIMITS.bodyBytes / 1024} KiB of a sale with a long field do not contain \`action\`, \`client_key\` and \`brand\`.`,
-  unauthorised: 'An admin or sandbox call has no admin token or a wrong one.',
+  unauthorised: 'An admin or sandbox call has no token, a wrong one, or one that has expired.',
+  forbidden: 'Admin API: the role of the token does not allow the call, or the token is restricted to some accounts.',
   wrongSignature: 'A provider notification has no signature, a wrong signature, or an outdated timestamp.',
   wrongEnvironment: 'A live key was sent to a sandbox, or a test key to production.',
   tooManyRequests:
@@ -31,6 +32,7 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAccount: 'Admin API and sandbox calls: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
   noSuchCallback: 'Admin API: no callback has this id.',
+  noSuchToken: 'Admin API: no token has this id.',
   noSuchSchedule: 'Admin API: no schedule has this id.',
   duplicateOperation:
     'The `operation_id` was already used for another kind of call, another payment or another amount.',

@@ -2,6 +2,7 @@
 
 import { createAccount } from '../core/accounts.ts';
 import { replaceAdminToken } from '../core/installation.ts';
+import { commandCaller } from '../core/principal.ts';
 import { createLog } from '../lib/log.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { ACCOUNT_NAME_LENGTH, isAccountName } from '../rules/settings.ts';
@@ -50,7 +51,7 @@ const COMMANDS: Record<string, Command> = {
         );
       }
       await withInstallation(config, async ({ gateway }) => {
-        const { account, password, callbackSecret } = await createAccount(gateway, name, {});
+        const { account, password, callbackSecret } = await createAccount(gateway, commandCaller('account'), name, {});
         print(`mid              ${account.mid}
 client_key       ${account.clientKey}
 merchant_key     ${account.merchantKey}

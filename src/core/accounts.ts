@@ -7,8 +7,9 @@ import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { completeSettings } from '../rules/settings.ts';
-import type { AccountRow, AccountSecret, Environment } from '../store/accounts.ts';
+import type { AccountChange, AccountRow, AccountSecret, Environment } from '../store/accounts.ts';
 import type { Account, Gateway } from './context.ts';
+import { auditEntry, type Caller } from './principal.ts';
 
 const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
 
@@ -49,6 +50,7 @@ function accountOf(gateway: Gateway, row: AccountRow): Account {
     merchantKey: row.merchantKey,
     settings,
     createdAt: row.createdAt,
+    isSuspended: row.suspendedAt !== null,
     passwords: secrets('password', row.password, row.previousPassword, row.previousPasswordUntil),
     callbackSecrets: secrets(
       'callbackSecret',
@@ -73,6 +75,7 @@ export interface NewAccount {
 
 export async function createAccount(
   gateway: Gateway,
+  by: Caller,
   name: string,
   settings: AccountRow['settings'],
 ): Promise<NewAccount> {
@@ -94,8 +97,9 @@ export async function createAccount(
     previousCallbackSecretUntil: null,
     settings,
     createdAt: gateway.clock.now(mid),
+    suspendedAt: null,
   };
-  await gateway.accounts.insert(row);
+  await gateway.accounts.insert(row, auditEntry(gateway, by, 'accounts.create', { mid, after: { name, ...settings } }));
   forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, 'account created');
   return {
@@ -139,33 +143,51 @@ const readCached = (
 export const forgetAccounts = ({ accountCache }: Pick<Gateway, 'accountCache'>, mid?: string): void =>
   accountCache.forget((account) => mid === undefined || account.mid === mid);
 
-/** Newest first. */
-export async function listAccounts(gateway: Gateway, limit: number, before?: string): Promise<Account[]> {
-  const rows = await gateway.accounts.list(limit, before);
+/** Newest first; `mids` are the accounts that the caller may see. */
+export async function listAccounts(
+  gateway: Gateway,
+  limit: number,
+  before: string | undefined,
+  mids: readonly string[] | null,
+): Promise<Account[]> {
+  const rows = await gateway.accounts.list(limit, before, mids);
   return rows.map((row) => accountOf(gateway, row));
 }
 
+/** Changes the name and settings, or suspends the account: it then takes no new payments. */
 export async function changeAccount(
   gateway: Gateway,
+  by: Caller,
   mid: string,
-  name: string | undefined,
-  settings: AccountRow['settings'],
+  { name, settings = {}, isSuspended }: Partial<Pick<AccountChange, 'name' | 'settings'>> & { isSuspended?: boolean },
 ): Promise<Account | undefined> {
-  const row = await gateway.accounts.update(mid, name, settings);
+  const suspendedAt = isSuspended === undefined ? undefined : isSuspended ? gateway.clock.now(mid) : null;
+  const changed = Object.keys(settings) as (keyof typeof settings)[];
+  const describe = (row: AccountRow): Record<string, unknown> => ({
+    ...(name !== undefined && { name: row.name }),
+    ...(isSuspended !== undefined && { suspended: row.suspendedAt !== null }),
+    ...Object.fromEntries(changed.map((setting) => [setting, row.settings[setting] ?? null])),
+  });
+  const row = await gateway.accounts.update(mid, { name, settings, suspendedAt }, (before, after) =>
+    auditEntry(gateway, by, 'accounts.change', { mid, before: describe(before), after: describe(after) }),
+  );
   forgetAccounts(gateway, mid);
-  if (row) gateway.log.info({ mid, changed: Object.keys(settings) }, 'account changed');
+  if (row) gateway.log.info({ mid, changed }, 'account changed');
   return row && accountOf(gateway, row);
 }
 
 /** Replaces the password or the callback secret; the previous one stays valid until `previousUntil`. */
 export async function rotateSecret(
   gateway: Gateway,
+  by: Caller,
   mid: string,
   name: AccountSecret,
 ): Promise<{ secret: Secret; previousUntil: number }> {
   const secret = NEW_SECRET[name]();
   const previousUntil = gateway.clock.now(mid) + LIMITS.passwordOverlapMs;
-  await gateway.accounts.changeSecret(mid, name, gateway.seal.seal(secret, bound(COLUMNS[name], mid)), previousUntil);
+  const sealed = gateway.seal.seal(secret, bound(COLUMNS[name], mid));
+  const audit = auditEntry(gateway, by, 'accounts.rotate_secret', { mid, subject: COLUMNS[name] });
+  await gateway.accounts.changeSecret(mid, name, sealed, previousUntil, audit);
   forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, `${COLUMNS[name]} rotated`);
   return { secret: new Secret(secret), previousUntil };

@@ -13,6 +13,8 @@ import type { Secret } from '../lib/secret.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { ApiTokenStore } from '../store/api-tokens.ts';
+import type { AuditStore } from '../store/audit.ts';
 import type { CallbackInboxStore } from '../store/callback-inbox.ts';
 import type { CallbackStore } from '../store/callbacks.ts';
 import type { CardAttemptStore } from '../store/card-attempts.ts';
@@ -26,6 +28,8 @@ import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
+export type { ApiToken } from '../store/api-tokens.ts';
+export type { AuditRow } from '../store/audit.ts';
 export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
 export type { NotificationRow } from '../store/notifications.ts';
 export type {
@@ -115,6 +119,8 @@ export interface Gateway {
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
   accounts: AccountStore;
+  apiTokens: ApiTokenStore;
+  audit: AuditStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;
@@ -128,6 +134,8 @@ export interface Account {
   merchantKey: string;
   settings: Settings;
   createdAt: number;
+  /** Whether the account takes no new payments. */
+  isSuspended: boolean;
   /** The passwords that sign requests, newest first: two during the overlap after a rotation, otherwise one. */
   passwords(): readonly string[];
   /** The secrets that sign callbacks, newest first: two during the overlap after a rotation, otherwise one. */

@@ -6,6 +6,7 @@ import { boundTo, createSeal, newMasterKey } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
+import { commandCaller } from './principal.ts';
 
 const SECRET = 'secret';
 const TOKEN = 'admin_token_digest';
@@ -63,7 +64,7 @@ export async function demoAccount(gateway: Gateway): Promise<Account> {
   const mid = (await installation.read(DEMO))?.toString();
   const known = mid === undefined ? undefined : await findAccount(gateway, mid);
   if (known) return known;
-  const { account } = await createAccount(gateway, 'Demo Shop', {});
+  const { account } = await createAccount(gateway, commandCaller('serve'), 'Demo Shop', {});
   const kept = (await installation.writeOnce(DEMO, Buffer.from(account.mid))).toString();
   return (await findAccount(gateway, kept)) ?? account;
 }

@@ -1,5 +1,7 @@
 /** The caller of the admin API or the panel: who it is, its role, and the accounts that it may see. */
 import type { Role } from '../rules/roles.ts';
+import type { AuditActor, AuditEntry } from '../store/audit.ts';
+import type { Gateway } from './context.ts';
 
 export interface Principal {
   kind: 'token' | 'operator';
@@ -13,3 +15,33 @@ export interface Principal {
 
 /** Whether the caller may see this account. To a caller that may not, the account does not exist. */
 export const sees = ({ mids }: Pick<Principal, 'mids'>, mid: string): boolean => mids === null || mids.includes(mid);
+
+/** Who makes a change, and from where: a caller of the admin API, or a command on the machine itself. */
+export interface Caller extends AuditActor {
+  address: string | null;
+}
+
+export const commandCaller = (command: string): Caller => ({
+  kind: 'system',
+  id: null,
+  name: `turnpike ${command}`,
+  address: null,
+});
+
+/** An audit entry of this moment. */
+export const auditEntry = (
+  { clock }: Pick<Gateway, 'clock'>,
+  { address, kind, id, name }: Caller,
+  action: string,
+  facts: Partial<Pick<AuditEntry, 'mid' | 'subject' | 'before' | 'after'>> = {},
+): AuditEntry => ({
+  at: clock.real(),
+  actor: { kind, id, name },
+  address,
+  action,
+  mid: null,
+  subject: null,
+  before: null,
+  after: null,
+  ...facts,
+});

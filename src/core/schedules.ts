@@ -13,6 +13,7 @@ import { catchUp } from './catch-up.ts';
 import type { Account, Gateway } from './context.ts';
 import { openOnce } from './payments/open.ts';
 import { repetition } from './payments/repeat.ts';
+import { sees } from './principal.ts';
 
 /** Later dates do not fit the date format of the API. */
 const LATEST_CHARGE_AT = Date.UTC(9999, 0, 1);
@@ -80,20 +81,24 @@ export async function deleteSchedule(gateway: Gateway, { mid }: Account, schedul
 export const listSchedules = (
   gateway: Gateway,
   mid: string | undefined,
+  mids: readonly string[] | null,
   limit: number,
   before?: ScheduleCursor,
-): Promise<ListedSchedule[]> => gateway.schedules.list(mid, limit, before);
+): Promise<ListedSchedule[]> =>
+  mid !== undefined && !sees({ mids }, mid) ? Promise.resolve([]) : gateway.schedules.list(mid, mids, limit, before);
 
 /** For the operator: the subscriptions of a schedule id, which several accounts may use; `mid` selects one account. */
 export async function listSubscriptions(
   gateway: Gateway,
   scheduleId: string,
   mid: string | undefined,
+  mids: readonly string[] | null,
   limit: number,
   before?: string,
 ): Promise<Subscription[]> {
-  if (!isUuid(scheduleId) || !(await gateway.schedules.isKnown(scheduleId, mid))) throw new Refusal('noSuchSchedule');
-  return gateway.schedules.listSubscriptions(scheduleId, mid, limit, before);
+  const isKnown = isUuid(scheduleId) && (await gateway.schedules.isKnown(scheduleId, mid, mids));
+  if (!isKnown) throw new Refusal('noSuchSchedule');
+  return gateway.schedules.listSubscriptions(scheduleId, mid, mids, limit, before);
 }
 
 /** Subscriptions claimed together; few, so that merchants' requests are not delayed. */
@@ -187,6 +192,7 @@ async function chargeOccurrence(
   if (!isRepeatable(first)) return waiting(subscription, now);
   // Charges of a connector that is down are postponed, so that they do not delay the others.
   if (gateway.health.isDown(first.connector)) return { ...subscription, dueAt: now + LIMITS.scheduleWaitMs };
+  if (account.isSuspended) return waiting(subscription, now);
   const payment = await charge(gateway, account, first, subscription);
   if (payment.state === 'DECLINED') return afterDecline(gateway, subscription, schedule, now);
   const isUnknown = isOpen(payment.state) && payment.authorised === 0n;

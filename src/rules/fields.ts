@@ -9,6 +9,7 @@ import { LIMITS } from './limits.ts';
 
 export const SENTENCES = {
   blank: 'This value should not be blank.',
+  suspended: 'This account is suspended.',
   invalid: 'This value is not valid.',
   notPositive: 'This value should be greater than 0.',
   notAChoice: 'The value you selected is not a valid choice.',

@@ -28,6 +28,8 @@ export interface ApiOperation {
   signs: readonly string[];
   /** The operation changes nothing; clients may poll it. */
   isRead?: true;
+  /** The operation makes a new payment, which a suspended account does not take. */
+  opensPayment?: true;
 }
 
 const hash = must('hash', anyText);
@@ -45,6 +47,7 @@ const scheduleExtras = [may('day_of_month', dayOfMonth), may('delays', wholeNumb
 /** The operations of `/post`, by the value of the parameter `action`. */
 export const S2S_OPERATIONS = {
   SALE: {
+    opensPayment: true,
     fields: [
       // The sale itself checks the brand, because the choice depends on the account.
       must('brand', anyText),
@@ -79,6 +82,7 @@ export const S2S_OPERATIONS = {
   VOID: { fields: [transId, operationId, hash], signs: ['trans_id'] },
   CREDITVOID: { fields: [transId, may('amount', amountOfPayment), operationId, hash], signs: ['trans_id'] },
   RECURRING_SALE: {
+    opensPayment: true,
     fields: [
       must('order_id', orderId),
       // The currency defaults to that of the first payment, which is not known during this check.
@@ -112,6 +116,7 @@ const sessionAddress = ['success_url', 'cancel_url', 'expiry_url', 'error_url'] 
 /** The operations of Checkout, by the last part of their path; a dot in a field name means a nested object. */
 export const CHECKOUT_OPERATIONS = {
   session: {
+    opensPayment: true,
     fields: [
       must('operation', oneOf(['purchase'])),
       must('order.number', orderId),
@@ -169,6 +174,7 @@ export const CHECKOUT_OPERATIONS = {
   },
   'payment/void': { fields: [must('payment_id', anyText), operationId, hash], signs: ['payment_id'] },
   'payment/recurring': {
+    opensPayment: true,
     fields: [
       must('recurring_init_trans_id', anyText),
       must('recurring_token', anyText),

@@ -1,5 +1,4 @@
 /** The HTTP server: registers the routes, and gives every request an id, a log line and metrics. */
-import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
@@ -8,6 +7,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { principalOf } from '../core/api-tokens.ts';
 import type { Gateway } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
@@ -108,7 +108,7 @@ export function createApp(
   });
   const addressOf = (request: FastifyRequest): string =>
     clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);
-  const isAdminToken = (digest: Buffer): boolean => timingSafeEqual(digest, adminTokenDigest);
+  const access = { principalOf: principalOf.bind(undefined, gateway, adminTokenDigest), addressOf };
 
   app.decorateRequest('action', 'none');
   app.decorateRequest('outcome', '');
@@ -182,9 +182,9 @@ export function createApp(
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
-  app.register(async (routes) => adminRoutes(routes, gateway, isAdminToken), { prefix: '/admin/api' });
+  app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });
   if (gateway.environment === 'sandbox') {
-    app.register(async (routes) => sandboxRoutes(routes, gateway, isAdminToken), { prefix: '/sandbox/api' });
+    app.register(async (routes) => sandboxRoutes(routes, gateway, access), { prefix: '/sandbox/api' });
     app.register(async (routes) => callbackInboxRoutes(routes, gateway), { prefix: '/sandbox' });
   }
   return app;

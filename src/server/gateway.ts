@@ -17,6 +17,8 @@ import { createSeal } from '../lib/seal.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
+import { createApiTokenStore } from '../store/api-tokens.ts';
+import { createAuditStore } from '../store/audit.ts';
 import { createCallbackInboxStore } from '../store/callback-inbox.ts';
 import { createCallbackStore } from '../store/callbacks.ts';
 import { createCardAttemptStore } from '../store/card-attempts.ts';
@@ -89,6 +91,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     cardAttempts: createCardAttemptStore(database),
     notifications: createNotificationStore(database),
     accounts: createAccountStore(database),
+    apiTokens: createApiTokenStore(database),
+    audit: createAuditStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };

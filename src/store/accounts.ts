@@ -1,7 +1,9 @@
 /** Merchant accounts: their keys, sealed secrets and settings. */
 import { sql } from 'kysely';
 import type { SettingName } from '../rules/settings.ts';
+import { type AuditEntry, appendAudit } from './audit.ts';
 import { announce } from './changes.ts';
+import { isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
 
 export type Environment = 'sandbox' | 'production';
@@ -21,37 +23,60 @@ export interface AccountRow {
   /** Only the settings that were set; `src/rules/settings.ts` has the defaults. */
   settings: Partial<Record<SettingName, unknown>>;
   createdAt: number;
+  /** Since when the account takes no new payments; null if it does. */
+  suspendedAt: number | null;
+}
+
+/** What a change of an account sets; undefined leaves the value as it is. */
+export interface AccountChange {
+  name: string | undefined;
+  settings: AccountRow['settings'];
+  suspendedAt: number | null | undefined;
 }
 
 /** The secrets of an account that can be replaced. */
 export type AccountSecret = 'password' | 'callbackSecret';
 
 export interface AccountStore {
-  insert(account: AccountRow): Promise<void>;
+  insert(account: AccountRow, audit: AuditEntry): Promise<void>;
   find(mid: string): Promise<AccountRow | undefined>;
   findByKey(kind: 'clientKey' | 'merchantKey', key: string): Promise<AccountRow | undefined>;
   /** Newest first; `before` is the mid of the last account of the previous page. */
-  list(limit: number, before?: string): Promise<AccountRow[]>;
-  /** Changes the name and merges the settings into the stored ones. */
-  update(mid: string, name: string | undefined, settings: AccountRow['settings']): Promise<AccountRow | undefined>;
+  list(limit: number, before: string | undefined, mids: readonly string[] | null): Promise<AccountRow[]>;
+  /** Merges the settings into the stored ones. `audit` describes the change from the row before to the row after. */
+  update(
+    mid: string,
+    change: AccountChange,
+    audit: (before: AccountRow, after: AccountRow) => AuditEntry,
+  ): Promise<AccountRow | undefined>;
   /** Replaces a secret; the previous one remains valid until the given time. */
-  changeSecret(mid: string, name: AccountSecret, sealed: Buffer, previousUntil: number): Promise<void>;
+  changeSecret(
+    mid: string,
+    name: AccountSecret,
+    sealed: Buffer,
+    previousUntil: number,
+    audit: AuditEntry,
+  ): Promise<void>;
 }
 
 export function createAccountStore({ query }: Database): AccountStore {
   const accounts = () => query.selectFrom('accounts').selectAll();
   return {
-    async insert(account) {
-      await query
-        .insertInto('accounts')
-        .values({
-          ...account,
-          previousPasswordUntil: null,
-          previousCallbackSecretUntil: null,
-          settings: JSON.stringify(account.settings),
-          createdAt: new Date(account.createdAt).toISOString(),
-        })
-        .execute();
+    async insert(account, audit) {
+      await query.transaction().execute(async (transaction) => {
+        await transaction
+          .insertInto('accounts')
+          .values({
+            ...account,
+            previousPasswordUntil: null,
+            previousCallbackSecretUntil: null,
+            settings: JSON.stringify(account.settings),
+            createdAt: new Date(account.createdAt).toISOString(),
+            suspendedAt: isoOrNull(account.suspendedAt),
+          })
+          .execute();
+        await appendAudit(transaction, audit);
+      });
     },
     async find(mid) {
       return (await accounts().where('mid', '=', mid).executeTakeFirst()) as AccountRow | undefined;
@@ -59,27 +84,37 @@ export function createAccountStore({ query }: Database): AccountStore {
     async findByKey(kind, key) {
       return (await accounts().where(kind, '=', key).executeTakeFirst()) as AccountRow | undefined;
     },
-    async list(limit, before) {
+    async list(limit, before, mids) {
       let list = accounts().orderBy('mid', 'desc').limit(limit);
+      if (mids !== null) list = list.where(sql<boolean>`mid = any(${[...mids]}::uuid[])`);
       if (before !== undefined) list = list.where('mid', '<', before);
       return (await list.execute()) as AccountRow[];
     },
-    async update(mid, name, settings) {
+    async update(mid, { name, settings, suspendedAt }, audit) {
       return query.transaction().execute(async (transaction) => {
-        const row = await transaction
+        const before = await transaction
+          .selectFrom('accounts')
+          .selectAll()
+          .where('mid', '=', mid)
+          .forUpdate()
+          .executeTakeFirst();
+        if (!before) return undefined;
+        const after = (await transaction
           .updateTable('accounts')
           .set({
             ...(name === undefined ? {} : { name }),
+            ...(suspendedAt === undefined ? {} : { suspendedAt: isoOrNull(suspendedAt) }),
             settings: sql<string>`settings || ${JSON.stringify(settings)}::jsonb`,
           })
           .where('mid', '=', mid)
           .returningAll()
-          .executeTakeFirst();
+          .executeTakeFirstOrThrow()) as AccountRow;
+        await appendAudit(transaction, audit(before as AccountRow, after));
         await announce(transaction, `account ${mid}`);
-        return row as AccountRow | undefined;
+        return after;
       });
     },
-    async changeSecret(mid, name, sealed, previousUntil) {
+    async changeSecret(mid, name, sealed, previousUntil, audit) {
       const until = new Date(previousUntil).toISOString();
       await query.transaction().execute(async (transaction) => {
         await transaction
@@ -95,6 +130,7 @@ export function createAccountStore({ query }: Database): AccountStore {
           )
           .where('mid', '=', mid)
           .execute();
+        await appendAudit(transaction, audit);
         await announce(transaction, `account ${mid}`);
       });
     },

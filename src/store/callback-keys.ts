@@ -37,16 +37,17 @@ export const midOfPayment = (paymentId: string) =>
  * each state is read by itself, up to the limit, and the results are merged.
  */
 export function selectKeys(
-  filter: CallbackFilter & { seq?: number | undefined },
+  filter: CallbackFilter & { seq?: number | undefined; mids?: readonly string[] | null },
   order: 'asc' | 'desc',
   limit: number,
   from: RawBuilder<unknown> | undefined,
 ): RawBuilder<unknown> {
-  const { mid, paymentId, seq, state } = filter;
+  const { mid, mids = null, paymentId, seq, state } = filter;
   const ordering = sql.raw(['created_at', 'payment_id', 'seq'].map((name) => `${name} ${order}`).join(', '));
   const beyond = sql.raw(order === 'asc' ? '>' : '<');
   const conditions = [
     ...(mid === undefined ? [] : [sql`c.mid = ${mid}`]),
+    ...(mids === null ? [] : [sql`c.mid = any(${[...mids]}::uuid[])`]),
     ...(paymentId === undefined ? [] : [sql`c.payment_id = ${paymentId}`, sql`c.mid = ${midOfPayment(paymentId)}`]),
     ...(seq === undefined ? [] : [sql`c.seq = ${seq}`]),
     ...(filter.from === undefined ? [] : [sql`c.created_at >= ${iso(filter.from)}`]),

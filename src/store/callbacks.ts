@@ -294,8 +294,12 @@ export interface CallbackStore {
   record(outcome: AttemptOutcome): Promise<boolean>;
   /** All callbacks of a payment in order of `seq`, each with its attempts. */
   of(key: Omit<CallbackKey, 'seq'>): Promise<(CallbackRow & { log: CallbackAttempt[] })[]>;
-  /** Newest first; `before` is the last callback of the previous page. */
-  list(filter: CallbackFilter, limit: number, before?: Omit<CallbackKey, 'mid'>): Promise<CallbackRow[]>;
+  /** Newest first, of all accounts or of those in `mids`; `before` is the last callback of the previous page. */
+  list(
+    filter: CallbackFilter & { mids?: readonly string[] | null },
+    limit: number,
+    before?: Omit<CallbackKey, 'mid'>,
+  ): Promise<CallbackRow[]>;
   /** Notifies the processes that deliver that callbacks are due. */
   announce(): Promise<void>;
   /** Makes callbacks of an account due now, with a new retry schedule, in portions; returns how many. */

@@ -79,6 +79,7 @@ const TRANSITION_ITEMS = unnestTable<TransitionItem>(
     ['to_state', 'payment_state', 'plain', ({ transition }) => transition.after.state],
     ['event', 'text', 'plain', ({ transition }) => transition.event],
     ['actor', 'actor', 'plain', ({ transition }) => transition.actor],
+    ['actor_name', 'text', 'texts', ({ transition }) => transition.actorName ?? null],
     ['call', 'jsonb', 'texts', ({ transition }) => (transition.call ? JSON.stringify(transition.call) : null)],
     ['at', 'timestamptz', 'moments', ({ transition }) => transition.after.updatedAt],
     ...CHANGED,
@@ -145,12 +146,12 @@ const WRITE = `
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor,
-      i.call, i.at, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
+      i.actor_name, i.call, i.at, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
   ), inserted_history as (
-    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
-    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, created_at from opened
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at)
+    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null, null::jsonb, created_at from opened
     union all
-    select mid, payment_id, seq, event, from_state, to_state, actor, call, at from updated
+    select mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at from updated
   ), inserted_callbacks as (
     insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
       finished_at)

@@ -155,6 +155,8 @@ export interface Transition {
     | `refused ${OperationVerb}`
     | `unanswered ${OperationVerb}`;
   actor: Actor;
+  /** Who the actor is, if it is an operator. */
+  actorName?: string | undefined;
   call: CallRecord | undefined;
   /** The operation, as it is after the transition. */
   operation?: OperationRow | undefined;
@@ -204,6 +206,7 @@ export interface HistoryRow {
   fromState: StateName | null;
   toState: StateName;
   actor: Actor;
+  actorName: string | null;
   call: CallRecord | null;
   at: number;
 }

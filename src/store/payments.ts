@@ -249,7 +249,7 @@ export function createPaymentStore(
     async history({ mid, paymentId }) {
       const rows = await query
         .selectFrom('history')
-        .select(['seq', 'event', 'fromState', 'toState', 'actor', 'call', 'at'])
+        .select(['seq', 'event', 'fromState', 'toState', 'actor', 'actorName', 'call', 'at'])
         .where('mid', '=', mid)
         .where('paymentId', '=', paymentId)
         .orderBy('seq')

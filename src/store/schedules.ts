@@ -1,4 +1,5 @@
 /** Schedules and their subscriptions; a subscription row is also the job that charges it. */
+import { sql } from 'kysely';
 import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
@@ -113,25 +114,30 @@ const FIND_FOR = `
 /** The list follows an index: by time, or by account and time. */
 const LIST_ORDERS = {
   all: ['s.created_at', 's.schedule_id', 's.mid'],
+  ofAccounts: ['s.created_at', 's.schedule_id', 's.mid'],
   ofAccount: ['s.mid', 's.created_at', 's.schedule_id'],
+};
+
+const BEFORE_CURSOR = '(s.created_at, s.schedule_id, s.mid) < ($3::timestamptz, $4::uuid, $5::uuid)';
+
+const LIST_CONDITIONS: Readonly<Record<keyof typeof LIST_ORDERS, string>> = {
+  all: BEFORE_CURSOR,
+  ofAccounts: `${BEFORE_CURSOR} and s.mid = any($6::uuid[])`,
+  ofAccount: `(s.mid, s.created_at, s.schedule_id) < ($5::uuid, $3::timestamptz, $4::uuid)
+    and (s.mid, s.created_at) >= ($5::uuid, timestamptz '-infinity')`,
 };
 
 /**
  * A page of schedules: one row per subscription that is charged next, or one row for a schedule without subscriptions.
  * Its parameters: the maximum number of schedules, the maximum number of subscriptions of each, and the cursor as time,
- * schedule and account. It uses ranges over index columns instead of equalities, in the order of the index, because the
+ * schedule and account; and the accounts, if they are several. It uses ranges over index columns instead of equalities, in the order of the index, because the
  * planner's statistics do not fit every schedule: with equalities it may choose a plan that reads far more rows.
  */
 export const listStatement = (kind: keyof typeof LIST_ORDERS): string => `
   select s.*, c.*, ${columns('b', LISTED_COLUMNS)}
   from (
     select ${columns('s', SCHEDULE_COLUMNS)} from schedules s
-    where ${
-      kind === 'all'
-        ? '(s.created_at, s.schedule_id, s.mid) < ($3::timestamptz, $4::uuid, $5::uuid)'
-        : `(s.mid, s.created_at, s.schedule_id) < ($5::uuid, $3::timestamptz, $4::uuid)
-           and (s.mid, s.created_at) >= ($5::uuid, timestamptz '-infinity')`
-    }
+    where ${LIST_CONDITIONS[kind]}
     order by ${LIST_ORDERS[kind].map((column) => `${column} desc`).join(', ')} limit $1
   ) s
   cross join lateral (
@@ -205,13 +211,19 @@ export interface ScheduleStore {
   update(schedule: Schedule): Promise<boolean>;
   remove(mid: string, scheduleId: string, at: number): Promise<boolean>;
   /** Including deleted ones, newest first. */
-  list(mid: string | undefined, limit: number, before?: ScheduleCursor): Promise<ListedSchedule[]>;
+  list(
+    mid: string | undefined,
+    mids: readonly string[] | null,
+    limit: number,
+    before?: ScheduleCursor,
+  ): Promise<ListedSchedule[]>;
   /** Whether this account, or any account, has or had a schedule with this id. */
-  isKnown(scheduleId: string, mid: string | undefined): Promise<boolean>;
+  isKnown(scheduleId: string, mid: string | undefined, mids: readonly string[] | null): Promise<boolean>;
   /** The subscriptions of a schedule of this account, or of any account, newest first. */
   listSubscriptions(
     scheduleId: string,
     mid: string | undefined,
+    mids: readonly string[] | null,
     limit: number,
     before?: string,
   ): Promise<Subscription[]>;
@@ -267,25 +279,29 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .executeTakeFirst();
       return numUpdatedRows === 1n;
     },
-    async list(mid, limit, before) {
-      const { rows } = await pool.query<ListRow>(listStatement(mid === undefined ? 'all' : 'ofAccount'), [
+    async list(mid, mids, limit, before) {
+      const kind = mid !== undefined ? 'ofAccount' : mids !== null ? 'ofAccounts' : 'all';
+      const { rows } = await pool.query<ListRow>(listStatement(kind), [
         limit,
         LIMITS.listedSubscriptionsMost,
         before ? iso(before.createdAt) : 'infinity',
         before?.scheduleId ?? LAST_ID,
         mid ?? before?.mid ?? LAST_ID,
+        ...(kind === 'ofAccounts' ? [mids] : []),
       ]);
       return bySchedule(rows);
     },
-    async isKnown(scheduleId, mid) {
+    async isKnown(scheduleId, mid, mids) {
       let known = query.selectFrom('schedules').select('mid').where('scheduleId', '=', scheduleId).limit(1);
       if (mid !== undefined) known = known.where('mid', '=', mid);
+      if (mids !== null) known = known.where(sql<boolean>`mid = any(${[...mids]}::uuid[])`);
       return (await known.executeTakeFirst()) !== undefined;
     },
-    async listSubscriptions(scheduleId, mid, limit, before = LAST_ID) {
+    async listSubscriptions(scheduleId, mid, mids, limit, before = LAST_ID) {
+      const accounts = mid === undefined ? mids : [mid];
       const { rows } = await pool.query<Subscription>(
-        subscriptionsStatement(mid === undefined ? 'true' : 's.mid = $4'),
-        [scheduleId, before, limit, ...(mid === undefined ? [] : [mid])],
+        subscriptionsStatement(accounts === null ? 'true' : 's.mid = any($4::uuid[])'),
+        [scheduleId, before, limit, ...(accounts === null ? [] : [accounts])],
       );
       return rows;
     },

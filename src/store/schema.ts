@@ -16,6 +16,36 @@ export interface Schema {
     createdAt: ColumnType<number, string, string>;
     previousCallbackSecret: Buffer | null;
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
+    suspendedAt: ColumnType<number, string, string> | null;
+  };
+  apiTokens: {
+    tokenId: string;
+    name: string;
+    role: string;
+    mids: string[] | null;
+    digest: Buffer;
+    createdAt: ColumnType<number, string, string>;
+    expiresAt: ColumnType<number, string, string> | null;
+    lastUsedAt: ColumnType<number, string, string> | null;
+  };
+  auditHead: {
+    isOnly: Generated<boolean>;
+    seq: bigint;
+    digest: Buffer;
+  };
+  auditLog: {
+    seq: bigint;
+    at: ColumnType<number, string, string>;
+    actorKind: string;
+    actorId: string | null;
+    actorName: string;
+    address: string | null;
+    action: string;
+    mid: string | null;
+    subject: string | null;
+    before: ColumnType<unknown, string, string> | null;
+    after: ColumnType<unknown, string, string> | null;
+    digest: Buffer;
   };
   callbackAttempts: {
     mid: string;
@@ -115,6 +145,7 @@ export interface Schema {
     actor: string;
     call: ColumnType<unknown, string, string> | null;
     at: ColumnType<number, string, string>;
+    actorName: string | null;
   };
   installation: {
     name: string;

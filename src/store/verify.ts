@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
 import { isRetriable, STATE_NAMES } from '../rules/states.ts';
+import { auditDigest } from './audit.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 
@@ -164,6 +165,7 @@ export async function verify(pool: pg.Pool): Promise<Verification> {
       const { count, example } = rows[0] as { count: string; example: string };
       if (count !== '0') violations.push(`${broken}: payment ${example}${others(count)}.`);
     }
+    violations.push(...(await brokenAuditEntries(client)));
     const { rows } = await client.query<Record<'payments' | 'history', string>>(
       'select (select count(*) from payments)::text as payments, (select count(*) from history)::text as history',
     );
@@ -173,6 +175,22 @@ export async function verify(pool: pg.Pool): Promise<Verification> {
     await client.query('rollback').catch(() => undefined);
     client.release();
   }
+}
+
+/** The audit log is a chain: an entry that was changed, removed or inserted breaks it, and so does a missing last one. */
+async function brokenAuditEntries(client: pg.PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ seq: string }>(`
+    select seq::text from (
+      select a.seq, a.digest = ${auditDigest("lag(a.digest, 1, '\\x'::bytea) over chain", 'a')}
+        and a.seq = lag(a.seq, 1, 0::bigint) over chain + 1 as is_sound
+      from audit_log a window chain as (order by a.seq)
+    ) entry where not is_sound
+    union all
+    select h.seq::text from audit_head h
+    where not exists (select from audit_log a where a.seq = h.seq and a.digest = h.digest)
+      and (h.seq <> 0 or exists (select from audit_log))
+    limit 1`);
+  return rows.map(({ seq }) => `The audit log was changed: entry ${seq} does not fit its digest.`);
 }
 
 const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(count) - 1n} more`);

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts';
 
 const TYPES: Record<string, string> = {
   uuid: 'string',
+  _uuid: 'string[]',
   text: 'string',
   bool: 'boolean',
   int4: 'number',
@@ -20,6 +21,7 @@ const TYPES: Record<string, string> = {
   environment: 'string',
   protocol: 'string',
   actor: 'string',
+  role: 'string',
   payment_state: 'string',
   attention: 'string',
   notification_state: 'string',

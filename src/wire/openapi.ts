@@ -1,6 +1,7 @@
 /** The OpenAPI document of the gateway, generated from the same tables that its checks use. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
@@ -152,6 +153,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'payers', description: 'Hosted payment pages for payers.' },
       { name: 'providers', description: 'Notifications from providers.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
+      { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
       {
@@ -201,6 +203,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       },
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
+      ...ACCESS_PATHS,
       ...OPERATOR_PATHS,
       ...CALLBACK_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
@@ -214,7 +217,14 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
-      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS, ...CALLBACK_SCHEMAS },
+      schemas: {
+        Error: ERROR,
+        ...POST_SCHEMAS,
+        ...CHECKOUT_SCHEMAS,
+        ...ACCESS_SCHEMAS,
+        ...OPERATOR_SCHEMAS,
+        ...CALLBACK_SCHEMAS,
+      },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },
   };

@@ -54,7 +54,7 @@ export interface MerchantRequest {
 export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
   const operation = requireOperation(request);
   requireReadableBody(request);
-  const account = await requireAccount(gateway, request);
+  const account = await requireAccount(gateway, operation, request);
   request.onAccount(account);
   requireAllowedAddress(account, request);
   requireValidFields(gateway, account, operation, request);
@@ -71,7 +71,11 @@ function requireReadableBody({ body }: MerchantRequest): void {
   if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
 }
 
-async function requireAccount(gateway: Gateway, { body, keyField }: MerchantRequest): Promise<Account> {
+async function requireAccount(
+  gateway: Gateway,
+  operation: ApiOperation,
+  { body, keyField }: MerchantRequest,
+): Promise<Account> {
   const key = body.value(keyField);
   const environment = environmentOfKey(key);
   if (environment !== undefined && environment !== gateway.environment) throw new Refusal('wrongEnvironment');
@@ -81,6 +85,7 @@ async function requireAccount(gateway: Gateway, { body, keyField }: MerchantRequ
     const sentence = body.isNested(keyField) ? SENTENCES.notSingle : key === '' ? SENTENCES.blank : SENTENCES.invalid;
     throw invalidField(keyField, sentence);
   }
+  if (account.isSuspended && operation.opensPayment) throw invalidField(keyField, SENTENCES.suspended);
   return account;
 }
 

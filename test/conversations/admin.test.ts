@@ -102,6 +102,7 @@ describe('creating an account', () => {
     expect(body).toEqual({
       mid: expect.stringMatching(UUID),
       name: 'Käsehaus & Söhne',
+      suspended: false,
       environment: 'sandbox',
       client_key: expect.stringMatching(/^test_[0-9a-f]{32}$/),
       merchant_key: expect.stringMatching(/^test_[0-9a-f]{32}$/),
@@ -712,13 +713,22 @@ describe('payment details', () => {
         payer: { first_name: 'Ana', ip: '203.0.113.7' },
       },
       history: [
-        { seq: 1, event: 'opened', from: null, to: 'PREPARE', actor: 'merchant', at: sale.trans_date },
+        {
+          seq: 1,
+          event: 'opened',
+          from: null,
+          to: 'PREPARE',
+          actor: 'merchant',
+          actor_name: null,
+          at: sale.trans_date,
+        },
         {
           seq: 2,
           event: 'authorised',
           from: 'PREPARE',
           to: 'PENDING',
           actor: 'provider',
+          actor_name: null,
           at: expect.stringMatching(DATE),
         },
         {
@@ -727,9 +737,18 @@ describe('payment details', () => {
           from: 'PENDING',
           to: 'PENDING',
           actor: 'clock',
+          actor_name: null,
           at: expect.stringMatching(DATE),
         },
-        { seq: 4, event: 'expired', from: 'PENDING', to: 'EXPIRED', actor: 'clock', at: expect.stringMatching(DATE) },
+        {
+          seq: 4,
+          event: 'expired',
+          from: 'PENDING',
+          to: 'EXPIRED',
+          actor: 'clock',
+          actor_name: null,
+          at: expect.stringMatching(DATE),
+        },
       ],
       operations: [expect.objectContaining({ operation: 'expiry', state: 'done', amount: '10.00' })],
       provider_calls: [

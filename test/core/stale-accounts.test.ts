@@ -3,9 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { changeAccount, createAccount, findAccountByKey, rotateSecret } from '../../src/core/accounts.ts';
 import type { Gateway } from '../../src/core/context.ts';
+import { commandCaller } from '../../src/core/principal.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type FreezingProxy, startFreezingProxy } from '../support/faulty-database.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+const BY = commandCaller('test');
 
 let proxy: FreezingProxy;
 let shop: TestGateway;
@@ -25,9 +28,9 @@ test('uses a changed password and allowlist after five seconds at most', async (
   for (const merchant of merchants) expect((await shop.sale({}, merchant)).status).toBe(200);
   proxy.freeze('listen turnpike_changes');
   // Twice: after the first rotation the old password stays valid for a while.
-  await rotateSecret(other, merchants[0].mid, 'password');
-  await rotateSecret(other, merchants[0].mid, 'password');
-  await changeAccount(other, merchants[1].mid, undefined, { ip_allowlist: ['192.0.2.1'] });
+  await rotateSecret(other, BY, merchants[0].mid, 'password');
+  await rotateSecret(other, BY, merchants[0].mid, 'password');
+  await changeAccount(other, BY, merchants[1].mid, { settings: { ip_allowlist: ['192.0.2.1'] } });
   const until = performance.now() + LIMITS.accountAgeMs;
   // Requests use the cached accounts, which does not keep them in the cache.
   while (performance.now() < until) {
@@ -42,10 +45,10 @@ test('uses a changed password and allowlist after five seconds at most', async (
   await expect
     .poll(async () => {
       await shop.sale();
-      await changeAccount(other, shop.merchant.mid, undefined, { ip_allowlist: ['192.0.2.1'] });
+      await changeAccount(other, BY, shop.merchant.mid, { settings: { ip_allowlist: ['192.0.2.1'] } });
       await pause(500);
       const { status } = await shop.sale();
-      await changeAccount(other, shop.merchant.mid, undefined, { ip_allowlist: [] });
+      await changeAccount(other, BY, shop.merchant.mid, { settings: { ip_allowlist: [] } });
       await pause(500);
       return [status, (await shop.sale()).status];
     })
@@ -62,7 +65,7 @@ test('caches for a moment that a key is unknown, and finds an account that is cr
   const unknown = `test_${'0'.repeat(32)}`;
   await Promise.all(Array.from({ length: 50 }, () => findAccountByKey(shop.gateway, 'clientKey', unknown)));
   expect(reads).toBe(1);
-  const { account } = await createAccount(shop.gateway, 'New Shop', {});
+  const { account } = await createAccount(shop.gateway, BY, 'New Shop', {});
   await findAccountByKey(shop.gateway, 'clientKey', unknown);
   expect(reads).toBe(2);
   expect(await findAccountByKey(shop.gateway, 'clientKey', account.clientKey)).toMatchObject({ mid: account.mid });

@@ -3,6 +3,7 @@ import { Refusal } from '../../rules/errors.ts';
 import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway, PaymentWithDetails } from '../context.ts';
+import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
 import { readCallbackId } from './callback-id.ts';
 
 export interface CallbackView {
@@ -23,7 +24,7 @@ const viewOf = async (gateway: Gateway, callback: CallbackRow): Promise<Callback
 /** Newest first. */
 export async function listCallbacks(
   gateway: Gateway,
-  filter: CallbackFilter,
+  filter: CallbackFilter & Pick<Principal, 'mids'>,
   limit: number,
   before?: Omit<CallbackKey, 'mid'>,
 ): Promise<CallbackView[]> {
@@ -50,23 +51,36 @@ export async function findCallback(gateway: Gateway, id: string): Promise<Logged
 }
 
 /** Sends one callback again, whatever its state. */
-export async function resendCallback(gateway: Gateway, id: string): Promise<number> {
-  const { mid, paymentId, seq } = (await findCallback(gateway, id)).callback;
-  return resend(gateway, { mid, paymentId, seq });
-}
+export const resendCallback = (
+  gateway: Gateway,
+  by: Caller,
+  { mid, paymentId, seq }: Pick<CallbackRow, 'mid' | 'paymentId' | 'seq'>,
+): Promise<number> => resend(gateway, by, { mid, paymentId, seq });
 
 /** Sends callbacks of a payment or an account again, optionally only those of one state or period. */
-export async function resendCallbacks(gateway: Gateway, filter: CallbackFilter): Promise<number> {
+export async function resendCallbacks(
+  gateway: Gateway,
+  by: Caller,
+  { mids, ...filter }: CallbackFilter & Pick<Principal, 'mids'>,
+): Promise<number> {
   const { mid, paymentId } = filter;
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
   const payment = paymentId === undefined ? undefined : await gateway.payments.findAnywhere(paymentId);
   if (paymentId !== undefined && (!payment || payment.mid !== (mid ?? payment.mid))) throw new Refusal('noSuchPayment');
   const owner = mid ?? payment?.mid;
-  if (owner === undefined) throw new Refusal('noSuchAccount');
-  return resend(gateway, { ...filter, mid: owner });
+  if (owner === undefined || !sees({ mids }, owner)) {
+    throw new Refusal(mid === undefined ? 'noSuchPayment' : 'noSuchAccount');
+  }
+  return resend(gateway, by, { ...filter, mid: owner });
 }
 
-async function resend(gateway: Gateway, filter: CallbackFilter & { mid: string; seq?: number }): Promise<number> {
+async function resend(
+  gateway: Gateway,
+  by: Caller,
+  filter: CallbackFilter & { mid: string; seq?: number },
+): Promise<number> {
+  const { mid, paymentId: subject = null, ...after } = filter;
+  await gateway.audit.append(auditEntry(gateway, by, 'callbacks.resend', { mid, subject, after }));
   // Delivery starts after the first portion.
   const resent = await gateway.callbacks.resend(filter, gateway.clock.now, () => gateway.deliverer.wake());
   gateway.log.info({ mid: filter.mid, payment_id: filter.paymentId, resent }, 'callbacks resent');

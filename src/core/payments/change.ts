@@ -4,9 +4,9 @@ import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import type { Actor, Payment, PaymentWithDetails } from '../../store/payments.ts';
+import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { type OperationPlan, type OperationResult, operate } from './operate.ts';
+import { type Initiator, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 
 /** Reads the amount of a request in minor units; an empty one means everything. */
@@ -23,7 +23,7 @@ export async function capture(
   gateway: Gateway,
   payment: PaymentWithDetails,
   amountText: string,
-  actor: Actor,
+  initiator: Initiator,
   operationId = '',
 ): Promise<OperationResult> {
   // A malformed amount is refused before the operation_id is looked up.
@@ -38,7 +38,7 @@ export async function capture(
   return operate(
     gateway,
     payment,
-    actor,
+    initiator,
     plan,
     idempotencyKeyOf(operationId, 'capture', payment.paymentId, amountText),
   );
@@ -51,14 +51,14 @@ const isFree = ({ state, busy, inDoubt }: Payment): boolean => state === 'PENDIN
 export function voidPayment(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  actor: Actor,
+  initiator: Initiator,
   operationId = '',
 ): Promise<OperationResult> {
   const plan = (current: Payment): OperationPlan => {
     if (!isFree(current)) throw new Refusal('actionNotSupported');
     return { verb: 'void', amount: current.amount };
   };
-  return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'void', payment.paymentId));
+  return operate(gateway, payment, initiator, plan, idempotencyKeyOf(operationId, 'void', payment.paymentId));
 }
 
 /** Refunds a settled payment, fully or partly; a payment that is only authorised is reversed in full. */
@@ -67,7 +67,7 @@ export async function refund(
   account: Account,
   payment: PaymentWithDetails,
   amountText: string,
-  actor: Actor,
+  initiator: Initiator,
   /** Checkout has a separate void for payments that are only authorised. */
   kind: 'refundOrReversal' | 'refundOnly' = 'refundOrReversal',
   operationId = '',
@@ -80,7 +80,13 @@ export async function refund(
     if (isAuthorised && kind === 'refundOrReversal') return reversal(current, amountText);
     return planRefund(current);
   };
-  return operate(gateway, payment, actor, plan, idempotencyKeyOf(operationId, 'refund', payment.paymentId, amountText));
+  return operate(
+    gateway,
+    payment,
+    initiator,
+    plan,
+    idempotencyKeyOf(operationId, 'refund', payment.paymentId, amountText),
+  );
 }
 
 /** Checks a refund or a credit, which is a refund that names the card by its token. */

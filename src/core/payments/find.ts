@@ -14,6 +14,7 @@ import type {
   PaymentWithDetails,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
+import { auditEntry, type Caller } from '../principal.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, queryProviderNow } from './provider.ts';
 import { clearAttention } from './record.ts';
@@ -130,9 +131,16 @@ export async function inspectPayment(
 }
 
 /** The operator has dealt with a marked payment. */
-export async function attendPayment(gateway: Gateway, paymentId: string): Promise<PaymentWithDetails | undefined> {
+export async function attendPayment(
+  gateway: Gateway,
+  by: Caller,
+  paymentId: string,
+): Promise<PaymentWithDetails | undefined> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  return payment?.attention ? clearAttention(gateway, payment) : payment;
+  if (!payment?.attention) return payment;
+  const facts = { mid: payment.mid, subject: payment.paymentId, before: { attention: payment.attention } };
+  await gateway.audit.append(auditEntry(gateway, by, 'payments.attended', facts));
+  return clearAttention(gateway, payment, by.name);
 }
 
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<Payment[]> =>

@@ -79,6 +79,12 @@ const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
   credit: refund,
 };
 
+/** Who requested an operation; an operator has a name. */
+export type Initiator = Actor | { actor: 'operator'; name: string };
+
+export const entryBy = (initiator: Initiator): Pick<Transition, 'actor' | 'actorName'> =>
+  typeof initiator === 'string' ? { actor: initiator } : { actor: initiator.actor, actorName: initiator.name };
+
 /**
  * Performs an operation. `plan` checks the payment and returns the operation or throws a refusal; it is called again
  * whenever the payment has changed.
@@ -86,7 +92,7 @@ const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
 export async function operate(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  actor: Actor,
+  initiator: Initiator,
   plan: (current: Payment) => OperationPlan,
   /** May be used already: by an earlier request, or by a process that died. */
   idempotencyKey?: IdempotencyKey,
@@ -115,7 +121,14 @@ export async function operate(
       finishedAt: null,
     };
     const held = { ...withHistory(before, now), ...OPERATION_RULES[verb].hold(before, amount) };
-    return { before, after: held, event: `requested ${verb}`, actor, call: undefined, operation: intent };
+    return {
+      before,
+      after: held,
+      event: `requested ${verb}`,
+      ...entryBy(initiator),
+      call: undefined,
+      operation: intent,
+    };
   }).catch(async (error) => {
     // A concurrent request used the id for another payment, which the guard on this payment does not detect.
     if (idempotencyKey && isItemFault(error)) existing = await gateway.operations.find(key);

@@ -56,6 +56,8 @@ async function withChoices(gateway: Gateway, payment: PaymentWithDetails, accoun
 }
 
 function choicesOf(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
+  // No money has moved yet, so a suspended account offers nothing.
+  if (account.isSuspended) return [];
   const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;

@@ -1,5 +1,5 @@
 /** Admin calls on accounts: create, list, read, change, rotate secrets. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
@@ -8,6 +8,7 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings, readSettings } from '../../rules/settings.ts';
+import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 interface AccountParams {
@@ -18,6 +19,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
   const view = (account: Account) => ({
     mid: account.mid,
     name: account.name,
+    suspended: account.isSuspended,
     environment: gateway.environment,
     client_key: account.clientKey,
     merchant_key: account.merchantKey,
@@ -25,16 +27,18 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     created_at: wireDate(account.createdAt),
   });
 
-  const requireAccount = async (mid: string): Promise<Account> => {
+  const requireAccount = async (request: FastifyRequest<AccountParams>): Promise<Account> => {
+    const { mid } = request.params;
     const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
-    if (!account) throw new Refusal('noSuchAccount');
-    return account;
+    requireSeen(request, account?.mid, 'noSuchAccount');
+    return account as Account;
   };
 
-  app.post('/accounts', async (request, reply) => {
+  app.post('/accounts', needs('accounts.create'), async (request, reply) => {
+    requireUnrestricted(request);
     const { name, settings } = readAccount(gateway, request.body);
     if (name === undefined) throw invalidField('name', SENTENCES.blank);
-    const created = await createAccount(gateway, name, settings);
+    const created = await createAccount(gateway, request.caller, name, settings);
     reply.code(201);
     const { settings: settingsView, ...accountView } = view(created.account);
     return {
@@ -45,39 +49,45 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     };
   });
 
-  app.get('/accounts', async (request) => {
+  app.get('/accounts', needs('accounts.view'), async (request) => {
     const query = readQuery(request.query, { limit: pageSize, cursor: uuidText });
     const size = query.limit ?? LIMITS.adminPageSize;
-    return page(await listAccounts(gateway, size + 1, query.cursor), size, (account) => account.mid, view);
+    const accounts = await listAccounts(gateway, size + 1, query.cursor, request.principal.mids);
+    return page(accounts, size, (account) => account.mid, view);
   });
 
-  app.get<AccountParams>('/accounts/:mid', async (request) => view(await requireAccount(request.params.mid)));
+  app.get<AccountParams>('/accounts/:mid', needs('accounts.view'), async (request) =>
+    view(await requireAccount(request)),
+  );
 
-  app.patch<AccountParams>('/accounts/:mid', async (request) => {
-    const { mid } = await requireAccount(request.params.mid);
-    const { name, settings } = readAccount(gateway, request.body);
-    return view((await changeAccount(gateway, mid, name, settings)) as Account);
+  app.patch<AccountParams>('/accounts/:mid', needs('accounts.change'), async (request) => {
+    const { mid } = await requireAccount(request);
+    return view((await changeAccount(gateway, request.caller, mid, readAccount(gateway, request.body))) as Account);
   });
 
-  app.post<AccountParams>('/accounts/:mid/rotate-password', async (request) => {
-    const { mid } = await requireAccount(request.params.mid);
-    const { secret, previousUntil } = await rotateSecret(gateway, mid, 'password');
+  app.post<AccountParams>('/accounts/:mid/rotate-password', needs('accounts.rotate_secrets'), async (request) => {
+    const { mid } = await requireAccount(request);
+    const { secret, previousUntil } = await rotateSecret(gateway, request.caller, mid, 'password');
     return { mid, password: secret.reveal(), previous_password_valid_until: wireDate(previousUntil) };
   });
 
-  app.post<AccountParams>('/accounts/:mid/rotate-callback-secret', async (request) => {
-    const { mid } = await requireAccount(request.params.mid);
-    const { secret, previousUntil } = await rotateSecret(gateway, mid, 'callbackSecret');
-    return { mid, callback_secret: secret.reveal(), previous_callback_secret_valid_until: wireDate(previousUntil) };
-  });
+  app.post<AccountParams>(
+    '/accounts/:mid/rotate-callback-secret',
+    needs('accounts.rotate_secrets'),
+    async (request) => {
+      const { mid } = await requireAccount(request);
+      const { secret, previousUntil } = await rotateSecret(gateway, request.caller, mid, 'callbackSecret');
+      return { mid, callback_secret: secret.reveal(), previous_callback_secret_valid_until: wireDate(previousUntil) };
+    },
+  );
 }
 
 /** Reads a name and settings; the settings are members of the body, of its object `settings`, or of both. */
 function readAccount(
   { callbackReach }: Gateway,
   body: unknown,
-): { name: string | undefined; settings: ReturnType<typeof readSettings>['set'] } {
-  const { name, settings: nested, ...topLevel } = objectBody(body);
+): { name: string | undefined; settings: ReturnType<typeof readSettings>['set']; isSuspended?: boolean } {
+  const { name, suspended, settings: nested, ...topLevel } = objectBody(body);
   const sent = { ...(nested === undefined ? {} : objectBody(nested, 'settings')), ...topLevel };
   const { set, problems } = readSettings(sent, callbackReach);
   if (name !== undefined && !isAccountName(name)) {
@@ -87,6 +97,10 @@ function readAccount(
         : `This value should be a text of ${ACCOUNT_NAME_LENGTH} characters or less.`;
     problems.unshift({ field: 'name', sentence });
   }
+  if (suspended !== undefined && typeof suspended !== 'boolean') {
+    problems.unshift({ field: 'suspended', sentence: 'This value should be true or false.' });
+  }
   if (problems.length > 0) throw new Refusal('invalidData', problems);
-  return { name: name as string | undefined, settings: set };
+  const isSuspended = suspended as boolean | undefined;
+  return { name: name as string | undefined, settings: set, ...(isSuspended !== undefined && { isSuspended }) };
 }

@@ -16,6 +16,7 @@ import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { needs, requireSeen } from '../bearer.ts';
 import { dateTime, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
 interface CallbackParams {
@@ -32,7 +33,7 @@ const FILTER = {
 };
 
 export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/callbacks', async (request) => {
+  app.get('/callbacks', needs('callbacks.view'), async (request) => {
     const {
       payment_id: paymentId,
       limit,
@@ -44,22 +45,27 @@ export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
       cursor: readCallbackId,
     });
     const size = limit ?? LIMITS.adminPageSize;
-    const callbacks = await listCallbacks(gateway, { ...rest, paymentId }, size + 1, cursor);
+    const { mids } = request.principal;
+    const callbacks = await listCallbacks(gateway, { ...rest, paymentId, mids }, size + 1, cursor);
     return page(callbacks, size, ({ callback }) => callbackId(callback), callbackView);
   });
 
-  app.get<CallbackParams>('/callbacks/:id', async (request) => {
+  app.get<CallbackParams>('/callbacks/:id', needs('callbacks.view'), async (request) => {
     const found = await findCallback(gateway, request.params.id);
+    requireSeen(request, found.callback.mid, 'noSuchCallback');
     return { ...loggedView(found), body: found.callback.body };
   });
 
-  app.post<CallbackParams>('/callbacks/:id/resend', async (request) => ({
-    resent: await resendCallback(gateway, request.params.id),
-  }));
+  app.post<CallbackParams>('/callbacks/:id/resend', needs('callbacks.resend'), async (request) => {
+    const { callback } = await findCallback(gateway, request.params.id);
+    requireSeen(request, callback.mid, 'noSuchCallback');
+    return { resent: await resendCallback(gateway, request.caller, callback) };
+  });
 
-  app.post('/callbacks/resend', async (request) => {
+  app.post('/callbacks/resend', needs('callbacks.resend'), async (request) => {
     const { payment_id: paymentId, ...rest } = readResendFilter(objectBody(request.body));
-    return { resent: await resendCallbacks(gateway, { ...rest, paymentId }) };
+    const { mids } = request.principal;
+    return { resent: await resendCallbacks(gateway, request.caller, { ...rest, paymentId, mids }) };
   });
 }
 

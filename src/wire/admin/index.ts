@@ -1,16 +1,20 @@
-/** The admin API: JSON for operators, behind one bearer token. */
+/** The admin API: JSON for operators, behind bearer tokens with roles. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { readOptionalJson, requireBearer } from '../bearer.ts';
+import { type Access, readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
+import { auditRoutes } from './audit.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { tokenRoutes } from './tokens.ts';
 
-export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
-  requireBearer(app, 'admin', isToken);
+export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Access): void {
+  requireBearer(app, 'admin', access);
   readOptionalJson(app);
+  tokenRoutes(app, gateway);
+  auditRoutes(app, gateway);
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
   notificationRoutes(app, gateway);

@@ -11,6 +11,13 @@ export function objectBody(body: unknown, field = 'body'): Record<string, unknow
   throw invalidField(field, field === 'body' ? 'The body should be a JSON object.' : SENTENCES.notAnObject);
 }
 
+/** Refuses members of a body that have no meaning: a misspelled member must not be ignored. */
+export function refuseUnknown(rest: Record<string, unknown>): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown === undefined) return;
+  throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
+}
+
 /** Reads a query string with one reader per parameter; the refusal lists unknown, repeated and malformed parameters. */
 export function readQuery<Readers extends Record<string, (text: string) => unknown>>(
   query: unknown,

@@ -11,10 +11,11 @@ import type {
   Payment,
   PaymentWithDetails,
 } from '../../core/context.ts';
-import { capture, refund, voidPayment } from '../../core/payments/change.ts';
+import { capture, readAmount, refund, voidPayment } from '../../core/payments/change.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
-import type { OperationResult } from '../../core/payments/operate.ts';
+import type { Initiator, OperationResult } from '../../core/payments/operate.ts';
+import { auditEntry } from '../../core/principal.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
@@ -24,12 +25,13 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
-import { anyText, dateTime, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { anyText, dateTime, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/payments', async (request) => {
+  app.get('/payments', needs('payments.view'), async (request) => {
     const query = readQuery(request.query, {
       mid: uuidText,
       order_id: anyText,
@@ -58,9 +60,10 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(payments, size, (payment) => payment.paymentId, paymentView);
   });
 
-  app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
+  app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', needs('payments.view'), async (request) => {
     const found = await inspectPayment(gateway, request.params.paymentId);
     if (!found) throw new Refusal('noSuchPayment');
+    requireSeen(request, found.payment.mid, 'noSuchPayment');
     const { payment, history, operations, notifications } = found;
     return {
       ...paymentView(payment),
@@ -79,21 +82,39 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   for (const [name, perform] of Object.entries(OPERATOR_ACTIONS)) {
-    app.post<{ Params: { paymentId: string } }>(`/payments/:paymentId/${name}`, async (request) => {
-      const operationRequest = readOperationRequest(request.body);
-      const found = await inspectPayment(gateway, request.params.paymentId);
-      const account = found && (await findAccount(gateway, found.payment.mid));
-      if (!found || !account) throw new Refusal('noSuchPayment');
-      const { payment, operation } = await perform(gateway, account, found.payment, operationRequest);
-      return { ...paymentView(payment), operation: operationView(payment, operation) };
-    });
+    app.post<{ Params: { paymentId: string } }>(
+      `/payments/:paymentId/${name}`,
+      needs('payments.operate'),
+      async (request) => {
+        const operationRequest = readOperationRequest(request.body);
+        const found = await inspectPayment(gateway, request.params.paymentId);
+        const account = found && (await findAccount(gateway, found.payment.mid));
+        if (!found || !account) throw new Refusal('noSuchPayment');
+        requireSeen(request, account.mid, 'noSuchPayment');
+        readAmount(operationRequest.amount, found.payment, 0n);
+        const { mid, paymentId: subject } = found.payment;
+        const after = { amount: operationRequest.amount || null, operation_id: operationRequest.operationId || null };
+        // Written first: if the process dies during the operation, the log has the request.
+        await gateway.audit.append(auditEntry(gateway, request.caller, `payments.${name}`, { mid, subject, after }));
+        const initiator = { actor: 'operator', name: request.caller.name } as const;
+        const { payment, operation } = await perform(gateway, account, found.payment, operationRequest, initiator);
+        return { ...paymentView(payment), operation: operationView(payment, operation) };
+      },
+    );
   }
 
-  app.post<{ Params: { paymentId: string } }>('/payments/:paymentId/attended', async (request) => {
-    const payment = await attendPayment(gateway, request.params.paymentId);
-    if (!payment) throw new Refusal('noSuchPayment');
-    return paymentView(payment);
-  });
+  app.post<{ Params: { paymentId: string } }>(
+    '/payments/:paymentId/attended',
+    needs('payments.resolve_attention'),
+    async (request) => {
+      const { paymentId } = request.params;
+      const found = await inspectPayment(gateway, paymentId);
+      requireSeen(request, found?.payment.mid, 'noSuchPayment');
+      const payment = await attendPayment(gateway, request.caller, paymentId);
+      if (!payment) throw new Refusal('noSuchPayment');
+      return paymentView(payment);
+    },
+  );
 }
 
 /** The body of an operation; a missing member is an empty string. */
@@ -111,23 +132,23 @@ const OPERATOR_ACTIONS: Readonly<
       account: Account,
       payment: PaymentWithDetails,
       body: OperationRequest,
+      initiator: Initiator,
     ) => Promise<OperationResult>
   >
 > = {
-  capture: (gateway, _account, payment, { amount, operationId }) =>
-    capture(gateway, payment, amount, 'operator', operationId),
-  void: (gateway, _account, payment, { operationId }) => voidPayment(gateway, payment, 'operator', operationId),
-  refund: (gateway, account, payment, { amount, operationId }) =>
-    refund(gateway, account, payment, amount, 'operator', 'refundOrReversal', operationId),
+  capture: (gateway, _account, payment, { amount, operationId }, initiator) =>
+    capture(gateway, payment, amount, initiator, operationId),
+  void: (gateway, _account, payment, { operationId }, initiator) =>
+    voidPayment(gateway, payment, initiator, operationId),
+  refund: (gateway, account, payment, { amount, operationId }, initiator) =>
+    refund(gateway, account, payment, amount, initiator, 'refundOrReversal', operationId),
 };
 
 /** Without `amount` the operation is for the whole amount; `operation_id` makes the request idempotent. */
 function readOperationRequest(body: unknown): OperationRequest {
   const { amount = '', operation_id: operationId = '', ...rest } = body === undefined ? {} : objectBody(body);
-  const [unknown] = Object.keys(rest);
   // A misspelled `amount` must not refund the whole payment.
-  if (unknown !== undefined)
-    throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
+  refuseUnknown(rest);
   if (typeof amount !== 'string') throw invalidField('amount', SENTENCES.invalid);
   if (typeof operationId !== 'string' || (operationId !== '' && !isUuid(operationId)))
     throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid }]);
@@ -135,7 +156,8 @@ function readOperationRequest(body: unknown): OperationRequest {
 }
 
 export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/notifications', async (request) => {
+  app.get('/notifications', needs('notifications.view'), async (request) => {
+    requireUnrestricted(request);
     const query = readQuery(request.query, {
       state: (text) => NOTIFICATION_STATES.find((state) => state === text),
       limit: pageSize,
@@ -227,6 +249,7 @@ const historyView = (row: HistoryRow) => ({
   from: row.fromState,
   to: row.toState,
   actor: row.actor,
+  actor_name: row.actorName,
   at: wireDate(row.at),
 });
 

@@ -5,28 +5,40 @@ import { listSchedules, listSubscriptions } from '../../core/schedules.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { needs } from '../bearer.ts';
 import { epochMs, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/schedules', async (request) => {
+  app.get('/schedules', needs('schedules.view'), async (request) => {
     const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: readCursor });
     const size = query.limit ?? LIMITS.adminPageSize;
-    const schedules = await listSchedules(gateway, query.mid, size + 1, query.cursor);
+    const schedules = await listSchedules(gateway, query.mid, request.principal.mids, size + 1, query.cursor);
     return page(schedules, size, ({ schedule }) => cursorOf(schedule), scheduleView);
   });
 
-  app.get<{ Params: { scheduleId: string } }>('/schedules/:scheduleId/subscriptions', async (request) => {
-    const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
-    const size = query.limit ?? LIMITS.adminPageSize;
-    const { scheduleId } = request.params;
-    const subscriptions = await listSubscriptions(gateway, scheduleId, query.mid, size + 1, query.cursor);
-    return page(
-      subscriptions,
-      size,
-      ({ subscriptionId }) => subscriptionId,
-      (subscription) => ({ mid: subscription.mid, ...subscriptionView(subscription) }),
-    );
-  });
+  app.get<{ Params: { scheduleId: string } }>(
+    '/schedules/:scheduleId/subscriptions',
+    needs('schedules.view'),
+    async (request) => {
+      const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
+      const size = query.limit ?? LIMITS.adminPageSize;
+      const { scheduleId } = request.params;
+      const subscriptions = await listSubscriptions(
+        gateway,
+        scheduleId,
+        query.mid,
+        request.principal.mids,
+        size + 1,
+        query.cursor,
+      );
+      return page(
+        subscriptions,
+        size,
+        ({ subscriptionId }) => subscriptionId,
+        (subscription) => ({ mid: subscription.mid, ...subscriptionView(subscription) }),
+      );
+    },
+  );
 }
 
 /** Ids that merchants choose are not ordered by time, so the cursor contains the creation time and both ids. */

@@ -2,15 +2,16 @@
 import { LIMITS } from '../../rules/limits.ts';
 import { inPath, inQuery, type Json, refusals, text, uuid } from './schema.ts';
 
-const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'internal', 'unavailable'] as const;
+const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'forbidden', 'internal', 'unavailable'] as const;
 export const commonRefusals = refusals('invalidData', ...EVERY_CALL);
 export const accountRefusals = refusals('invalidData', 'noSuchAccount', ...EVERY_CALL);
 export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY_CALL);
 export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVERY_CALL);
 export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
+export const tokenRefusals = refusals('noSuchToken', ...EVERY_CALL);
 export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 
-/** A call that requires the admin token. */
+/** A call that requires a token. */
 export const call = (tag: string, operationId: string, summary: string, rest: Json): Json => ({
   operationId,
   tags: [tag],

@@ -63,6 +63,7 @@ function settingMembers(): Members {
 const account = {
   mid: uuid,
   name: text,
+  suspended: described(flag, 'Whether the account takes no new payments.'),
   environment: choice(['sandbox', 'production']),
   client_key: text,
   merchant_key: text,
@@ -98,6 +99,7 @@ const historyRow = object({
   from: orNull(choice(STATE_NAMES)),
   to: choice(STATE_NAMES),
   actor: choice(['merchant', 'provider', 'payer', 'operator', 'clock']),
+  actor_name: described(orNull(text), 'The name of the operator or of the token.'),
   at: date,
 });
 
@@ -215,7 +217,10 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   AccountInput: {
     description: 'A name and settings. The settings are members of the body, of its object `settings`, or of both.',
     allOf: [
-      { type: 'object', properties: { name: { ...text, minLength: 1, maxLength: 100 }, settings: ref('Settings') } },
+      {
+        type: 'object',
+        properties: { name: { ...text, minLength: 1, maxLength: 100 }, suspended: flag, settings: ref('Settings') },
+      },
       ref('Settings'),
     ],
   },

@@ -13,6 +13,7 @@ import { wireDate } from '../../lib/clock.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { needs, requireSeen } from '../bearer.ts';
 import { type BodyChecks, isCount, isWithin, readBody } from './body.ts';
 
 interface AccountParams {
@@ -53,7 +54,8 @@ export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway)
     done();
   });
 
-  app.get<AccountParams>('/callbacks/:mid', async (request, reply) => {
+  app.get<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request, reply) => {
+    requireSeen(request, request.params.mid, 'noSuchAccount');
     request.isRead = true;
     const { after, limit, wait } = readQuery(request.query as Record<string, unknown>);
     const signal = AbortSignal.any([closing.signal, disconnectSignal(reply)]);
@@ -63,11 +65,13 @@ export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway)
     return { items: items.map(inboxCallbackView), next_cursor: newest < last ? String(newest) : null, last, url };
   });
 
-  app.delete<AccountParams>('/callbacks/:mid', async (request) => ({
-    deleted: await clearInbox(gateway, request.params.mid),
-  }));
+  app.delete<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request) => {
+    requireSeen(request, request.params.mid, 'noSuchAccount');
+    return { deleted: await clearInbox(gateway, request.params.mid) };
+  });
 
-  app.post<AccountParams>('/callbacks/:mid', async (request) => {
+  app.post<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request) => {
+    requireSeen(request, request.params.mid, 'noSuchAccount');
     const { answer, count = 1 } = readBody(request.body, ANSWER_BODY) as { answer?: number; count?: number };
     if (answer === undefined) throw invalidField('answer', SENTENCES.blank);
     await setInboxAnswer(gateway, request.params.mid, answer, count);

@@ -1,5 +1,5 @@
 /** The sandbox API: scenarios, faults and the ledger of the provider simulator, and the callback inbox. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { listFaults, readLedger, runScenario, setFault } from '../../core/sandbox-scenarios.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -8,7 +8,7 @@ import { BRANDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
-import { readOptionalJson, requireBearer } from '../bearer.ts';
+import { type Access, needs, readOptionalJson, requireBearer, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { type BodyChecks, isCount, readBody } from './body.ts';
 import { callbackInboxAdminRoutes } from './callback-inbox.ts';
 
@@ -26,12 +26,20 @@ const FAULT_BODY: BodyChecks = {
   count: isCount,
 };
 
-export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
-  requireBearer(app, 'sandbox', isToken);
+export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, access: Access): void {
+  requireBearer(app, 'sandbox', access);
   readOptionalJson(app);
   callbackInboxAdminRoutes(app, gateway);
 
-  app.post<{ Params: { paymentId: string } }>('/payments/:paymentId', async (request) => {
+  /** A caller that is restricted to some accounts drives their payments only. */
+  const requirePayment = async (request: FastifyRequest, paymentId: string): Promise<void> => {
+    if (request.principal.mids === null) return;
+    const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
+    requireSeen(request, payment?.mid, 'noSuchPayment');
+  };
+
+  app.post<{ Params: { paymentId: string } }>('/payments/:paymentId', needs('sandbox.use'), async (request) => {
+    await requirePayment(request, request.params.paymentId);
     const scenario = readBody(request.body, SCENARIOS);
     if (Object.keys(scenario).length !== 1) {
       const sentence = `The body should have one of ${Object.keys(SCENARIOS).join(', ')}.`;
@@ -46,14 +54,21 @@ export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, isToken: (
     return { result: 'SUCCESS', payment: body };
   });
 
-  app.post('/faults', async (request) => {
+  app.post('/faults', needs('sandbox.use'), async (request) => {
     const fault = readBody(request.body, FAULT_BODY);
+    if (fault.mid === undefined) requireUnrestricted(request);
+    else requireSeen(request, fault.mid as string, 'noSuchAccount');
     if (fault.mode === undefined) throw invalidField('mode', SENTENCES.blank);
     await setFault(gateway, fault);
     return { result: 'SUCCESS', ...(await listFaults(gateway)).body };
   });
-  app.get('/faults', async () => (await listFaults(gateway)).body);
-  app.get<{ Querystring: { after?: string } }>('/ledger', async ({ query: { after = '0' } }) => {
+  app.get('/faults', needs('sandbox.use'), async (request) => {
+    requireUnrestricted(request);
+    return (await listFaults(gateway)).body;
+  });
+  app.get<{ Querystring: { after?: string } }>('/ledger', needs('sandbox.use'), async (request) => {
+    requireUnrestricted(request);
+    const { after = '0' } = request.query;
     if (!/^\d{1,15}$/.test(after)) {
       throw invalidField('after', 'This value should be a whole number.');
     }

@@ -1,0 +1,77 @@
+/** API tokens: who may call the admin API, with which role, until when. */
+import type { Role } from '../rules/roles.ts';
+import { type AuditEntry, appendAudit } from './audit.ts';
+import { iso, isoOrNull } from './columns.ts';
+import type { Database } from './database.ts';
+
+export interface ApiToken {
+  tokenId: string;
+  name: string;
+  role: Role;
+  /** The accounts that the token may see; null means all. */
+  mids: string[] | null;
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+}
+
+export interface ApiTokenStore {
+  insert(token: ApiToken, digest: Buffer, audit: AuditEntry): Promise<void>;
+  findByDigest(digest: Buffer): Promise<ApiToken | undefined>;
+  /** Newest first. */
+  list(): Promise<ApiToken[]>;
+  /** False if there is no such token. */
+  delete(tokenId: string, audit: AuditEntry): Promise<boolean>;
+  /** Records the time of use, at intervals of a minute at least. */
+  touch(tokenId: string, now: number): Promise<void>;
+}
+
+const COLUMNS = ['tokenId', 'name', 'role', 'mids', 'createdAt', 'expiresAt', 'lastUsedAt'] as const;
+const TOUCH_INTERVAL_MS = 60_000;
+
+export function createApiTokenStore({ query }: Database): ApiTokenStore {
+  const tokens = () => query.selectFrom('apiTokens').select(COLUMNS);
+  return {
+    async insert(token, digest, audit) {
+      await query.transaction().execute(async (transaction) => {
+        await transaction
+          .insertInto('apiTokens')
+          .values({
+            ...token,
+            digest,
+            createdAt: iso(token.createdAt),
+            expiresAt: isoOrNull(token.expiresAt),
+            lastUsedAt: isoOrNull(token.lastUsedAt),
+          })
+          .execute();
+        await appendAudit(transaction, audit);
+      });
+    },
+    async findByDigest(digest) {
+      return (await tokens().where('digest', '=', digest).executeTakeFirst()) as ApiToken | undefined;
+    },
+    async list() {
+      return (await tokens().orderBy('tokenId', 'desc').execute()) as ApiToken[];
+    },
+    delete: (tokenId, audit) =>
+      query.transaction().execute(async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('apiTokens')
+          .where('tokenId', '=', tokenId)
+          .executeTakeFirst();
+        if (numDeletedRows === 0n) return false;
+        await appendAudit(transaction, audit);
+        return true;
+      }),
+    async touch(tokenId, now) {
+      await query
+        .updateTable('apiTokens')
+        .set({ lastUsedAt: iso(now) })
+        .where('tokenId', '=', tokenId)
+        .where((one) =>
+          one.or([one('lastUsedAt', 'is', null), one('lastUsedAt', '<', iso(now - TOUCH_INTERVAL_MS) as never)]),
+        )
+        .execute();
+    },
+  };
+}
