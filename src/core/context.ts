@@ -23,6 +23,7 @@ import type { CreditStore } from '../store/credits.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
+import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
@@ -121,6 +122,7 @@ export interface Gateway {
   accounts: AccountStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
+  operators: OperatorStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;

@@ -193,6 +193,12 @@ export const LIMITS = {
   heartbeatMs: 2 * SECOND,
   heartbeatTimeoutMs: 2 * SECOND,
 
+  /** An operator's session ends after this time, or after this time without a request. */
+  operatorSessionMs: 12 * HOUR,
+  operatorIdleMs: 30 * MINUTE,
+  /** For how long a proof of who the operator is covers sensitive actions. */
+  operatorConfirmationMs: 10 * MINUTE,
+
   /** How long running requests may take to finish after a stop signal. */
   drainTimeoutMs: 25 * SECOND,
   dayMs: DAY,

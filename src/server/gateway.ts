@@ -29,6 +29,7 @@ import { type Connection, checkDatabase, openDatabase } from '../store/database.
 import { createInstallationStore } from '../store/installation.ts';
 import { createNotificationStore } from '../store/notifications.ts';
 import { createOperationStore } from '../store/operations.ts';
+import { createOperatorStore } from '../store/operators.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createScheduleStore } from '../store/schedules.ts';
@@ -93,6 +94,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     accounts: createAccountStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
+    operators: createOperatorStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };

@@ -167,6 +167,25 @@ export interface Schema {
     content: string | null;
     orderId: string | null;
   };
+  operatorSessions: {
+    digest: Buffer;
+    operatorId: string;
+    createdAt: ColumnType<number, string, string>;
+    usedAt: ColumnType<number, string, string>;
+    confirmedAt: ColumnType<number, string, string>;
+    address: string;
+    userAgent: string;
+  };
+  operators: {
+    operatorId: string;
+    email: string;
+    name: string;
+    role: string;
+    mids: string[] | null;
+    state: string;
+    createdAt: ColumnType<number, string, string>;
+    lastSignedInAt: ColumnType<number, string, string> | null;
+  };
   payments: {
     mid: string;
     paymentId: string;

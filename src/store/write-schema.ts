@@ -22,6 +22,7 @@ const TYPES: Record<string, string> = {
   protocol: 'string',
   actor: 'string',
   role: 'string',
+  operator_state: 'string',
   payment_state: 'string',
   attention: 'string',
   notification_state: 'string',

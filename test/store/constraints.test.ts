@@ -273,7 +273,7 @@ describe('the database and the code agree on', () => {
     const others = [
       ...['accounts', 'clock_offsets', 'installation', 'migrations', 'provider_notifications'],
       // What operators do concerns the installation.
-      ...['api_tokens', 'audit_head', 'audit_log'],
+      ...['api_tokens', 'audit_head', 'audit_log', 'operator_sessions', 'operators'],
     ];
     const data = rows.filter((row) => !others.includes(row.table));
     expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
