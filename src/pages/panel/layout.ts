@@ -1,0 +1,106 @@
+/** The HTML document and the headers of every page of the panel. Nothing is loaded from another server. */
+import { hash } from 'node:crypto';
+import type { Gateway } from '../../core/context.ts';
+import type { Session } from '../../core/operators/sessions.ts';
+import { Html, html } from '../../lib/html.ts';
+import { isAllowed, type Permission } from '../../rules/roles.ts';
+import { commonHeaders } from '../layout.ts';
+import { en } from './locales/en.ts';
+import { PANEL_SCRIPT } from './script.ts';
+import { PANEL_STYLE } from './style.ts';
+
+const sourceHash = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
+const STYLE_HASH = sourceHash(PANEL_STYLE);
+const SCRIPT_HASH = sourceHash(PANEL_SCRIPT);
+
+export interface PanelPage {
+  title: string;
+  body: Html;
+  /** Undefined before sign-in. */
+  session?: Session | undefined;
+  /** The path of the navigation entry that the page belongs to. */
+  section?: string | undefined;
+}
+
+interface Section {
+  path: string;
+  label: string;
+  permission: Permission;
+}
+
+/** The navigation. A role sees the sections that it may open. */
+export const SECTIONS: readonly Section[] = [
+  { path: '/admin', label: en.sections.overview, permission: 'reports.view' },
+  { path: '/admin/payments', label: en.sections.payments, permission: 'payments.view' },
+  { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
+  { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
+  { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
+  { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
+];
+
+export const panelHeaders = (gateway: Pick<Gateway, 'environment' | 'publicUrl'>): Record<string, string> => ({
+  ...commonHeaders(gateway),
+  'content-type': 'text/html; charset=utf-8',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy': [
+    "default-src 'none'",
+    `script-src ${SCRIPT_HASH}`,
+    `style-src ${STYLE_HASH}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+});
+
+/** The hidden field that every form of a session has. */
+export const formToken = ({ formToken: token }: Session): Html =>
+  html`<input type="hidden" name="form_token" value="${token}">`;
+
+function navigation(session: Session, active: string | undefined): Html {
+  const { role } = session.principal;
+  const links = SECTIONS.filter(({ permission }) => isAllowed(role, permission)).map(
+    ({ path, label }) => html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}</a></li>`,
+  );
+  return html`<nav aria-label="${en.navigation}"><ul>${links}</ul></nav>`;
+}
+
+export function panelDocument(
+  gateway: Pick<Gateway, 'environment'>,
+  { title, body, session, section }: PanelPage,
+): string {
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Turnpike</title>
+<link rel="icon" href="data:,">
+<style>${new Html(PANEL_STYLE)}</style>
+</head>
+<body${!session && html` class="plain"`}>
+<a class="skip" href="#main">${en.skip}</a>
+<header class="bar">
+<a class="brand" href="/admin">Turnpike</a>
+${gateway.environment === 'sandbox' && html`<span class="badge sandbox">${en.sandbox}</span>`}
+${
+  session &&
+  html`<form class="find" action="/admin/payments" role="search"><input type="search" name="q" aria-label="${en.search}" placeholder="${en.search}"></form>
+<details class="who"><summary>${session.operator.name}</summary><div><p class="soft small">${session.operator.email}<br>${en.roles[session.principal.role]}</p>
+<form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
+}
+</header>
+${session && navigation(session, section)}
+<main id="main" tabindex="-1">
+${body}
+</main>
+<script>${new Html(PANEL_SCRIPT)}</script>
+</body>
+</html>
+`);
+}

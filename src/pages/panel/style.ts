@@ -1,0 +1,118 @@
+/** The style sheet of the panel: the colours of the payment pages, dense tables, phone and desktop, light and dark. */
+
+export const PANEL_STYLE = `
+:root{color-scheme:light dark;--ground:#f3f4f6;--card:#fff;--raised:#f3f4f6;--ink:#14181d;--soft:#565f6b;--line:#e0e4e9;
+--edge:#818a97;--fill:#0f5c4c;--on-fill:#fff;--accent:#0f5c4c;--bad:#b3261e;--bad-ground:#fdeceb;--good:#0f6b45;
+--good-ground:#e5f4ec;--wait:#7a4f00;--wait-ground:#fdf3dc}
+@media(prefers-color-scheme:dark){:root{--ground:#0f1216;--card:#191e24;--raised:#20262d;--ink:#eef1f5;--soft:#a8b2be;
+--line:#2f3842;--edge:#76818f;--fill:#79d8c0;--on-fill:#04231c;--accent:#79d8c0;--bad:#ffb4ab;--bad-ground:#3b1a17;
+--good:#7bdca8;--good-ground:#12301f;--wait:#f3c969;--wait-ground:#352a10}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;min-height:100vh;min-height:100dvh;background:var(--ground);color:var(--ink);
+font:.9375rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere;display:grid;
+grid-template:auto 1fr/13rem minmax(0,1fr);grid-template-areas:"bar bar""nav main"}
+body.plain{grid-template:auto 1fr/minmax(0,1fr);grid-template-areas:"bar""main"}
+.skip{position:absolute;inset-inline-start:-99rem}
+.skip:focus{inset-inline-start:.5rem;top:.5rem;z-index:9;background:var(--card);padding:.5rem}
+.bar{grid-area:bar;display:flex;align-items:center;gap:.75rem;padding:.5rem 1rem;background:var(--card);
+border-bottom:1px solid var(--line)}
+.brand{font-weight:700;font-size:1.0625rem;color:inherit;text-decoration:none}
+.find{flex:1;max-width:32rem;margin-inline-start:auto}
+.find input{min-height:2.25rem;margin:0}
+.who{position:relative;margin-inline-start:auto}
+.find+.who{margin-inline-start:0}
+.who summary{cursor:pointer;padding:.375rem .5rem;border-radius:8px;list-style:none;white-space:nowrap}
+.who summary::after{content:" ▾"}
+.who>div{position:absolute;inset-inline-end:0;z-index:5;min-width:13rem;padding:.75rem 1rem 1rem;background:var(--card);
+border:1px solid var(--line);border-radius:12px;box-shadow:0 8px 24px #0003}
+nav{grid-area:nav;padding:1rem .5rem;border-inline-end:1px solid var(--line);background:var(--card)}
+nav ul{list-style:none;margin:0;padding:0;display:grid;gap:.125rem}
+nav a{display:block;padding:.5rem .75rem;border-radius:8px;color:inherit;text-decoration:none}
+nav a:hover{background:var(--raised)}
+nav a[aria-current]{background:var(--raised);font-weight:650;color:var(--accent)}
+main{grid-area:main;padding:1.25rem 1.5rem 3rem;max-width:80rem;width:100%;min-width:0;outline:none}
+.plain main{max-width:28rem;margin:0 auto;padding-top:2.5rem}
+h1{font-size:1.375rem;line-height:1.3;margin:0;text-wrap:balance}
+h2{font-size:1.0625rem;line-height:1.4;margin:0 0 .5rem}
+h3{font-size:.9375rem;margin:0 0 .25rem}
+p{margin:.25rem 0 0}
+a{color:var(--accent)}
+.head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:1rem}
+.head .actions{margin-inline-start:auto;display:flex;flex-wrap:wrap;gap:.5rem}
+.card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1rem 1.25rem;margin-bottom:1rem;
+min-width:0}
+.card.flush{padding:0;overflow:hidden}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr));gap:1rem;margin-bottom:1rem}
+.cards .card{margin:0}
+.figure{font-size:1.5rem;font-weight:700;letter-spacing:-.015em;font-variant-numeric:tabular-nums;line-height:1.2}
+.soft{color:var(--soft)}
+.small{font-size:.8125rem}
+.mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.8125rem}
+.badge{display:inline-block;padding:.0625rem .5rem;border-radius:99px;background:var(--raised);color:var(--soft);
+font-size:.75rem;font-weight:650;white-space:nowrap}
+.badge.good{background:var(--good-ground);color:var(--good)}
+.badge.bad{background:var(--bad-ground);color:var(--bad)}
+.badge.wait,.badge.sandbox{background:var(--wait-ground);color:var(--wait)}
+.scroll{overflow-x:auto}
+table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
+caption{text-align:start;padding:.75rem 1rem 0;font-weight:650}
+th,td{padding:.5rem 1rem;text-align:start;vertical-align:top;border-bottom:1px solid var(--line)}
+th{font-size:.75rem;font-weight:600;color:var(--soft);white-space:nowrap}
+tr:last-child>td,tr:last-child>th{border-bottom:0}
+td.number,th.number{text-align:end;white-space:nowrap}
+tbody tr:hover{background:var(--raised)}
+td time{white-space:nowrap}
+dl.facts{display:grid;grid-template-columns:minmax(7rem,max-content) minmax(0,1fr);gap:.375rem 1rem;margin:0}
+dl.facts dt{color:var(--soft)}
+dl.facts dd{margin:0}
+.filters{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin-bottom:1rem}
+.filters .field{margin:0;min-width:8.5rem;flex:0 1 auto}
+.field{margin-top:1rem;min-width:0}
+label,legend{display:block;padding:0;font-weight:600;font-size:.8125rem}
+input,select,textarea{display:block;width:100%;min-height:2.5rem;margin:.25rem 0 0;padding:.375rem .75rem;font:inherit;
+color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:8px}
+input[type=checkbox],input[type=radio]{display:inline-block;width:1.125rem;min-height:1.125rem;height:1.125rem;margin:0 .5rem 0 0;
+accent-color:var(--fill);vertical-align:-.1875rem}
+textarea{min-height:6rem;resize:vertical}
+input[aria-invalid=true],select[aria-invalid=true],textarea[aria-invalid=true]{border-color:var(--bad);
+box-shadow:0 0 0 1px var(--bad)}
+.hint{margin-top:.25rem;color:var(--soft);font-size:.8125rem;line-height:1.4}
+.error{margin-top:.25rem;color:var(--bad);font-size:.8125rem;font-weight:600}
+.notice{padding:.75rem 1rem;border-radius:10px;margin-bottom:1rem;background:var(--raised)}
+.notice.bad{background:var(--bad-ground);color:var(--bad)}
+.notice.good{background:var(--good-ground);color:var(--good)}
+.notice.wait{background:var(--wait-ground);color:var(--wait)}
+button,.button{display:inline-flex;align-items:center;justify-content:center;gap:.5rem;min-height:2.5rem;padding:.375rem 1rem;
+font:inherit;font-weight:600;color:var(--on-fill);background:var(--fill);border:1px solid transparent;border-radius:8px;
+text-decoration:none;cursor:pointer}
+button.quiet,.button.quiet{color:inherit;background:var(--card);border-color:var(--edge)}
+button.danger{background:var(--bad);color:var(--card)}
+button:disabled{opacity:.6;cursor:default}
+.wide{width:100%}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.empty{padding:2.5rem 1rem;text-align:center;color:var(--soft)}
+.empty h2{color:var(--ink)}
+.pages{display:flex;gap:.5rem;justify-content:flex-end;padding:.75rem 1rem}
+.timeline{list-style:none;margin:0;padding:0}
+.timeline li{position:relative;padding:0 0 1rem 1.5rem;border-inline-start:2px solid var(--line);margin-inline-start:.4rem}
+.timeline li:last-child{padding-bottom:0;border-color:transparent}
+.timeline li::before{content:"";position:absolute;inset-inline-start:-.4rem;top:.4rem;width:.65rem;height:.65rem;
+border-radius:50%;background:var(--edge)}
+.timeline li.good::before{background:var(--good)}
+.timeline li.bad::before{background:var(--bad)}
+.timeline li.wait::before{background:var(--wait)}
+.columns{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1rem;align-items:start}
+details>summary{cursor:pointer}
+pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
+@media(max-width:52rem){body{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
+nav{padding:.25rem .5rem;border:0;border-bottom:1px solid var(--line);overflow-x:auto}
+nav ul{display:flex}nav a{white-space:nowrap;padding:.5rem .625rem}
+main{padding:1rem}.columns{grid-template-columns:minmax(0,1fr)}.bar{flex-wrap:wrap}.find{order:9;flex-basis:100%;max-width:none}
+.find+.who{margin-inline-start:auto}
+table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
+table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
+table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
+@media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
+.card{border:0;padding:0}}
+`;
