@@ -18,11 +18,16 @@ interface Row<Value> {
   check: (value: unknown, reach: CallbackReach) => string | undefined;
   expects: string;
   about: string;
+  /** How a form asks for the value. */
+  input: SettingInput;
 }
+
+/** A list is one value per line; pairs are one `name: value` per line; a list of texts offers these choices. */
+export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | readonly string[];
 
 const row = <Value>(
   value: Value,
-  kind: Pick<Row<Value>, 'check' | 'expects'>,
+  kind: Pick<Row<Value>, 'check' | 'expects' | 'input'>,
   about: string,
   traits: Pick<Row<Value>, 'sandboxDefault'> = {},
 ): Row<Value> => ({
@@ -32,8 +37,9 @@ const row = <Value>(
   ...traits,
 });
 
-const kind = (expects: string, accepts: (value: unknown) => boolean) => ({
+const kind = (expects: string, accepts: (value: unknown) => boolean, input: SettingInput = 'text') => ({
   expects,
+  input,
   check: (value: unknown) => (accepts(value) ? undefined : `This value should be ${expects}.`),
 });
 
@@ -42,36 +48,49 @@ const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
 
 const isBrand = (label: string): boolean => label === CARD || Object.hasOwn(BRANDS, label);
 
-const flag = kind('true or false', (value) => typeof value === 'boolean');
+const flag = kind('true or false', (value) => typeof value === 'boolean', 'flag');
 const text = (most: number) => kind(`a text of ${most} characters or less`, (value) => isText(value, most));
 const choice = (...choices: string[]) =>
-  kind(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string));
+  kind(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string), choices);
 const url = kind('an http or https address without a password in it, or empty', (value) => {
   if (value === '') return true;
   const parsed = isText(value, 2048) ? URL.parse(value) : null;
   return /^https?:$/.test(parsed?.protocol ?? '') && parsed?.username === '' && parsed.password === '';
 });
 const callbackUrl = {
+  input: 'text',
   expects: `${callbackAddress.expects}; or empty`,
   check: (value: unknown, reach: CallbackReach) =>
     value === '' ? undefined : callbackAddressProblem(isText(value, LIMITS.callbackUrlLength) ? value : '', reach),
-};
-const ranges = kind('a list of IP addresses and CIDR ranges', (value) =>
-  isTexts(value, (range) => parseRange(range) !== undefined),
+} as const;
+const ranges = kind(
+  'a list of IP addresses and CIDR ranges',
+  (value) => isTexts(value, (range) => parseRange(range) !== undefined),
+  'list',
 );
-const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)));
-const aliases = kind('an object of alias: brand label', (value) => {
-  const pairs = isObject(value) ? Object.entries(value) : undefined;
-  return (
-    pairs?.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand)) ?? false
-  );
-});
-const emails = kind('a list of texts', (value) => isTexts(value, (entry) => entry !== ''));
-const days = kind('a whole number from 1 to 365', (value) => Number.isInteger(value) && inRange(value as number));
+const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)), 'list');
+const aliases = kind(
+  'an object of alias: brand label',
+  (value) => {
+    const pairs = isObject(value) ? Object.entries(value) : undefined;
+    return (
+      pairs?.every(([alias, brand]) => isText(alias, 64) && alias !== '' && isText(brand, 255) && isBrand(brand)) ??
+      false
+    );
+  },
+  'pairs',
+);
+const emails = kind('a list of texts', (value) => isTexts(value, (entry) => entry !== ''), 'list');
+const days = kind(
+  'a whole number from 1 to 365',
+  (value) => Number.isInteger(value) && inRange(value as number),
+  'number',
+);
 const inRange = (value: number): boolean => value >= 1 && value <= 365;
 const count = kind(
   'a whole number from 0 to 100000',
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100_000,
+  'number',
 );
 const uuid = kind('a UUID, or empty', (value) => value === '' || (typeof value === 'string' && isUuid(value)));
 const colour = kind('a colour such as #1a7f5a, or empty', (value) =>
@@ -81,14 +100,18 @@ const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
   /^([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$/.test(typeof value === 'string' ? value : '?'),
 );
 
-const origins = kind('a list of https origins such as https://shop.example, or http ones on this machine', (value) =>
-  isTexts(value, (text) => {
-    // A wildcard would allow every site, and other characters have a meaning in the Content-Security-Policy header.
-    const url = /^[\w.:/[\]-]+$/.test(text) ? URL.parse(text) : null;
-    return (
-      url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
-    );
-  }),
+const origins = kind(
+  'a list of https origins such as https://shop.example, or http ones on this machine',
+  (value) =>
+    isTexts(value, (text) => {
+      // A wildcard would allow every site, and other characters have a meaning in the Content-Security-Policy header.
+      const url = /^[\w.:/[\]-]+$/.test(text) ? URL.parse(text) : null;
+      return (
+        url?.origin === text &&
+        (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
+      );
+    }),
+  'list',
 );
 
 /** Limits against card testing would block a merchant’s own tests, so sandbox accounts have none by default. */

@@ -1,21 +1,10 @@
 /** Admin calls on payments and provider notifications: lists, a payment with its history, and operations. */
 import type { FastifyInstance } from 'fastify';
-import { findAccount } from '../../core/accounts.ts';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
-import type {
-  Account,
-  Gateway,
-  HistoryRow,
-  NotificationRow,
-  OperationRow,
-  Payment,
-  PaymentWithDetails,
-} from '../../core/context.ts';
-import { capture, readAmount, refund, voidPayment } from '../../core/payments/change.ts';
+import type { Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
+import { OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
-import type { Initiator, OperationResult } from '../../core/payments/operate.ts';
-import { auditEntry } from '../../core/principal.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
@@ -81,23 +70,13 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     };
   });
 
-  for (const [name, perform] of Object.entries(OPERATOR_ACTIONS)) {
+  for (const name of OPERATOR_ACTIONS) {
     app.post<{ Params: { paymentId: string } }>(
       `/payments/:paymentId/${name}`,
       needs('payments.operate'),
-      async (request) => {
-        const operationRequest = readOperationRequest(request.body);
-        const found = await inspectPayment(gateway, request.params.paymentId);
-        const account = found && (await findAccount(gateway, found.payment.mid));
-        if (!found || !account) throw new Refusal('noSuchPayment');
-        requireSeen(request, account.mid, 'noSuchPayment');
-        readAmount(operationRequest.amount, found.payment, 0n);
-        const { mid, paymentId: subject } = found.payment;
-        const after = { amount: operationRequest.amount || null, operation_id: operationRequest.operationId || null };
-        // Written first: if the process dies during the operation, the log has the request.
-        await gateway.audit.append(auditEntry(gateway, request.caller, `payments.${name}`, { mid, subject, after }));
-        const initiator = { actor: 'operator', name: request.caller.name } as const;
-        const { payment, operation } = await perform(gateway, account, found.payment, operationRequest, initiator);
+      async ({ principal, caller, params, body }) => {
+        const wanted = readOperationRequest(body);
+        const { payment, operation } = await operateAs(gateway, principal, caller, params.paymentId, name, wanted);
         return { ...paymentView(payment), operation: operationView(payment, operation) };
       },
     );
@@ -117,35 +96,8 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   );
 }
 
-/** The body of an operation; a missing member is an empty string. */
-interface OperationRequest {
-  amount: string;
-  operationId: string;
-}
-
-/** The operations that an operator may perform, by the same core functions as for a merchant. */
-const OPERATOR_ACTIONS: Readonly<
-  Record<
-    string,
-    (
-      gateway: Gateway,
-      account: Account,
-      payment: PaymentWithDetails,
-      body: OperationRequest,
-      initiator: Initiator,
-    ) => Promise<OperationResult>
-  >
-> = {
-  capture: (gateway, _account, payment, { amount, operationId }, initiator) =>
-    capture(gateway, payment, amount, initiator, operationId),
-  void: (gateway, _account, payment, { operationId }, initiator) =>
-    voidPayment(gateway, payment, initiator, operationId),
-  refund: (gateway, account, payment, { amount, operationId }, initiator) =>
-    refund(gateway, account, payment, amount, initiator, 'refundOrReversal', operationId),
-};
-
 /** Without `amount` the operation is for the whole amount; `operation_id` makes the request idempotent. */
-function readOperationRequest(body: unknown): OperationRequest {
+function readOperationRequest(body: unknown): OperatorRequest {
   const { amount = '', operation_id: operationId = '', ...rest } = body === undefined ? {} : objectBody(body);
   // A misspelled `amount` must not refund the whole payment.
   refuseUnknown(rest);

@@ -1,0 +1,64 @@
+/** What an operator does to a payment: the same operations as a merchant's, recorded under the operator's name. */
+import { isUuid } from '../../lib/id.ts';
+import { Refusal } from '../../rules/errors.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
+import { findAccount } from '../accounts.ts';
+import type { Account, Gateway } from '../context.ts';
+import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
+import type { Initiator, OperationResult } from '../payments/operate.ts';
+import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
+
+/** An empty amount means everything; `operationId` makes the request idempotent. */
+export interface OperatorRequest {
+  amount: string;
+  operationId: string;
+}
+
+export const OPERATOR_ACTIONS = ['capture', 'void', 'refund'] as const;
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+
+const PERFORM: Readonly<
+  Record<
+    OperatorAction,
+    (
+      gateway: Gateway,
+      account: Account,
+      payment: PaymentWithDetails,
+      request: OperatorRequest,
+      initiator: Initiator,
+    ) => Promise<OperationResult>
+  >
+> = {
+  capture: (gateway, _account, payment, { amount, operationId }, initiator) =>
+    capture(gateway, payment, amount, initiator, operationId),
+  void: (gateway, _account, payment, { operationId }, initiator) =>
+    voidPayment(gateway, payment, initiator, operationId),
+  refund: (gateway, account, payment, { amount, operationId }, initiator) =>
+    refund(gateway, account, payment, amount, initiator, 'refundOrReversal', operationId),
+};
+
+/** Refuses with `noSuchPayment` what the caller may not see. */
+export async function operateAs(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  by: Caller,
+  paymentId: string,
+  action: OperatorAction,
+  request: OperatorRequest,
+): Promise<OperationResult> {
+  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
+  const account = payment && (await findAccount(gateway, payment.mid));
+  if (!payment || !account || !sees(principal, account.mid)) throw new Refusal('noSuchPayment');
+  readAmount(request.amount, payment, 0n);
+  const { mid, paymentId: subject } = payment;
+  const after = { amount: request.amount || null, operation_id: request.operationId || null };
+  // Written first: if the process dies during the operation, the log has the request.
+  await gateway.audit.append(auditEntry(gateway, by, `payments.${action}`, { mid, subject, after }));
+  return PERFORM[action](gateway, account, payment, request, { actor: 'operator', name: by.name });
+}
+
+/** The actions that a payment in this state may allow; the operation itself decides. */
+export function possibleActions({ state, authorised, captured, refunded }: PaymentWithDetails): OperatorAction[] {
+  if (state === 'PENDING') return authorised > 0n ? ['capture', 'void', 'refund'] : ['void'];
+  return state === 'SETTLED' && refunded < captured ? ['refund'] : [];
+}
