@@ -1,0 +1,114 @@
+/** The routes of the panel: finds the session, checks the permission of each page, and shows refusals as pages. */
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Gateway } from '../../core/context.ts';
+import { findSession, type Session } from '../../core/operators/sessions.ts';
+import { type Form, readUrlEncoded } from '../../lib/form.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { ERRORS, Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { isAllowed } from '../../rules/roles.ts';
+import { accountPages } from './accounts.ts';
+import { auditPages } from './audit.ts';
+import { callbackPages } from './callbacks.ts';
+import { sessionCookie } from './cookie.ts';
+import { panelDocument, panelHeaders, SECTIONS } from './layout.ts';
+import { en } from './locales/en.ts';
+import { paymentPages } from './payments.ts';
+import type { PanelRoute } from './route.ts';
+import { schedulePages } from './schedules.ts';
+import { tokenPages } from './tokens.ts';
+
+const ROUTES: readonly PanelRoute[] = [
+  ...paymentPages,
+  ...accountPages,
+  ...callbackPages,
+  ...schedulePages,
+  ...tokenPages,
+  ...auditPages,
+];
+
+const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
+const NO_FORM: ReadonlyMap<string, string> = new Map();
+
+const sectionOf = (url: string): string | undefined =>
+  SECTIONS.map(({ path }) => path)
+    .filter((path) => url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`))
+    .sort((a, b) => b.length - a.length)[0];
+
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** Query parameters that appear once and are not empty. */
+const single = (query: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query as Record<string, unknown>).filter(
+      (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '',
+    ),
+  );
+
+export function panelRoutes(
+  app: FastifyInstance,
+  gateway: Gateway,
+  addressOf: (request: FastifyRequest) => string,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, bytes, done) =>
+    done(null, readUrlEncoded(bytes as Buffer, FORM_LIMITS)),
+  );
+
+  const show = (reply: FastifyReply, session: Session | undefined, url: string, title: string, body: Html): string => {
+    reply.headers(panelHeaders(gateway));
+    return panelDocument(gateway, { title, body, session, section: sectionOf(url) });
+  };
+
+  const refuse = (reply: FastifyReply, session: Session | undefined, url: string, status: number, text: string) =>
+    reply
+      .code(status)
+      .send(
+        show(
+          reply,
+          session,
+          url,
+          en.refused,
+          html`<div class="card"><h1>${text}</h1><p><a href="/admin">${en.backToOverview}</a></p></div>`,
+        ),
+      );
+
+  for (const { method, path, permission, handle } of ROUTES) {
+    app.route({
+      method,
+      url: path,
+      async handler(request, reply) {
+        request.action = 'panel';
+        request.isRead = method === 'GET';
+        const cookie = sessionCookie(request.headers.cookie);
+        const session = cookie === undefined ? undefined : await findSession(gateway, cookie);
+        if (!session) {
+          const next = method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
+          return reply.headers(panelHeaders(gateway)).redirect(`/admin/sign-in${next}`, 303);
+        }
+        const form = (request.body as Form | undefined)?.values ?? NO_FORM;
+        if (method === 'POST' && !isSame(form.get('form_token') ?? '', session.formToken)) {
+          return refuse(reply, session, request.url, 403, en.staleForm);
+        }
+        if (!isAllowed(session.principal.role, permission)) {
+          return refuse(reply, session, request.url, 403, ERRORS.forbidden.message);
+        }
+        const { kind, id, name } = session.principal;
+        const caller = { kind, id, name, address: addressOf(request) };
+        const params = request.params as Record<string, string>;
+        try {
+          const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });
+          if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
+          reply.code(answer.status ?? 200);
+          return reply.send(show(reply, session, request.url, answer.title, answer.body));
+        } catch (error) {
+          if (!(error instanceof Refusal) || ERRORS[error.error].http >= 500) throw error;
+          const { http, message } = ERRORS[error.error];
+          return refuse(reply, session, request.url, http, error.problems[0]?.sentence ?? message);
+        }
+      },
+    });
+  }
+}

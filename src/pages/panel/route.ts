@@ -1,0 +1,27 @@
+/** A route of the panel: the permission that it needs, and the page that it shows. */
+import type { Gateway } from '../../core/context.ts';
+import type { Session } from '../../core/operators/sessions.ts';
+import type { Caller } from '../../core/principal.ts';
+import type { Html } from '../../lib/html.ts';
+import type { Permission } from '../../rules/roles.ts';
+
+/** What a page of the panel knows of the request. */
+export interface PanelRequest {
+  gateway: Gateway;
+  session: Session;
+  caller: Caller;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** The fields of a submitted form. */
+  form: ReadonlyMap<string, string>;
+}
+
+/** What a page answers: a page, or a redirect after a change. */
+export type PanelAnswer = { title: string; body: Html; status?: number } | { redirect: string };
+
+export interface PanelRoute {
+  method: 'GET' | 'POST';
+  path: string;
+  permission: Permission;
+  handle(request: PanelRequest): Promise<PanelAnswer>;
+}
