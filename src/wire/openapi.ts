@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
+import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import {
@@ -202,6 +203,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...OPERATOR_PATHS,
+      ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
@@ -214,7 +216,14 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
-      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS, ...CALLBACK_SCHEMAS },
+      schemas: {
+        Error: ERROR,
+        ...POST_SCHEMAS,
+        ...CHECKOUT_SCHEMAS,
+        ...OPERATOR_SCHEMAS,
+        ...EXPLAIN_SCHEMAS,
+        ...CALLBACK_SCHEMAS,
+      },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },
   };

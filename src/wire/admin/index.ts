@@ -5,6 +5,7 @@ import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
+import { explainRoutes } from './explain.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
 
@@ -16,5 +17,6 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (di
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
+  explainRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

@@ -1,0 +1,48 @@
+/** Admin call of the hash debugger: explains the hash of a merchant request. */
+import type { FastifyInstance } from 'fastify';
+import type { Gateway } from '../../core/context.ts';
+import { type Explanation, explain } from '../../core/explain/explain.ts';
+import { isUuid } from '../../lib/id.ts';
+import { type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { readPath, readRequest } from './explain-request.ts';
+import { objectBody } from './input.ts';
+
+export function explainRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.post('/explain', async (request) => {
+    const mids = null; // replaced by the principal's scope
+    const showsDigests = true; // replaced by whether the principal may operate payments
+    const { mid, text, path } = readInput(request.body);
+    const target = path === undefined ? undefined : readPath(path);
+    const explanation = await explain(gateway, { mid, mids, showsDigests }, () => readRequest(text, target));
+    request.mid = explanation.mid;
+    return view(explanation);
+  });
+}
+
+const view = ({ mid, protocol, action, alternatives, fields, signedText, ...rest }: Explanation) => ({
+  mid,
+  protocol,
+  action,
+  alternatives,
+  fields,
+  signed_text: signedText,
+  ...rest,
+});
+
+function readInput(body: unknown): { mid: string; text: string; path: string | undefined } {
+  const { mid, request, path } = objectBody(body);
+  const problems: Problem[] = [];
+  if (typeof mid !== 'string' || !isUuid(mid)) {
+    problems.push({ field: 'mid', sentence: (mid ?? '') === '' ? SENTENCES.blank : SENTENCES.notUuid });
+  }
+  if ((request ?? '') === '') problems.push({ field: 'request', sentence: SENTENCES.blank });
+  else if (typeof request !== 'string') problems.push({ field: 'request', sentence: SENTENCES.notText });
+  if ((path ?? '') !== '' && typeof path !== 'string') problems.push({ field: 'path', sentence: SENTENCES.notText });
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  return {
+    mid: (mid as string).toLowerCase(),
+    text: request as string,
+    path: (path as string | undefined) || undefined,
+  };
+}
