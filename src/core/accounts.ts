@@ -42,6 +42,11 @@ function accountOf(gateway: Gateway, row: AccountRow): Account {
       });
     };
   };
+  const expiredPassword = (): string | undefined => {
+    const { previousPassword, previousPasswordUntil } = row;
+    const isExpired = previousPassword !== null && gateway.clock.now(mid) >= (previousPasswordUntil as number);
+    return isExpired ? gateway.seal.open(previousPassword, bound(COLUMNS.password, mid)) : undefined;
+  };
   const isListed = settings.ip_allowlist.length > 0 ? addressList(settings.ip_allowlist) : () => true;
   return {
     mid,
@@ -52,6 +57,7 @@ function accountOf(gateway: Gateway, row: AccountRow): Account {
     createdAt: row.createdAt,
     isSuspended: row.suspendedAt !== null,
     passwords: secrets('password', row.password, row.previousPassword, row.previousPasswordUntil),
+    expiredPassword,
     callbackSecrets: secrets(
       'callbackSecret',
       row.callbackSecret,

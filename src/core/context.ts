@@ -140,6 +140,8 @@ export interface Account {
   isSuspended: boolean;
   /** The passwords that sign requests, newest first: two during the overlap after a rotation, otherwise one. */
   passwords(): readonly string[];
+  /** The previous password after its overlap; it signs nothing, and serves only to recognise its use. */
+  expiredPassword(): string | undefined;
   /** The secrets that sign callbacks, newest first: two during the overlap after a rotation, otherwise one. */
   callbackSecrets(): readonly string[];
   isAddressAllowed(address: string): boolean;

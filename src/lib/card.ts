@@ -22,12 +22,21 @@ const LENGTHS: Readonly<Record<Network, readonly number[]>> = {
 const CARD_NUMBER =
   /(?<![\dA-Za-z])(?:\d{15,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{5})(?![\dA-Za-z])/g;
 
+const withoutSeparators = (found: string): string => found.replace(/[ -]/g, '');
+
+const isOfNetwork = (digits: string): boolean =>
+  LENGTHS[networkOf(digits)].includes(digits.length) && isLuhnValid(digits);
+
 /** The first number in a text that has a card network's prefix and length and a valid check digit. */
 export const cardNumberIn = (text: string): string | undefined =>
-  text
-    .match(CARD_NUMBER)
-    ?.map((found) => found.replace(/[ -]/g, ''))
-    .find((digits) => LENGTHS[networkOf(digits)].includes(digits.length) && isLuhnValid(digits));
+  text.match(CARD_NUMBER)?.map(withoutSeparators).find(isOfNetwork);
+
+/** A text in which every such number is masked. */
+export const maskCardNumbers = (text: string): string =>
+  text.replace(CARD_NUMBER, (found) => {
+    const digits = withoutSeparators(found);
+    return isOfNetwork(digits) ? maskedNumber(digits) : found;
+  });
 
 /** Whether a text has as many digits as a card number; a name or an expiry date never has. */
 export const hasNumber = (text: string): boolean => text.replace(/\D/g, '').length >= 12;

@@ -6,7 +6,8 @@ const LOWER_CASE = /[a-z]+/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly ASCII
 const ASCII_ONLY = /^[\u0000-\u007f]*$/;
 
-const asciiUpper = (text: string): string => text.replace(LOWER_CASE, (letters) => letters.toUpperCase());
+/** Upper-cases a to z only. */
+export const asciiUpper = (text: string): string => text.replace(LOWER_CASE, (letters) => letters.toUpperCase());
 
 const sha1OfMd5 = (text: string): Buffer => digest('sha1', digest('md5', text, 'hex'), 'buffer');
 

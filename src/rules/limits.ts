@@ -36,6 +36,8 @@ export const LIMITS = {
   /** The default and the maximum page size of the admin API. */
   adminPageSize: 50,
   adminPageSizeMost: 500,
+  /** The total length of the texts that the hash debugger digests for one request. */
+  explainedLength: 16 * 1024 * 1024,
   /** How many subscriptions of a schedule the list of schedules contains; the others have their own list. */
   listedSubscriptionsMost: 100,
   /** The maximum difference between the time in a payment's id and its `created_at`, which are read one after the other. */

@@ -32,6 +32,13 @@ export interface ApiOperation {
   opensPayment?: true;
 }
 
+/** The values that the hash of a request covers, in order; `value` returns the raw value of a field. */
+export const signedValues = ({ signs }: ApiOperation, value: (name: string) => string): string[] => signs.map(value);
+
+/** Fields that may be sent under another name, and that name. */
+export const aliasesOf = ({ fields }: ApiOperation): Record<string, string> =>
+  Object.fromEntries(fields.flatMap(({ name, alias }) => (alias === undefined ? [] : [[name, alias]])));
+
 const hash = must('hash', anyText);
 const transId = must('trans_id', anyText);
 /** The idempotency key of the merchant. */

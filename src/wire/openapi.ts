@@ -4,6 +4,7 @@ import type { Gateway } from '../core/context.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
+import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import {
@@ -205,6 +206,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/{connector}': inbound,
       ...ACCESS_PATHS,
       ...OPERATOR_PATHS,
+      ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
@@ -223,6 +225,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,
         ...OPERATOR_SCHEMAS,
+        ...EXPLAIN_SCHEMAS,
         ...CALLBACK_SCHEMAS,
       },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },

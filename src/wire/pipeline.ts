@@ -6,7 +6,7 @@ import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
-import type { ApiOperation } from '../rules/operations.ts';
+import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
 
 /** The body of a request of either protocol, as the checks read it. */
@@ -168,7 +168,6 @@ function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] 
 }
 
 function requireValidHash(account: Account, operation: ApiOperation, { body }: MerchantRequest): void {
-  const values = operation.signs.map(body.value);
-  if (isWireHash(body.value('hash'), values, account.passwords())) return;
+  if (isWireHash(body.value('hash'), signedValues(operation, body.value), account.passwords())) return;
   throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);
 }

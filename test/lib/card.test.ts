@@ -1,6 +1,6 @@
 /** Which texts contain a card number, the masked form of a number, and expiry. */
 import { describe, expect, test } from 'vitest';
-import { cardNumberIn, hasNumber, isExpired, maskedNumber, networkOf } from '../../src/lib/card.ts';
+import { cardNumberIn, hasNumber, isExpired, maskCardNumbers, maskedNumber, networkOf } from '../../src/lib/card.ts';
 
 describe('a text contains a card number', () => {
   test.each([
@@ -44,6 +44,11 @@ describe('a text contains a card number', () => {
   ])('but not %j', (text) => {
     expect(cardNumberIn(text)).toBeUndefined();
   });
+});
+
+test('masks every card number of a text', () => {
+  const text = '4111111111111111 or 5555 5555 5555 4444, order 4111111111111112';
+  expect(maskCardNumbers(text)).toBe('411111******1111 or 555555******4444, order 4111111111111112');
 });
 
 test.each([

@@ -298,6 +298,10 @@ describe('the gateway', () => {
     expectAsDocumented('/admin/api/accounts/{mid}/rotate-password', 'post', rotated);
     expectAsDocumented('/admin/api/accounts/{mid}', 'get', await shop.admin('GET', '/accounts/nobody'));
     expectAsDocumented('/admin/api/accounts', 'get', await shop.admin('GET', '/accounts', undefined, 'schemaProblems'));
+    const explain = (request: string) => shop.admin('POST', '/explain', { mid, request });
+    for (const request of ['action=VOID&trans_id=1', 'action=CREATE_SCHEDULE', '{"payment_id":"1"}', 'nothing']) {
+      expectAsDocumented('/admin/api/explain', 'post', await explain(request));
+    }
     expectAsDocumented('/admin/api/clock', 'get', await shop.admin('GET', `/clock?mid=${mid}`));
     expectAsDocumented('/admin/api/clock', 'post', await shop.admin('POST', '/clock', { advance_seconds: 1, mid }));
     await shop.sale();

@@ -109,6 +109,7 @@ const VALUES: unknown[] = [
 ];
 const BODIES: [method: string, path: string, good: Record<string, unknown>, names: string[]][] = [
   ['POST', '/admin/api/clock', { advance_seconds: 0 }, ['advance_seconds', 'mid']],
+  ['POST', '/admin/api/explain', { mid: '{mid}', request: 'action=VOID' }, ['mid', 'request', 'path']],
   ['POST', '/admin/api/callbacks/resend', {}, ['mid', 'payment_id', 'state', 'from', 'to']],
   ['POST', '/admin/api/payments/{payment}/capture', {}, ['amount']],
   ['POST', '/admin/api/payments/{payment}/refund', {}, ['amount']],
@@ -130,7 +131,8 @@ describe('bodies', () => {
     const path = template.replace('{mid}', mid).replace('{payment}', sale.trans_id);
     for (const value of [...VALUES, undefined]) {
       for (const name of names) {
-        const { status, body } = await call(path, method, { ...good, [name]: value });
+        const complete = JSON.parse(JSON.stringify(good).replace('{mid}', mid));
+        const { status, body } = await call(path, method, { ...complete, [name]: value });
         expect([200, 400], `${name}: ${JSON.stringify(value)} → ${JSON.stringify(body)}`).toContain(status);
       }
       expect((await call(path, method, value ?? 'x')).status, JSON.stringify(value)).toBeLessThan(500);

@@ -6,6 +6,7 @@ import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
+import { explainRoutes } from './explain.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -20,5 +21,6 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
+  explainRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

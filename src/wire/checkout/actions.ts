@@ -7,8 +7,8 @@ import { recur } from '../../core/payments/recur.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
+import { type CheckoutBody, canonicalContent } from '../checkout-body.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
-import { type CheckoutBody, canonicalContent } from './body.ts';
 import { session } from './session.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;

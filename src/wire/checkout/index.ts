@@ -2,23 +2,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
-import { printableName } from '../../lib/form.ts';
-import { repeatedName } from '../../lib/json.ts';
-import { invalidField, type Problem, type Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { type ApiOperation, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
+import { type ApiOperation, aliasesOf, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
+import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../checkout-body.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
-import { type CheckoutBody, checkoutBody } from './body.ts';
 import { sessionProblems } from './session.ts';
 
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
-
-/** Alternative names of fields. */
-const ALIASES: Partial<Record<CheckoutPath, Record<string, string>>> = {
-  'payment/status': { payment_id: 'trans_id' },
-};
 
 export function checkoutRoutes(
   app: FastifyInstance,
@@ -43,10 +36,11 @@ export function checkoutRoutes(
   });
   for (const path of PATHS) {
     const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
+    const aliases = aliasesOf(operation);
     app.post(`/${path}`, async (request) => {
       request.action = `checkout ${path}`;
       request.isRead = operation.isRead === true;
-      const body = checkoutBody(request.body, ALIASES[path]);
+      const body = checkoutBody(request.body, aliases);
       const account = await admit(gateway, {
         operation,
         body,
@@ -65,10 +59,9 @@ export function checkoutRoutes(
   }
 }
 
-/** A repeated field is ambiguous, so it is refused. */
 function repeatedField(text: string): Refusal | null {
-  const path = repeatedName(text);
-  return path === undefined ? null : invalidField(printableName(path), SENTENCES.once);
+  const problem = repeatedFieldProblem(text);
+  return problem ? new Refusal('invalidData', [problem]) : null;
 }
 
 /** Checks that the field tables do not express. */

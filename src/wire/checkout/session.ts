@@ -10,7 +10,7 @@ import type { Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
-import { type CheckoutBody, canonicalContent, textList, toList } from './body.ts';
+import { type CheckoutBody, canonicalContent, textList, toList } from '../checkout-body.ts';
 
 const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
 

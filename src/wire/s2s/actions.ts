@@ -18,6 +18,7 @@ import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
 import { type AccountFields, fieldContext } from '../pipeline.ts';
+import type { S2sBody } from '../s2s-body.ts';
 import {
   acceptedAnswer,
   operationAnswer,
@@ -26,7 +27,6 @@ import {
   scheduleAnswer,
   statusAnswer,
 } from './answers.ts';
-import type { S2sBody } from './body.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<S2sAnswer>;
 

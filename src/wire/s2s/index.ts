@@ -10,9 +10,9 @@ import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
+import { readBody, type S2sBody } from '../s2s-body.ts';
 import { S2S_ACTIONS } from './actions.ts';
 import type { S2sAnswer } from './answers.ts';
-import { readBody, type S2sBody } from './body.ts';
 import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';
 
 const EMPTY = Buffer.alloc(0);

@@ -6,8 +6,8 @@ import type { Budget } from '../../lib/budget.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { S2sAction } from '../../rules/operations.ts';
+import { readBody } from '../s2s-body.ts';
 import { S2S_ACTIONS } from './actions.ts';
-import { readBody } from './body.ts';
 
 /** A body above the usual limit, which holds a share of the memory budget until `release` is called. */
 export class LargeBody {

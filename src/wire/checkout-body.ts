@@ -1,10 +1,10 @@
 /** Reads the JSON body of a Checkout request for the checks; a dot in a field name denotes a nested object. */
-import { printableName } from '../../lib/form.ts';
-import { canonicalJson, isKeepable, isObject, isShallow, isText } from '../../lib/json.ts';
-import type { Problem } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
-import { LIMITS } from '../../rules/limits.ts';
-import type { RequestBody } from '../pipeline.ts';
+import { printableName } from '../lib/form.ts';
+import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } from '../lib/json.ts';
+import type { Problem } from '../rules/errors.ts';
+import { SENTENCES } from '../rules/fields.ts';
+import { LIMITS } from '../rules/limits.ts';
+import type { RequestBody } from './pipeline.ts';
 
 export type CheckoutBody = RequestBody & {
   /** The value at a path, as it was sent. */
@@ -62,6 +62,12 @@ function problemsOf(json: unknown): Problem[] {
   const unkeepable = [...textsIn(json, '')].filter(([, text]) => !isText(text, Number.POSITIVE_INFINITY));
   const problems = unkeepable.map(([path]) => ({ field: printableName(path), sentence: SENTENCES.invalid }));
   return problems.length > 0 ? problems : bodyProblem(SENTENCES.invalid);
+}
+
+/** The problem of a JSON text that repeats a field; such a request is ambiguous. */
+export function repeatedFieldProblem(text: string): Problem | undefined {
+  const path = repeatedName(text);
+  return path === undefined ? undefined : { field: printableName(path), sentence: SENTENCES.once };
 }
 
 /** `aliases` maps a field to another name under which it may be sent. */
