@@ -19,7 +19,7 @@ import type { PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
 
-const ROUTES: readonly PanelRoute[] = [
+export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...paymentPages,
   ...accountPages,
   ...callbackPages,
@@ -75,7 +75,7 @@ export function panelRoutes(
         ),
       );
 
-  for (const { method, path, permission, handle } of ROUTES) {
+  for (const { method, path, permission, handle } of PANEL_ROUTES) {
     app.route({
       method,
       url: path,

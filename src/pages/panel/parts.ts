@@ -45,7 +45,7 @@ export interface Column<Row> {
 /** A table that becomes a list of cards on a phone. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html {
   const align = ({ isNumber }: Column<Row>): Html | false => isNumber === true && html` class="number"`;
-  return html`<div class="scroll"><table class="stack"><caption class="hush-caption">${caption}</caption><thead><tr>${columns.map(
+  return html`<div class="scroll"><table class="stack"><caption>${caption}</caption><thead><tr>${columns.map(
     (column) => html`<th scope="col"${align(column)}>${column.label}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (row) =>

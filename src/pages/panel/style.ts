@@ -56,7 +56,6 @@ font-size:.75rem;font-weight:650;white-space:nowrap}
 .badge.wait,.badge.sandbox{background:var(--wait-ground);color:var(--wait)}
 .scroll{overflow-x:auto}
 table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
-caption{text-align:start;padding:.75rem 1rem 0;font-weight:650}
 th,td{padding:.5rem 1rem;text-align:start;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-size:.75rem;font-weight:600;color:var(--soft);white-space:nowrap}
 tr:last-child>td,tr:last-child>th{border-bottom:0}
@@ -91,6 +90,15 @@ button.danger{background:var(--bad);color:var(--card)}
 button:disabled{opacity:.6;cursor:default}
 .wide{width:100%}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.narrow{max-width:34rem}
+fieldset.card{margin-inline:0}
+fieldset.bare{border:0;margin:0;padding:0;min-width:0}
+legend h2{margin:0;padding:0 .25rem}
+.inset{padding:1rem 1.25rem 0;margin:0}
+p.inset{padding-bottom:1rem}
+caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.actions form{margin:0}
+.card>.actions,form>.actions{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:1.25rem}
 .empty{padding:2.5rem 1rem;text-align:center;color:var(--soft)}
 .empty h2{color:var(--ink)}
 .pages{display:flex;gap:.5rem;justify-content:flex-end;padding:.75rem 1rem}

@@ -1,0 +1,268 @@
+/** The pages of the operator's panel over HTTP: who may open them, what they show, and what their forms do. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PANEL_ROUTES } from '../../src/pages/panel/index.ts';
+import { isAllowed, ROLES } from '../../src/rules/roles.ts';
+import { SETTING_NAMES } from '../../src/rules/settings.ts';
+import { type Merchant, openShop } from '../support/gateway.ts';
+import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
+
+const shop = openShop({ simulator: true });
+
+/** A path of a route with ids that exist. */
+const filled = (path: string, { mid }: Merchant, paymentId: string): string =>
+  path
+    .replace(':paymentId', paymentId)
+    .replace(':mid', mid)
+    .replace(':id', `${paymentId}-2`)
+    .replace(':tokenId', paymentId);
+
+describe('without a session', () => {
+  test.each(PANEL_ROUTES.map(({ method, path }) => [method, path] as const))(
+    '%s %s leads to the sign-in',
+    async (method, path) => {
+      const url = shop.url + filled(path, shop.merchant, shop.merchant.mid);
+      for (const cookie of ['', `${COOKIE}=wrong`, 'other=1; x']) {
+        const response = await fetch(url, { method, redirect: 'manual', headers: { cookie } });
+        expect([response.status, response.headers.get('location')?.replace(/\?.*/, '')]).toEqual([
+          303,
+          '/admin/sign-in',
+        ]);
+      }
+    },
+  );
+});
+
+describe.each(ROLES)('the role %s', (role) => {
+  let merchant: Merchant;
+  let operator: TestOperator;
+  let paymentId: string;
+  beforeAll(async () => {
+    merchant = await shop.newMerchant();
+    paymentId = (await shop.sale({}, merchant)).body.trans_id;
+    operator = await signedIn(shop, role, role === 'merchant' ? [merchant.mid] : null);
+  });
+
+  test.each(PANEL_ROUTES.map(({ method, path, permission }) => ({ method, path, permission })))(
+    '$method $path',
+    async ({ method, path, permission }) => {
+      const url = filled(path, merchant, paymentId);
+      const { status } = method === 'GET' ? await operator.get(url) : await operator.submit(url);
+      if (isAllowed(role, permission)) expect([200, 303, 400, 404]).toContain(status);
+      else expect(status).toBe(403);
+    },
+  );
+
+  test('the navigation has the sections that the role may open', async () => {
+    const { text } = await operator.get('/admin/payments');
+    const links = [...text.matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
+    for (const { method, path, permission } of PANEL_ROUTES) {
+      if (method === 'GET' && links.includes(path)) expect(isAllowed(role, permission), path).toBe(true);
+    }
+    expect(links).toContain('/admin/payments');
+  });
+});
+
+describe('a form', () => {
+  test('of another session, or without its token, changes nothing', async () => {
+    const [owner, other] = [await signedIn(shop, 'owner'), await signedIn(shop, 'owner')];
+    const foreign = /name="form_token" value="([^"]+)"/.exec((await other.get('/admin/payments')).text)?.[1] ?? '';
+    const { mid } = await shop.newMerchant();
+    for (const token of ['', 'x', foreign]) {
+      const { status } = await owner.submit(`/admin/accounts/${mid}/suspend`, { suspended: 'true' }, token);
+      expect(status).toBe(403);
+    }
+    expect((await shop.admin('GET', `/accounts/${mid}`)).body.suspended).toBe(false);
+  });
+
+  test('of a session that has ended leads to the sign-in', async () => {
+    const owner = await signedIn(shop, 'owner');
+    await shop.rows(`delete from operator_sessions where operator_id = '${owner.operatorId}'`);
+    expect((await owner.submit('/admin/tokens', { name: 'x', role: 'viewer', days: '' }, 'x')).location).toBe(
+      '/admin/sign-in',
+    );
+  });
+
+  test.each([
+    ['created_at', '13 hours'],
+    ['used_at', '31 minutes'],
+  ])('a session whose %s is %s ago has ended', async (column, ago) => {
+    const owner = await signedIn(shop, 'owner');
+    await shop.rows(
+      `update operator_sessions set ${column} = ${column} - interval '${ago}' where operator_id = '${owner.operatorId}'`,
+    );
+    expect((await owner.get('/admin/payments')).location).toMatch(/^\/admin\/sign-in/);
+  });
+
+  test('a suspended operator is signed out', async () => {
+    const owner = await signedIn(shop, 'owner');
+    await shop.rows(`update operators set state = 'suspended' where operator_id = '${owner.operatorId}'`);
+    expect((await owner.get('/admin/payments')).status).toBe(303);
+  });
+});
+
+test('every page has a strict content security policy and cannot be framed', async () => {
+  const owner = await signedIn(shop, 'owner');
+  const { headers } = await owner.get('/admin/payments');
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-/);
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+describe('payments', () => {
+  test('the list filters, and pages with a cursor', async () => {
+    const merchant = await shop.newMerchant();
+    const viewer = await signedIn(shop, 'viewer', [merchant.mid]);
+    expect((await viewer.get('/admin/payments')).text).toContain('No payments yet');
+    const orders = await Promise.all(
+      Array.from({ length: 27 }, async () => (await shop.sale({}, merchant)).body.order_id),
+    );
+    const listed = (text: string) => orders.filter((order) => text.includes(`>${order}</a>`)).length;
+    const first = await viewer.get('/admin/payments');
+    expect(listed(first.text)).toBe(25);
+    const next = /href="(\/admin\/payments\?cursor=[^"]+)"/.exec(first.text)?.[1] ?? '';
+    expect(listed((await viewer.get(next)).text)).toBe(2);
+    expect((await viewer.get('/admin/payments?status=DECLINED')).text).toContain('No payment matches');
+    expect(listed((await viewer.get('/admin/payments?status=SETTLED')).text)).toBe(25);
+  });
+
+  test('one payment has its timeline and the actions of its state, and the role decides who may take them', async () => {
+    const { trans_id: id } = (await shop.sale()).body;
+    const operator = await signedIn(shop, 'operator');
+    const page = await operator.get(`/admin/payments/${id}`);
+    expect(page.text).toContain('Payment opened');
+    expect(page.text).toContain(`/admin/payments/${id}/refund"`);
+    expect(page.text).not.toContain(`/admin/payments/${id}/capture"`);
+    expect((await (await signedIn(shop, 'support')).get(`/admin/payments/${id}`)).text).not.toContain('/refund"');
+  });
+
+  test('a refund is confirmed, made once although it is sent twice, and named in history and audit log', async () => {
+    const { trans_id: id } = (await shop.sale()).body;
+    const operator = await signedIn(shop, 'operator');
+    const confirm = await operator.get(`/admin/payments/${id}/refund`);
+    const operationId = /name="operation_id" value="([^"]+)"/.exec(confirm.text)?.[1] ?? '';
+    const fields = { amount: '4.00', operation_id: operationId };
+    for (let times = 0; times < 2; times++) {
+      const done = await operator.submit(`/admin/payments/${id}/refund`, fields);
+      expect([done.status, done.location]).toEqual([303, `/admin/payments/${id}?done=1`]);
+    }
+    const payment = await shop.inspect(id);
+    expect(payment).toMatchObject({ refunded: '4.00', operations: [{ operation_id: operationId, state: 'done' }] });
+    expect(payment.history).toContainEqual(expect.objectContaining({ actor: 'operator', actor_name: operator.name }));
+    expect((await shop.admin('GET', `/audit?actor=${operator.operatorId}`)).body.items).toMatchObject([
+      { action: 'payments.refund', actor: { kind: 'operator', name: operator.name }, subject: id },
+      { action: 'payments.refund' },
+    ]);
+  });
+
+  test.each([
+    ['11.00', 'Not acceptable to request the refund for amount bigger than payment amount.'],
+    ['x', 'This value is not valid.'],
+    ['0.00', 'This value should be greater than 0.'],
+  ])('a refund of %s is refused beside the field', async (amount, sentence) => {
+    const { trans_id: id } = (await shop.sale()).body;
+    const operator = await signedIn(shop, 'operator');
+    const refused = await operator.submit(`/admin/payments/${id}/refund`, { amount });
+    expect([refused.status, refused.text.includes(sentence)]).toEqual([400, true]);
+    expect(refused.text).toContain(`value="${amount}"`);
+    expect((await shop.inspect(id)).refunded).toBe('0.00');
+  });
+
+  test('of another account do not exist', async () => {
+    const merchant = await shop.newMerchant();
+    const { trans_id: id } = (await shop.sale()).body;
+    const operator = await signedIn(shop, 'operator', [merchant.mid]);
+    for (const path of [
+      `/admin/payments/${id}`,
+      `/admin/payments/${id}/refund`,
+      `/admin/accounts/${shop.merchant.mid}`,
+      `/admin/callbacks/${id}-2`,
+    ]) {
+      expect((await operator.get(path)).status, path).toBe(404);
+    }
+    expect((await operator.submit(`/admin/payments/${id}/refund`, { amount: '1.00' })).status).toBe(404);
+    expect((await operator.submit(`/admin/accounts/${shop.merchant.mid}`, { descriptor: 'x' })).status).toBe(404);
+  });
+});
+
+describe('accounts', () => {
+  test('from creation to the first payment', async () => {
+    const owner = await signedIn(shop, 'owner');
+    expect((await owner.submit('/admin/accounts/new', { name: ' ' })).status).toBe(400);
+    const { text } = await owner.submit('/admin/accounts/new', { name: 'Tea & Sons' });
+    const values = [...text.matchAll(/<dd><span class="mono">([^<]+)<\/span><\/dd>/g)].map(
+      ([, value]) => value as string,
+    );
+    const [mid, client_key, merchant_key, password] = values as [string, string, string, string];
+    const merchant = { mid, client_key, merchant_key, password };
+    expect((await shop.sale({}, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+    const again = await owner.get(`/admin/accounts/${mid}`);
+    expect(again.text).toContain('Tea &amp; Sons');
+    expect(again.text).not.toContain(password);
+  });
+
+  test('the form has every setting of the table, and saves what was changed', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { mid } = await shop.newMerchant();
+    const { text } = await owner.get(`/admin/accounts/${mid}`);
+    for (const name of SETTING_NAMES) expect(text, name).toContain(`name="${name}"`);
+    const changes = {
+      refunds_allowed: 'false',
+      ip_allowlist: '192.0.2.0/24\r\n 198.51.100.7 \r\n',
+      authorisation_days: '5',
+      brand_aliases: 'mine: vcard',
+      'branding.colour': '#1a7f5a',
+    };
+    expect((await owner.submit(`/admin/accounts/${mid}`, changes)).location).toBe(`/admin/accounts/${mid}?done=1`);
+    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings).toMatchObject({
+      refunds_allowed: false,
+      ip_allowlist: ['192.0.2.0/24', '198.51.100.7'],
+      authorisation_days: 5,
+      brand_aliases: { mine: 'vcard' },
+      branding: { colour: '#1a7f5a' },
+    });
+    const [entry] = (await shop.admin('GET', `/audit?actor=${owner.operatorId}`)).body.items;
+    expect(Object.keys(entry.after).sort()).toEqual(Object.keys(changes).sort());
+  });
+
+  test('a value that is not valid is refused beside its field, with what was typed, and nothing is saved', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { mid } = await shop.newMerchant();
+    const sent = { authorisation_days: 'many', descriptor: 'Fine' };
+    const { status, text } = await owner.submit(`/admin/accounts/${mid}`, sent);
+    expect(status).toBe(400);
+    expect(text).toMatch(/name="authorisation_days" aria-invalid="true" aria-describedby="authorisation_days-error/);
+    expect(text).toContain('value="many"');
+    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings.descriptor).toBe('');
+  });
+
+  test('are suspended and resumed, and their secrets rotated', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const merchant = await shop.newMerchant();
+    await owner.submit(`/admin/accounts/${merchant.mid}/suspend`, { suspended: 'true' });
+    expect((await shop.sale({}, merchant)).status).toBe(400);
+    await owner.submit(`/admin/accounts/${merchant.mid}/suspend`, { suspended: 'false' });
+    const rotated = await owner.submit(`/admin/accounts/${merchant.mid}/rotate-password`);
+    const password = /Password<\/dt><dd><span class="mono">([^<]+)</.exec(rotated.text)?.[1] ?? '';
+    expect((await shop.sale({}, { ...merchant, password })).body).toMatchObject({ result: 'SUCCESS' });
+  });
+});
+
+test('a token that is created on the page works, and is refused after it was revoked there', async () => {
+  const owner = await signedIn(shop, 'owner');
+  const { text } = await owner.submit('/admin/tokens', { name: 'Monitor', role: 'viewer', days: '30' });
+  const token = /(tpk_[0-9a-f]{64})/.exec(text)?.[1] ?? '';
+  expect((await shop.admin('GET', '/me', undefined, token)).body).toMatchObject({ name: 'Monitor', role: 'viewer' });
+  const id = /\/admin\/tokens\/([0-9a-f-]{36})\/revoke/.exec((await owner.get('/admin/tokens')).text)?.[1];
+  await owner.submit(`/admin/tokens/${id}/revoke`);
+  expect((await shop.admin('GET', '/me', undefined, token)).status).toBe(401);
+});
+
+test('a callback is sent again', async () => {
+  const { trans_id: id } = (await shop.sale()).body;
+  const support = await signedIn(shop, 'support');
+  expect((await support.get(`/admin/callbacks/${id}-2`)).text).toContain('No callback_url is set.');
+  expect((await support.submit(`/admin/callbacks/${id}-2/resend`)).location).toBe(`/admin/callbacks/${id}-2?done=1`);
+  expect((await support.get('/admin/callbacks?state=waiting')).text).toContain(`/admin/callbacks/${id}-2`);
+});
