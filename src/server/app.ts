@@ -14,6 +14,7 @@ import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';
 import { panelRoutes } from '../pages/panel/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
+import { startRoutes } from '../pages/start.ts';
 import { ERRORS, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { adminRoutes } from '../wire/admin/index.ts';
@@ -185,6 +186,7 @@ export function createApp(
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });
   app.register(async (routes) => panelRoutes(routes, gateway, addressOf));
+  app.register(async (routes) => startRoutes(routes, gateway));
   if (gateway.environment === 'sandbox') {
     app.register(async (routes) => sandboxRoutes(routes, gateway, access), { prefix: '/sandbox/api' });
     app.register(async (routes) => callbackInboxRoutes(routes, gateway), { prefix: '/sandbox' });

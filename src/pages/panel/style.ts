@@ -94,6 +94,8 @@ button:disabled{opacity:.6;cursor:default}
 fieldset.card{margin-inline:0}
 fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 legend h2{margin:0;padding:0 .25rem}
+.links{margin:0;padding-inline-start:1.25rem}
+.plain:has(.links) main{max-width:40rem}
 .inset{padding:1rem 1.25rem 0;margin:0}
 p.inset{padding-bottom:1rem}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}

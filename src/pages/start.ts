@@ -1,0 +1,47 @@
+/** The page at `/`: in the sandbox where to begin, in production the panel. */
+import type { FastifyInstance } from 'fastify';
+import type { Gateway } from '../core/context.ts';
+import { openDemoPayment } from '../core/demo.ts';
+import { demoAccount } from '../core/installation.ts';
+import { html } from '../lib/html.ts';
+import { isUuid } from '../lib/id.ts';
+import { panelDocument, panelHeaders } from './panel/layout.ts';
+import { en } from './panel/locales/en.ts';
+import { facts, notice } from './panel/parts.ts';
+
+const text = en.start;
+
+export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.get<{ Querystring: Record<string, unknown> }>('/', async (request, reply) => {
+    request.action = 'start';
+    reply.headers(panelHeaders(gateway));
+    if (gateway.environment === 'production') return reply.redirect('/admin', 303);
+    const { paid } = request.query;
+    return startPage(gateway, typeof paid === 'string' && isUuid(paid) ? paid : undefined);
+  });
+  if (gateway.environment === 'production') return;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => done(null));
+  app.post('/', async (request, reply) => {
+    request.action = 'start';
+    return reply.headers(panelHeaders(gateway)).redirect(await openDemoPayment(gateway), 303);
+  });
+}
+
+async function startPage(gateway: Gateway, paid: string | undefined): Promise<string> {
+  const { mid, clientKey, merchantKey, passwords } = await demoAccount(gateway);
+  const mono = (value: string) => html`<span class="mono">${value}</span>`;
+  const body = html`${notice(paid && text.paid)}
+<h1>${text.title}</h1><p class="soft">${text.lead}</p>
+<form method="post" action="/" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
+    paid && html` <a class="button quiet" href="/admin/payments/${paid}">${text.seePayment}</a>`
+  }</div></form>
+<section class="card"><h2>${text.goOn}</h2><ul class="links"><li><a href="/admin">${text.panel}</a> – ${text.panelHint}</li><li><a href="/openapi.json">${text.api}</a> – ${text.apiHint}</li></ul></section>
+<section class="card"><h2>${text.keys}</h2><p class="soft small">${text.keysHint}</p>${facts([
+    ['mid', mono(mid)],
+    ['client_key', mono(clientKey)],
+    ['merchant_key', mono(merchantKey)],
+    ['password', mono(passwords()[0] as string)],
+  ])}</section>`;
+  return panelDocument(gateway, { title: text.title, body });
+}
