@@ -6,6 +6,7 @@ import { accountRoutes } from './accounts.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
+import { reportRoutes } from './reports.ts';
 import { scheduleRoutes } from './schedules.ts';
 
 export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (digest: Buffer) => boolean): void {
@@ -16,5 +17,6 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (di
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
+  reportRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }
