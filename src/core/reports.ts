@@ -5,6 +5,8 @@ import { durationAt, REPORT_GROUPS, type ReportGroup } from '../rules/reports.ts
 import type { FigureGroup, FigureRow, GroupedFigures, OpenWork } from '../store/figures.ts';
 import type { Gateway } from './context.ts';
 
+export type { GroupedFigures } from '../store/figures.ts';
+
 /** Adds what happened to the sums, in portions, until nothing is left; several processes take turns. */
 export async function rollUp(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
   while (!isStopped() && (await gateway.rollups.addPortion())) await pause(LIMITS.backfillPauseMs);

@@ -96,7 +96,10 @@ const LAST_NUMBERS = `
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-export function createRollupStore({ pool }: Database): RollupStore {
+/** How many history rows, and after an upgrade the rows of how many payments, one transaction adds. */
+const PORTIONS: { rows: number; payments: number } = { rows: LIMITS.rollupPortion, payments: LIMITS.backfillPortion };
+
+export function createRollupStore({ pool }: Database, portions = PORTIONS): RollupStore {
   /** Runs a portion under the lock of the progress; undefined if another process holds it. */
   const locked = async <Result>(
     run: (client: pg.PoolClient, progress: RollupProgress) => Promise<Result>,
@@ -133,13 +136,13 @@ export function createRollupStore({ pool }: Database): RollupStore {
       const last = await settledNumbers();
       if (!last) return false;
       const hasMore = await locked(async (client, { history, attempts, backfillBefore }) => {
-        const portion = BigInt(LIMITS.rollupPortion);
+        const portion = BigInt(portions.rows);
         // Another process may have passed the numbers since they were read.
         const toHistory = most(history, least(last.history, history + portion));
         const toAttempts = most(attempts, least(last.attempts, attempts + portion));
         if (toHistory > history || toAttempts > attempts)
           await client.query(ADD_NEW, [history, toHistory, attempts, toAttempts]);
-        if (backfillBefore !== null) await client.query(ADD_FORMER, [backfillBefore, LIMITS.backfillPortion]);
+        if (backfillBefore !== null) await client.query(ADD_FORMER, [backfillBefore, portions.payments]);
         return toHistory < last.history || toAttempts < last.attempts || backfillBefore !== null;
       });
       return hasMore ?? false;

@@ -4,6 +4,7 @@ import type { Gateway } from '../../core/context.ts';
 import {
   type Amounts,
   accountsOf,
+  type GroupedFigures,
   netOf,
   overview,
   type Report,
@@ -21,7 +22,6 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
-import type { GroupedFigures } from '../../store/figures.ts';
 import { dateTime, readQuery, uuidText } from './input.ts';
 
 const RANGE = { from: dateTime, to: dateTime, mid: uuidText };
@@ -113,11 +113,11 @@ function readRange(
   defaultMs: number,
 ): ReportRange {
   const end = to ?? Math.max(gateway.clock.now(mid), from ?? 0);
-  const range = wholeHours({ from: from ?? end - defaultMs, to: end });
-  if (range.from >= range.to) throw invalidField('from', 'This value should be before to.');
-  if (range.to - range.from > LIMITS.reportMostMs + LIMITS.hourMs)
+  const start = from ?? end - defaultMs;
+  if (start >= end) throw invalidField('from', 'This value should be before to.');
+  if (end - start > LIMITS.reportMostMs)
     throw invalidField('from', `The range should not be longer than ${LIMITS.reportMostMs / LIMITS.dayMs} days.`);
-  return range;
+  return wholeHours({ from: start, to: end });
 }
 
 /** Reads a list such as `day,brand`; each name is accepted once. */
