@@ -5,6 +5,7 @@ import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
+import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
 import {
   answers,
   choice,
@@ -154,6 +155,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
+      { name: 'reports', description: 'Figures for operators.' },
       {
         name: 'sandbox',
         description: 'The clock, the provider simulator and the callback inbox; only in the sandbox.',
@@ -203,6 +205,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/{connector}': inbound,
       ...OPERATOR_PATHS,
       ...CALLBACK_PATHS,
+      ...REPORT_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
         'isReady',
@@ -214,7 +217,14 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/openapi.json': health('openApi', 'This document.', { 'application/json': { schema: { type: 'object' } } }),
     },
     components: {
-      schemas: { Error: ERROR, ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...OPERATOR_SCHEMAS, ...CALLBACK_SCHEMAS },
+      schemas: {
+        Error: ERROR,
+        ...POST_SCHEMAS,
+        ...CHECKOUT_SCHEMAS,
+        ...OPERATOR_SCHEMAS,
+        ...CALLBACK_SCHEMAS,
+        ...REPORT_SCHEMAS,
+      },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },
   };

@@ -24,7 +24,13 @@ import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
 import { dateTime, readQuery, uuidText } from './input.ts';
 
-const RANGE = { from: dateTime, to: dateTime, mid: uuidText };
+/** A range that is extended to whole hours or days stays within the dates of the database. */
+const LATEST = Date.UTC(9999, 0, 1);
+const reportTime = (text: string): number | undefined => {
+  const ms = dateTime(text);
+  return ms !== undefined && ms >= 0 && ms <= LATEST ? ms : undefined;
+};
+const RANGE = { from: reportTime, to: reportTime, mid: uuidText };
 
 export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
   const mids = null; // replaced by the principal's scope
@@ -113,7 +119,7 @@ function readRange(
   defaultMs: number,
 ): ReportRange {
   const end = to ?? Math.max(gateway.clock.now(mid), from ?? 0);
-  const start = from ?? end - defaultMs;
+  const start = from ?? Math.max(0, end - defaultMs);
   if (start >= end) throw invalidField('from', 'This value should be before to.');
   if (end - start > LIMITS.reportMostMs)
     throw invalidField('from', `The range should not be longer than ${LIMITS.reportMostMs / LIMITS.dayMs} days.`);
