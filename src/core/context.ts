@@ -20,11 +20,13 @@ import type { CallbackStore } from '../store/callbacks.ts';
 import type { CardAttemptStore } from '../store/card-attempts.ts';
 import type { CardStore } from '../store/cards.ts';
 import type { CreditStore } from '../store/credits.ts';
+import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
+import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -119,6 +121,9 @@ export interface Gateway {
   callbackInbox: CallbackInboxStore;
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
+  /** The sums of reports, and what reads them. */
+  rollups: RollupStore;
+  figures: FigureStore;
   accounts: AccountStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;

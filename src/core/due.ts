@@ -4,6 +4,7 @@ import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
+import { rollUp } from './reports.ts';
 import { processDueSubscriptions } from './schedules.ts';
 import { eraseUnneededCards } from './vault.ts';
 
@@ -41,14 +42,28 @@ const subscriptions: Kind = (gateway) => [
   { name: 'subscriptions', run: (isStopped) => processDueSubscriptions(gateway, isStopped) },
 ];
 
-/** Cards that were not erased in time are rare, so each process searches for them at intervals only. */
-const cardErasure: Kind = (gateway) => {
-  const lastSweepAt = cardSweeps.get(gateway) ?? Number.NEGATIVE_INFINITY;
-  if (performance.now() - lastSweepAt < LIMITS.cardSweepMs) return [];
-  cardSweeps.set(gateway, performance.now());
-  return [{ name: 'card erasure', run: () => eraseUnneededCards(gateway) }];
-};
-const cardSweeps = new WeakMap<Gateway, number>();
+/** A job that each process starts at intervals only. */
+function atIntervals(everyMs: number, job: (gateway: Gateway) => Job): Kind {
+  const lastRuns = new WeakMap<Gateway, number>();
+  return (gateway) => {
+    const lastRunAt = lastRuns.get(gateway) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - lastRunAt < everyMs) return [];
+    lastRuns.set(gateway, performance.now());
+    return [job(gateway)];
+  };
+}
+
+/** Cards that were not erased in time are rare. */
+const cardErasure = atIntervals(LIMITS.cardSweepMs, (gateway) => ({
+  name: 'card erasure',
+  run: () => eraseUnneededCards(gateway),
+}));
+
+/** Reports are right without it; it keeps them fast. */
+const rollups = atIntervals(LIMITS.rollupEveryMs, (gateway) => ({
+  name: 'rollups',
+  run: (isStopped) => rollUp(gateway, isStopped),
+}));
 
 /** In the order of their dependencies: a notification may end the payment whose query is due. */
 const KINDS = [notifications, operations, payments, subscriptions];
@@ -95,7 +110,7 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure].map(async (kind) => {
+  const starting = [...KINDS, cardErasure, rollups].map(async (kind) => {
     const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
     for (const job of idle) start(gateway, job, isStopped).catch(onFault);
   });

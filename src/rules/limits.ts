@@ -157,6 +157,28 @@ export const LIMITS = {
   inboxWaitMs: 25 * SECOND,
   inboxPollMs: 200,
 
+  /** How often a process adds what happened to the sums of reports, and how long it waits for rows that are being written. */
+  rollupEveryMs: 5 * SECOND,
+  rollupWaitMs: 2 * SECOND,
+  /** How many history rows one transaction adds, and after an upgrade the rows of how many payments, with what pause. */
+  rollupPortion: 20_000,
+  backfillPortion: 2000,
+  backfillPauseMs: 50,
+  /** The default ranges of the overview and of reports, and the longest range. */
+  overviewMs: DAY,
+  reportMs: 30 * DAY,
+  reportMostMs: 400 * DAY,
+  /** A longer range of the overview has days instead of hours. */
+  hourlySeriesMs: 3 * DAY,
+  hourMs: HOUR,
+  /** How many rows a report has at most, and how many as CSV. */
+  reportRowsMost: 10_000,
+  reportCsvRowsMost: 100_000,
+  /** How many accounts, brands, connections, decline reasons and failing endpoints the overview lists. */
+  overviewItems: 20,
+  /** Rows that wait for something are counted up to this number. */
+  countedMost: 10_000,
+
   /** How long the previous password remains valid after a rotation. */
   passwordOverlapMs: DAY,
 

@@ -26,12 +26,14 @@ import { createCardStore } from '../store/cards.ts';
 import { type ChangeListener, listenToChanges } from '../store/changes.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
+import { createFigureStore } from '../store/figures.ts';
 import { createInstallationStore } from '../store/installation.ts';
 import { createNotificationStore } from '../store/notifications.ts';
 import { createOperationStore } from '../store/operations.ts';
 import { createOperatorStore } from '../store/operators.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
+import { createRollupStore } from '../store/rollups.ts';
 import { createScheduleStore } from '../store/schedules.ts';
 import { createWriteProbe } from '../store/write-probe.ts';
 
@@ -91,6 +93,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     callbackInbox: createCallbackInboxStore(database),
     cardAttempts: createCardAttemptStore(database),
     notifications: createNotificationStore(database),
+    rollups: createRollupStore(database),
+    figures: createFigureStore(database),
     accounts: createAccountStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),

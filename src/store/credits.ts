@@ -1,7 +1,7 @@
 /** Reservations of credits: a credit reserves its order before its operation begins, so that it is paid once. */
-import { pollUntil } from '../lib/poll.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
+import { awaitWriters } from './writers.ts';
 
 export interface CreditRow {
   mid: string;
@@ -26,16 +26,6 @@ export interface CreditStore {
   /** Waits until every transaction that is writing payments has ended; false when one takes longer than `mostMs`. */
   awaitPaymentWrites(mostMs: number): Promise<boolean>;
 }
-
-/**
- * The transactions that write payments. A statement takes this lock before its snapshot and keeps it until its
- * transaction ends, so every statement that does not see a committed reservation is listed here. Transaction ids do not
- * work: a statement gets one with its first write, after its snapshot.
- */
-const WRITERS = `
-  select virtualtransaction as writer from pg_locks
-  where locktype = 'relation' and relation = 'payments'::regclass and mode = 'RowExclusiveLock' and granted
-    and database = (select oid from pg_database where datname = current_database())`;
 
 const COLUMNS = ['mid', 'orderId', 'part', 'fingerprint', 'operationId', 'createdAt'] as const;
 
@@ -92,16 +82,6 @@ export function createCreditStore({ pool, query }: Database): CreditStore {
         )
         .execute();
     },
-    async awaitPaymentWrites(mostMs) {
-      const writing = async (condition = '', values: unknown[] = []): Promise<string[]> =>
-        (await pool.query<{ writer: string }>(WRITERS + condition, values)).rows.map(({ writer }) => writer);
-      const left = await pollUntil(
-        await writing(),
-        (writers) => writing(' and virtualtransaction = any($1)', [writers]),
-        (writers) => writers.length === 0,
-        { mostMs, firstPauseMs: 2 },
-      );
-      return left.length === 0;
-    },
+    awaitPaymentWrites: (mostMs) => awaitWriters(pool, 'payments', mostMs),
   };
 }

@@ -70,6 +70,12 @@ const CALLBACK: Column<TransitionItem>[] = [
   ['callback_due_at', 'timestamptz', 'moments', ({ transition }) => transition.callback?.dueAt ?? null],
 ];
 
+/** The amount that a transition captures, refunds or charges back. */
+function movedBy({ before, after }: Transition): bigint | null {
+  if (after.state === 'CHARGEBACK' && before.state !== 'CHARGEBACK') return after.captured - after.refunded;
+  return after.captured - before.captured + (after.refunded - before.refunded) || null;
+}
+
 const TRANSITION_ITEMS = unnestTable<TransitionItem>(
   [
     ['mid', 'uuid', 'plain', ({ transition }) => transition.before.mid],
@@ -82,6 +88,7 @@ const TRANSITION_ITEMS = unnestTable<TransitionItem>(
     ['actor_name', 'text', 'texts', ({ transition }) => transition.actorName ?? null],
     ['call', 'jsonb', 'texts', ({ transition }) => (transition.call ? JSON.stringify(transition.call) : null)],
     ['at', 'timestamptz', 'moments', ({ transition }) => transition.after.updatedAt],
+    ['moved', 'bigint', 'plain', ({ transition }) => movedBy(transition)],
     ...CHANGED,
     ...CALLBACK,
   ],
@@ -146,12 +153,12 @@ const WRITE = `
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor,
-      i.actor_name, i.call, i.at, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
+      i.actor_name, i.call, i.at, i.moved, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
   ), inserted_history as (
-    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at)
-    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null, null::jsonb, created_at from opened
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at, amount)
+    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null, null::jsonb, created_at, null::bigint from opened
     union all
-    select mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at from updated
+    select mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at, moved from updated
   ), inserted_callbacks as (
     insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
       finished_at)

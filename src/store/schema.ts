@@ -56,6 +56,7 @@ export interface Schema {
     status: number | null;
     fault: string | null;
     tookMs: number;
+    number: Generated<bigint | null>;
   };
   callbackInboxEntries: {
     mid: string;
@@ -146,6 +147,8 @@ export interface Schema {
     call: ColumnType<unknown, string, string> | null;
     at: ColumnType<number, string, string>;
     actorName: string | null;
+    number: Generated<bigint | null>;
+    amount: bigint | null;
   };
   installation: {
     name: string;
@@ -231,6 +234,50 @@ export interface Schema {
     attempts: Generated<number>;
     dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
+  };
+  rollupCalls: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    mid: string;
+    connector: string;
+    bucket: number;
+    calls: bigint;
+    unanswered: bigint;
+  };
+  rollupDeclines: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    mid: string;
+    reason: string;
+    declined: bigint;
+  };
+  rollupDeliveries: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    mid: string;
+    delivered: bigint;
+    failed: bigint;
+  };
+  rollupProgress: {
+    isOnly: Generated<boolean>;
+    historyNumber: bigint;
+    callbackAttemptsNumber: bigint;
+    backfillBefore: string | null;
+  };
+  rollups: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    mid: string;
+    brand: string;
+    connector: string;
+    currency: string;
+    payments: bigint;
+    settled: bigint;
+    declined: bigint;
+    chargebacks: bigint;
+    captured: bigint;
+    refunded: bigint;
+    chargedBack: bigint;
   };
   schedules: {
     mid: string;

@@ -7,6 +7,7 @@ import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
+import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
 import {
   answers,
   choice,
@@ -157,6 +158,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
+      { name: 'reports', description: 'Figures for operators.' },
       {
         name: 'sandbox',
         description: 'The clock, the provider simulator and the callback inbox; only in the sandbox.',
@@ -208,6 +210,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...OPERATOR_PATHS,
       ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
+      ...REPORT_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
         'isReady',
@@ -227,6 +230,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...OPERATOR_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
         ...CALLBACK_SCHEMAS,
+        ...REPORT_SCHEMAS,
       },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },

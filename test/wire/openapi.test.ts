@@ -338,6 +338,19 @@ describe('the gateway', () => {
     }
   });
 
+  test('responds to reports as documented', async () => {
+    await shop.sale();
+    for (const query of ['', '?from=2026-01-01&to=2026-02-01', '?from=x']) {
+      expectAsDocumented('/admin/api/overview', 'get', await shop.admin('GET', `/overview${query}`));
+    }
+    for (const query of ['', '?group_by=day,mid,brand,currency,connection', '?group_by=x']) {
+      expectAsDocumented('/admin/api/reports', 'get', await shop.admin('GET', `/reports${query}`));
+    }
+    const { responses } = document.paths['/admin/api/reports.csv'].get;
+    expect(Object.keys(responses['200'].content)).toEqual(['text/csv']);
+    expectAsDocumented('/admin/api/reports.csv', 'get', await shop.admin('GET', '/reports.csv?from=x'));
+  });
+
   test('responds to sandbox calls as documented', async () => {
     const { body: sale } = await shop.sale(saleOf('ips'));
     const path = '/sandbox/api/payments/{trans_id}';

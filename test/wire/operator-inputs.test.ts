@@ -50,6 +50,9 @@ const QUERIES: Record<string, string[]> = {
   '/admin/api/schedules': ['mid', 'limit', 'cursor'],
   '/admin/api/notifications': ['state', 'limit'],
   '/admin/api/clock': ['mid'],
+  '/admin/api/overview': ['from', 'to', 'mid'],
+  '/admin/api/reports': ['from', 'to', 'mid', 'group_by'],
+  '/admin/api/reports.csv': ['from', 'to', 'mid', 'group_by'],
   '/sandbox/api/ledger': ['after'],
   [`/sandbox/api/callbacks/${UUID}`]: ['after', 'limit', 'wait'],
 };

@@ -8,6 +8,7 @@ import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
 import { explainRoutes } from './explain.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
+import { reportRoutes } from './reports.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { tokenRoutes } from './tokens.ts';
 
@@ -22,5 +23,6 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   explainRoutes(app, gateway);
+  reportRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

@@ -1,0 +1,189 @@
+/** The figures of the overview and of reports, and the job that keeps their sums up to date. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { LIMITS } from '../rules/limits.ts';
+import { durationAt, REPORT_GROUPS, type ReportGroup } from '../rules/reports.ts';
+import type { FigureGroup, FigureRow, GroupedFigures, OpenWork } from '../store/figures.ts';
+import type { Gateway } from './context.ts';
+
+export type { GroupedFigures } from '../store/figures.ts';
+
+/** Adds what happened to the sums, in portions, until nothing is left; several processes take turns. */
+export async function rollUp(gateway: Gateway, isStopped: () => boolean = () => false): Promise<void> {
+  while (!isStopped() && (await gateway.rollups.addPortion())) await pause(LIMITS.backfillPauseMs);
+}
+
+export interface ReportRange {
+  from: number;
+  to: number;
+}
+
+const hourStart = (ms: number): number => Math.floor(ms / LIMITS.hourMs) * LIMITS.hourMs;
+
+/** The whole hours that contain a range. */
+export const wholeHours = ({ from, to }: ReportRange): ReportRange => ({
+  from: hourStart(from),
+  to: hourStart(to + LIMITS.hourMs - 1),
+});
+
+/** The accounts of a request: those that the caller may see, or the one that it filters by. */
+export function accountsOf(mids: readonly string[] | null, mid: string | undefined): readonly string[] | null {
+  if (mid === undefined) return mids;
+  return mids === null || mids.includes(mid) ? [mid] : [];
+}
+
+/** Sums of one currency in minor units. */
+export type Amounts = Pick<FigureRow, 'currency' | 'captured' | 'refunded' | 'chargedBack' | 'paidOut'> & {
+  /** What remains of the captured amounts after refunds, chargebacks and payouts. */
+  net: bigint;
+};
+
+/** Counts of payments, and amounts of each currency; amounts of different currencies are never added. */
+export interface Tally {
+  payments: number;
+  settled: number;
+  declined: number;
+  chargebacks: number;
+  /** The share of payments that settled among those with an outcome; null without any. */
+  successRate: number | null;
+  amounts: Amounts[];
+}
+
+export const netOf = ({ captured, refunded, chargedBack, paidOut }: Omit<Amounts, 'net' | 'currency'>): bigint =>
+  captured - refunded - chargedBack - paidOut;
+
+/** Adds rows, each currency by itself. */
+export function tally(rows: readonly FigureRow[]): Tally {
+  const total = (read: (row: FigureRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
+  const settled = total((row) => row.settled);
+  const declined = total((row) => row.declined);
+  const byCurrency = [...Map.groupBy(rows, ({ currency }) => currency)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    payments: total((row) => row.payments),
+    settled,
+    declined,
+    chargebacks: total((row) => row.chargebacks),
+    successRate: settled + declined === 0 ? null : Math.round((settled / (settled + declined)) * 1e4) / 1e4,
+    amounts: byCurrency.map(([currency, same]) => {
+      const amount = (read: (row: FigureRow) => bigint): bigint => same.reduce((sum, row) => sum + read(row), 0n);
+      const sums = {
+        captured: amount((row) => row.captured),
+        refunded: amount((row) => row.refunded),
+        chargedBack: amount((row) => row.chargedBack),
+        paidOut: amount((row) => row.paidOut),
+      };
+      return { currency, ...sums, net: netOf(sums) };
+    }),
+  };
+}
+
+/** The connection of a payment is its connector. */
+const GROUP_COLUMNS: Readonly<Record<Exclude<ReportGroup, 'currency'>, FigureGroup>> = {
+  day: 'day',
+  mid: 'mid',
+  brand: 'brand',
+  connection: 'connector',
+};
+
+export interface Report {
+  /** False while rows from before an upgrade are still being added to the sums. */
+  isComplete: boolean;
+  rows: GroupedFigures[];
+  /** There are more rows than `most`. */
+  isTooLong: boolean;
+}
+
+/** Sums over a range of whole hours, grouped by these columns, and always by the currency. */
+export async function report(
+  gateway: Gateway,
+  range: ReportRange & { mids: readonly string[] | null },
+  groups: readonly ReportGroup[],
+  most: number,
+): Promise<Report> {
+  const columns = REPORT_GROUPS.filter((group) => groups.includes(group)).flatMap((group) =>
+    group === 'currency' ? [] : [GROUP_COLUMNS[group]],
+  );
+  const { rows, isComplete } = await gateway.figures.report(range, columns, most);
+  return { isComplete, rows: rows.slice(0, most), isTooLong: rows.length > most };
+}
+
+export interface ConnectionLatency {
+  connection: string;
+  calls: number;
+  unanswered: number;
+  p50: number | null;
+  p95: number | null;
+}
+
+export interface Overview {
+  isComplete: boolean;
+  bucket: 'hour' | 'day';
+  series: (Tally & { at: number })[];
+  totals: Tally;
+  byBrand: [string, Tally][];
+  byMid: [string, Tally][];
+  byConnection: [string, Tally][];
+  declines: { reason: string; declined: number }[];
+  latency: ConnectionLatency[];
+  deliveries: { delivered: number; failed: number };
+  openWork: OpenWork;
+}
+
+/** Everything that the overview shows of a range of whole hours. */
+export async function overview(
+  gateway: Gateway,
+  range: ReportRange & { mids: readonly string[] | null },
+): Promise<Overview> {
+  const bucket = range.to - range.from > LIMITS.hourlySeriesMs ? 'day' : 'hour';
+  const [found, openWork] = await Promise.all([
+    gateway.figures.overview(range, bucket),
+    gateway.figures.openWork(range.mids),
+  ]);
+  const { figures, calls, isComplete, declines, deliveries } = found;
+  const byBucket = Map.groupBy(figures, (row) => row.bucket);
+  return {
+    isComplete,
+    bucket,
+    series: bucketsOf(range, bucket).map((at) => ({ at, ...tally(byBucket.get(at) ?? []) })),
+    totals: tally(figures.filter((row) => row.bucket !== null)),
+    byBrand: largest(figures, (row) => row.brand),
+    byMid: largest(figures, (row) => row.mid),
+    byConnection: largest(figures, (row) => row.connector),
+    declines,
+    latency: latencies(calls),
+    deliveries,
+    openWork,
+  };
+}
+
+/** The start of every hour or day that the range touches. */
+function bucketsOf({ from, to }: ReportRange, bucket: 'hour' | 'day'): number[] {
+  const step = bucket === 'hour' ? LIMITS.hourMs : LIMITS.dayMs;
+  const first = Math.floor(from / step) * step;
+  return Array.from({ length: Math.ceil((to - first) / step) }, (_, index) => first + index * step);
+}
+
+/** The groups with the most payments. */
+function largest(figures: readonly GroupedFigures[], key: (row: GroupedFigures) => string | null): [string, Tally][] {
+  const groups = Map.groupBy(figures, key);
+  groups.delete(null);
+  return [...groups]
+    .map(([name, rows]): [string, Tally] => [name as string, tally(rows)])
+    .sort(([a, one], [b, other]) => other.payments - one.payments || (a < b ? -1 : 1))
+    .slice(0, LIMITS.overviewItems);
+}
+
+function latencies(
+  calls: readonly { connector: string; bucket: number; calls: number; unanswered: number }[],
+): ConnectionLatency[] {
+  const byConnector = [...Map.groupBy(calls, ({ connector }) => connector)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return byConnector.map(([connection, rows]) => {
+    const counts = new Map(rows.map((row) => [row.bucket, row.calls]));
+    return {
+      connection,
+      calls: rows.reduce((sum, row) => sum + row.calls, 0),
+      unanswered: rows.reduce((sum, row) => sum + row.unanswered, 0),
+      p50: durationAt(0.5, counts),
+      p95: durationAt(0.95, counts),
+    };
+  });
+}

@@ -1,0 +1,311 @@
+/** Reads the figures of reports: the stored sums, together with the rows that are not contained in them yet. */
+import type pg from 'pg';
+import { BRANDS } from '../rules/brands.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { iso } from './columns.ts';
+import type { Database } from './database.ts';
+import { events, FIGURES } from './rollup-deltas.ts';
+import { PROGRESS, type RollupProgress, SUMS } from './rollups.ts';
+
+/** A range of whole hours, and the accounts; null means all. */
+export interface FigureRange {
+  mids: readonly string[] | null;
+  from: number;
+  to: number;
+}
+
+/** The columns that figures are grouped by. */
+export type FigureGroup = 'day' | 'mid' | 'brand' | 'connector';
+
+/** Sums of one currency; amounts are minor units. */
+export interface FigureRow {
+  payments: number;
+  settled: number;
+  declined: number;
+  chargebacks: number;
+  captured: bigint;
+  refunded: bigint;
+  chargedBack: bigint;
+  paidOut: bigint;
+  currency: string;
+}
+
+/** One group of figures; the columns that it is not grouped by are null. */
+export type GroupedFigures = FigureRow & {
+  bucket: number | null;
+  day: string | null;
+  mid: string | null;
+  brand: string | null;
+  connector: string | null;
+};
+
+export interface OverviewFigures {
+  isComplete: boolean;
+  /** By time, by account, by brand and by connector. */
+  figures: GroupedFigures[];
+  declines: { reason: string; declined: number }[];
+  calls: { connector: string; bucket: number; calls: number; unanswered: number }[];
+  deliveries: { delivered: number; failed: number };
+}
+
+export interface ReportFigures {
+  isComplete: boolean;
+  rows: GroupedFigures[];
+}
+
+/** What waits for something at the moment. No count exceeds `LIMITS.countedMost`. */
+export interface OpenWork {
+  attention: { attention: string; payments: number }[];
+  paymentsInDoubt: number;
+  operationsInDoubt: number;
+  callbacksWaiting: number;
+  callbacksParked: number;
+  notificationsUnmatched: number;
+  /** The endpoints of waiting callbacks that failed at least once. */
+  failing: { mid: string; url: string | null; callbacks: number; oldestAt: number }[];
+  failingEndpoints: number;
+}
+
+export interface FigureStore {
+  /** Grouped by these columns and by the currency, in this order; one row more than `most` if there are more. */
+  report(range: FigureRange, groups: readonly FigureGroup[], most: number): Promise<ReportFigures>;
+  overview(range: FigureRange, bucket: 'hour' | 'day'): Promise<OverviewFigures>;
+  openWork(mids: readonly string[] | null): Promise<OpenWork>;
+}
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+const PAYOUTS = Object.keys(BRANDS).filter((brand) => BRANDS[brand]?.isPayout);
+
+/** Money that is paid out has brands of its own, and is not captured from a payer. */
+const figureSums = (payouts: string): string => `
+  sum(payments)::int as payments, sum(settled)::int as settled, sum(declined)::int as declined,
+  sum(chargebacks)::int as chargebacks,
+  coalesce(sum(captured) filter (where brand <> all(${payouts})), 0)::text as captured,
+  coalesce(sum(captured) filter (where brand = any(${payouts})), 0)::text as "paidOut",
+  sum(refunded)::text as refunded, sum(charged_back)::text as "chargedBack"`;
+
+/** A group whose only payments were moved to another brand is left out. */
+const IS_USED = FIGURES.map((figure) => `sum(${figure}) <> 0`).join(' or ');
+
+const dayStart = (ms: number): number => Math.floor(ms / LIMITS.dayMs) * LIMITS.dayMs;
+
+/**
+ * The tables of a statement over a range: `figures`, `declines`, `calls` and `deliveries`, each with the column `at`, the
+ * start of the hour or day. Whole days are read from the sums of days unless hours are needed. What is not contained in
+ * the sums is read by its number; the progress has to be of the same snapshot.
+ */
+function openRange(range: FigureRange, progress: RollupProgress, needsHours: boolean) {
+  const values: unknown[] = [];
+  const value = (parameter: unknown, type: string): string => `$${values.push(parameter)}::${type}`;
+  const time = (ms: number): string => value(iso(ms), 'timestamptz');
+  const mids = value(range.mids, 'uuid[]');
+  const [first, last] = [dayStart(range.from + LIMITS.dayMs - 1), dayStart(range.to)];
+  const hasDays = !needsHours && first < last;
+  const parts: [grain: string, from: string, to: string][] = hasDays
+    ? [
+        ['day', time(first), time(last)],
+        ['hour', time(range.from), time(first)],
+        ['hour', time(last), time(range.to)],
+      ]
+    : [['hour', time(range.from), time(range.to)]];
+  const inScope = `(${mids} is null or mid = any(${mids}))`;
+  const [from, to] = [time(range.from), time(range.to)];
+  const sum = ({ table, rows, keys, figures }: (typeof SUMS)[keyof typeof SUMS]): string => {
+    const columns = [...keys, ...figures].join(', ');
+    const stored = parts.map(
+      ([grain, start, end]) =>
+        `select starts_at as at, ${columns} from ${table}
+         where grain = '${grain}' and starts_at >= ${start} and starts_at < ${end} and ${inScope}`,
+    );
+    const live = `select at, ${columns} from (${rows}) live where at >= ${from} and at < ${to}`;
+    return [...stored, live].join(' union all ');
+  };
+  const isInScope = `(${mids} is null or h.mid = any(${mids}))`;
+  const newEvents = (): string =>
+    `events as materialized (${events('history h', `h.number > ${value(progress.history, 'bigint')} and ${isInScope}`)})`;
+  const newAttempts = (): string =>
+    `attempts as materialized (select h.mid, h.at, h.status from callback_attempts h
+      where h.number > ${value(progress.attempts, 'bigint')} and ${isInScope})`;
+  return { values, value, sum, newEvents, newAttempts };
+}
+
+const GROUP_COLUMNS: Readonly<Record<FigureGroup, string>> = {
+  day: `to_char(at at time zone 'UTC', 'YYYY-MM-DD')`,
+  mid: 'mid::text',
+  brand: 'brand',
+  connector: 'connector',
+};
+
+/** The statement of a report. */
+export function reportStatement(
+  range: FigureRange,
+  groups: readonly FigureGroup[],
+  most: number,
+  progress: RollupProgress,
+): Statement {
+  const { values, value, sum, newEvents } = openRange(range, progress, false);
+  const columns = groups.map((group) => `${GROUP_COLUMNS[group]} as ${group}`);
+  const order = [...groups.map((_, index) => index + 1), groups.length + 1].join(', ');
+  const text = `
+    with ${newEvents()}, figures as (${sum(SUMS.rollups)})
+    select ${[...columns, 'currency', figureSums(value(PAYOUTS, 'text[]'))].join(', ')}
+    from figures group by ${order} having ${IS_USED} order by ${order} limit ${value(most + 1, 'int')}`;
+  return { text, values };
+}
+
+/** The statement of the overview: rows of four kinds, as JSON. */
+export function overviewStatement(range: FigureRange, bucket: 'hour' | 'day', progress: RollupProgress): Statement {
+  const { values, value, sum, newEvents, newAttempts } = openRange(range, progress, bucket === 'hour');
+  const text = `
+    with ${newEvents()}, ${newAttempts()}, figures as materialized (
+      select extract(epoch from date_trunc('${bucket}', at, 'UTC'))::bigint as bucket, mid::text as mid, brand, connector,
+        currency, ${FIGURES.join(', ')}
+      from (${sum(SUMS.rollups)}) f
+    )
+    select 'figures' as part, to_jsonb(f) as row from (
+      select bucket, mid, brand, connector, currency, ${figureSums(value(PAYOUTS, 'text[]'))}
+      from figures
+      group by grouping sets ((bucket, currency), (mid, currency), (brand, currency), (connector, currency))
+      having ${IS_USED}
+    ) f
+    union all
+    select 'declines', to_jsonb(d) from (
+      select reason, sum(declined)::int as declined from (${sum(SUMS.declines)}) s
+      group by reason order by 2 desc, 1 limit ${LIMITS.overviewItems}
+    ) d
+    union all
+    select 'calls', to_jsonb(c) from (
+      select connector, bucket, sum(calls)::int as calls, sum(unanswered)::int as unanswered
+      from (${sum(SUMS.calls)}) s group by connector, bucket
+    ) c
+    union all
+    select 'deliveries', to_jsonb(d) from (
+      select coalesce(sum(delivered), 0)::int as delivered, coalesce(sum(failed), 0)::int as failed
+      from (${sum(SUMS.deliveries)}) s
+    ) d`;
+  return { text, values };
+}
+
+/** Counts rows up to a limit, so that a long backlog does not make the overview slow. */
+const countUpTo = (table: string, condition: string): string =>
+  `(select count(*)::int from (select from ${table} where ${condition} limit ${LIMITS.countedMost}) counted)`;
+
+const IN_SCOPE = '($1::uuid[] is null or mid = any($1::uuid[]))';
+
+/**
+ * A payment in doubt is queried again within a day, by the clock of its account. Payments that are due later, such as
+ * authorisations, are skipped in the index.
+ */
+const IS_IN_DOUBT = `
+  due_at < now() + interval '25 hours' + (select coalesce(sum(ms), 0) from (
+    select max(offset_ms) as ms from clock_offsets group by mid is null
+  ) offsets) * interval '1 ms' and in_doubt and ${IN_SCOPE}`;
+
+/** A notification without a payment has no account, so it is counted for all accounts only. */
+const COUNTS = `
+  select ${countUpTo('payments', IS_IN_DOUBT)} as "paymentsInDoubt",
+    ${countUpTo('operations', `due_at is not null and query_count > 0 and ${IN_SCOPE}`)} as "operationsInDoubt",
+    ${countUpTo('callbacks', `state = 'waiting' and ${IN_SCOPE}`)} as "callbacksWaiting",
+    ${countUpTo('callbacks', `state = 'parked' and ${IN_SCOPE}`)} as "callbacksParked",
+    ${countUpTo('provider_notifications', `state = 'unmatched' and $1::uuid[] is null`)} as "notificationsUnmatched"`;
+
+const FAILING = `
+  with waiting as materialized (
+    select mid, endpoint, url, attempts, created_at from callbacks
+    where due_at is not null and ${IN_SCOPE} order by due_at limit ${LIMITS.countedMost}
+  ), failing as (
+    select mid, max(url) as url, count(*)::int as callbacks, min(created_at) as "oldestAt"
+    from waiting where attempts > 0 group by mid, endpoint
+  )
+  select *, (select count(*)::int from failing) as total from failing order by callbacks desc, mid limit ${LIMITS.overviewItems}`;
+
+const ATTENTION = `
+  select attention, count(*)::int as payments from (
+    select attention from payments where attention is not null and ${IN_SCOPE} limit ${LIMITS.countedMost}
+  ) marked group by attention order by attention`;
+
+export function createFigureStore({ pool }: Database): FigureStore {
+  /** Reads the progress and the figures from one snapshot. */
+  const read = async <Result>(
+    statement: (progress: RollupProgress) => Statement,
+    result: (rows: pg.QueryResultRow[], isComplete: boolean) => Result,
+  ): Promise<Result> => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin isolation level repeatable read read only');
+      // The planner must not read the whole history because its statistics are old; compiling takes longer than it saves.
+      await client.query('set local enable_seqscan = off; set local jit = off');
+      const progress = (await client.query<RollupProgress>(PROGRESS)).rows[0] as RollupProgress;
+      const { rows } = await client.query(statement(progress));
+      await client.query('commit');
+      return result(rows, progress.backfillBefore === null);
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
+
+  return {
+    report: (range, groups, most) =>
+      read(
+        (progress) => reportStatement(range, groups, most, progress),
+        (rows, isComplete) => ({ rows: rows.map(groupedFigures), isComplete }),
+      ),
+    overview: (range, bucket) =>
+      read(
+        (progress) => overviewStatement(range, bucket, progress),
+        (rows, isComplete) => {
+          const parts = Map.groupBy(rows, ({ part }) => part as string);
+          // biome-ignore lint/suspicious/noExplicitAny: JSON of the statement above
+          const part = (name: string): any[] => (parts.get(name) ?? []).map(({ row }) => row);
+          return {
+            isComplete,
+            figures: part('figures').map(groupedFigures),
+            declines: part('declines'),
+            calls: part('calls'),
+            deliveries: part('deliveries')[0] ?? { delivered: 0, failed: 0 },
+          };
+        },
+      ),
+    async openWork(mids) {
+      const [counts, attention, failing] = await Promise.all([
+        pool.query<Omit<OpenWork, 'attention' | 'failing' | 'failingEndpoints'>>(COUNTS, [mids]),
+        pool.query<OpenWork['attention'][number]>(ATTENTION, [mids]),
+        pool.query<OpenWork['failing'][number] & { total: number }>(FAILING, [mids]),
+      ]);
+      return {
+        ...(counts.rows[0] as (typeof counts.rows)[number]),
+        attention: attention.rows,
+        failing: failing.rows.map(({ total: _total, ...endpoint }) => endpoint),
+        failingEndpoints: failing.rows[0]?.total ?? 0,
+      };
+    },
+  };
+}
+
+function groupedFigures(row: pg.QueryResultRow): GroupedFigures {
+  const { bucket = null, day = null, mid = null, brand = null, connector = null, currency } = row;
+  const { payments, settled, declined, chargebacks } = row;
+  return {
+    bucket: bucket === null ? null : bucket * 1000,
+    day,
+    mid,
+    brand,
+    connector,
+    currency,
+    payments,
+    settled,
+    declined,
+    chargebacks,
+    captured: BigInt(row.captured),
+    refunded: BigInt(row.refunded),
+    chargedBack: BigInt(row.chargedBack),
+    paidOut: BigInt(row.paidOut),
+  };
+}

@@ -1,0 +1,141 @@
+/** Reports over many payments: they read the stored sums and the newest rows of the history, and little else. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { overview, report, rollUp } from '../../src/core/reports.ts';
+import { type FigureGroup, overviewStatement, reportStatement } from '../../src/store/figures.ts';
+import type { RollupProgress } from '../../src/store/rollups.ts';
+import { openShop } from '../support/gateway.ts';
+import { readingOf } from '../support/plan.ts';
+
+const shop = openShop();
+
+/** `FIGURES_COUNT=5000000` measures the durations at that size; the test prints them. */
+const COUNT = Number(process.env.FIGURES_COUNT ?? 100_000);
+const DAYS = 30;
+const ACCOUNTS = 50;
+const DAY_MS = 86_400_000;
+const END = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+const START = END - DAYS * DAY_MS;
+const RANGE = { from: START, to: END, mids: null };
+
+/** Payments of 50 accounts over 30 days; one in ten is declined, one in twenty refunded. */
+const PAYMENTS = (first: number, last: number): string => `
+  insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
+    amount_text, currency, amount, authorised, captured, refunded, is_authorisation, is_recurring_init, fingerprint,
+    descriptor, decline_reason, details, created_at, updated_at)
+  select ('00000000-0000-7000-8000-' || lpad((n % ${ACCOUNTS})::text, 12, '0'))::uuid,
+    (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
+    'order-' || n, 1, 's2s', (array['card', 'vcard', 'pin-a', 'upi-b', 'ips'])[1 + n / 7 % 5],
+    case when n / 7 % 5 = 1 then 'vcard' else 'upstream' end, state, 2, '10.00',
+    (array['EUR', 'USD', 'JPY'])[1 + n / 3 % 3], 1000, money, money, 0, false, false, '', 'SHOP',
+    case when state = 'DECLINED' then 'Reason ' || n % 12 end, '{}', at, at
+  from (
+    select n, at, state, case when state = 'SETTLED' then 1000 else 0 end as money from (
+      select n, to_timestamp(${START / 1000} + n::float8 / ${COUNT} * ${DAYS * 86_400}) as at,
+        (case when n % 10 = 3 then 'DECLINED' else 'SETTLED' end)::payment_state as state
+      from generate_series(${first}, ${last - 1}) n
+    ) a
+  ) b`;
+
+const HISTORY = (from: number, to: number): string => `
+  insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at, amount)
+  select mid, payment_id, s, case s when 1 then 'opened' else lower(state::text) end,
+    case when s = 2 then 'PREPARE'::payment_state end, case s when 1 then 'PREPARE' else state end, 'provider',
+    case when s = 2 then jsonb_build_object('verb', 'submit', 'connector', connector, 'outcome', 'settled', 'tookMs', 40) end,
+    created_at, case when s = 2 and state = 'SETTLED' then 1000 end
+  from payments, (values (1), (2)) v(s)
+  where payment_id >= (lpad(to_hex(${from}), 12, '0') || '00000000000000000000')::uuid
+    and payment_id < (lpad(to_hex(${to}), 12, '0') || '00000000000000000000')::uuid
+  order by payment_id, s`;
+
+let pool: pg.Pool;
+let progress: RollupProgress;
+const STEPS = Math.max(1, COUNT / 500_000);
+
+beforeAll(async () => {
+  pool = new pg.Pool({ ...shop.connection, max: 1 });
+  for (let step = 0; step < STEPS; step++) {
+    await pool.query(PAYMENTS((COUNT / STEPS) * step, (COUNT / STEPS) * (step + 1)));
+  }
+  for (let day = 0; day < DAYS; day++) await pool.query(HISTORY(START + day * DAY_MS, START + (day + 1) * DAY_MS));
+  await pool.query('vacuum analyze payments, history');
+  const started = performance.now();
+  await rollUp(shop.gateway);
+  console.log(`rolled up ${COUNT} payments in ${Math.round(performance.now() - started)} ms`);
+  await pool.query('vacuum analyze rollups, rollup_declines, rollup_calls');
+  // The newest rows are not contained in the sums.
+  for (let made = 0; made < 500; made += 50) await Promise.all(Array.from({ length: 50 }, () => shop.sale()));
+  const { rows } = await pool.query(
+    'select history_number::text as history, callback_attempts_number::text as attempts from rollup_progress',
+  );
+  progress = { ...rows[0], backfillBefore: null };
+}, 3_600_000);
+afterAll(() => pool?.end());
+
+const REPORTS: FigureGroup[][] = [[], ['day'], ['mid'], ['day', 'mid', 'brand', 'connector'], ['brand', 'connector']];
+
+test('the sums are those of all payments', async () => {
+  const { rows } = await report(shop.gateway, RANGE, [], 10);
+  const total = (read: (row: (typeof rows)[number]) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
+  expect(total(({ payments }) => payments)).toBe(COUNT);
+  expect(total(({ declined }) => declined)).toBe(COUNT / 10);
+  expect(rows.reduce((sum, { captured }) => sum + captured, 0n)).toBe(BigInt((COUNT / 10) * 9 * 1000));
+});
+
+describe('reads few rows of the history and of payments', () => {
+  /** Twice as many rows as are new, and the pages of the BRIN index and of the sums. */
+  const check = async ({ text, values }: { text: string; values: unknown[] }): Promise<void> => {
+    const reading = await readingOf(pool, text, values);
+    const details = JSON.stringify(reading);
+    expect(reading.reads, details).toContain('history_by_number');
+    expect(
+      reading.reads.some((index) => index.startsWith('rollups')),
+      details,
+    ).toBe(true);
+    expect(reading.reads, details).not.toContain('Seq Scan');
+    const [{ sums } = { sums: 0 }] = (await pool.query(`select count(*)::int as sums from rollups`)).rows;
+    expect(reading.rows, details).toBeLessThan(sums + 20_000);
+  };
+  test.each(REPORTS)('report %j %j %j %j', (...groups) =>
+    check(
+      reportStatement(
+        { ...RANGE, to: END + DAY_MS },
+        groups.filter((group) => group !== undefined),
+        10_000,
+        progress,
+      ),
+    ),
+  );
+  test.each(['hour', 'day'] as const)('overview by %s', (bucket) =>
+    check(overviewStatement({ ...RANGE, from: END - 2 * DAY_MS, to: END + DAY_MS }, bucket, progress)),
+  );
+});
+
+test('answers in less than 200 ms', async () => {
+  const durations: Record<string, number> = {};
+  const time = async (name: string, run: () => Promise<unknown>): Promise<void> => {
+    const samples: number[] = [];
+    for (let index = 0; index < 5; index++) {
+      const started = performance.now();
+      await run();
+      samples.push(performance.now() - started);
+    }
+    durations[name] = Math.round(samples.sort((a, b) => a - b)[2] as number);
+  };
+  const to = END + DAY_MS;
+  for (const days of [1, 7, 30]) {
+    await time(`overview ${days} d`, () => overview(shop.gateway, { ...RANGE, from: END - days * DAY_MS, to }));
+  }
+  await time('report', () => report(shop.gateway, { ...RANGE, to }, [], 10_000));
+  await time('report of 7.5 d', () =>
+    report(shop.gateway, { ...RANGE, from: END - 7.5 * DAY_MS, to }, ['day'], 10_000),
+  );
+  await time('report by everything', () =>
+    report(shop.gateway, { ...RANGE, to }, ['day', 'mid', 'brand', 'currency', 'connection'], 100_000),
+  );
+  await time('report of one account', () =>
+    report(shop.gateway, { ...RANGE, to, mids: ['00000000-0000-7000-8000-000000000001'] }, ['day'], 10_000),
+  );
+  console.log(durations);
+  for (const [name, ms] of Object.entries(durations)) expect(ms, name).toBeLessThan(200);
+});
