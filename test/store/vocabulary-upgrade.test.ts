@@ -20,7 +20,7 @@ test('rows keep their values under the new names', async () => {
   await insert('news', { ...event, tries: 3, received_at: at });
   await insert('receivers', { mid: key.mid, received: 4, answer: 200, answer_until: 0 });
 
-  expect(await migrateAt(self.connection)).toEqual([MIGRATION]);
+  expect(await migrateAt(self.connection)).toContain(MIGRATION);
   const rows = async (sql: string) => (await self.client.query(sql)).rows;
   expect(await rows(`select event, call from history order by seq`)).toEqual([
     { event: 'opened', call: null },
