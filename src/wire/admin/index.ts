@@ -5,6 +5,7 @@ import { readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
+import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { scheduleRoutes } from './schedules.ts';
 
@@ -13,6 +14,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, isToken: (di
   readOptionalJson(app);
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
+  paymentExportRoutes(app, gateway);
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
