@@ -41,6 +41,7 @@ export type {
   OperationRow,
   Payment,
   PaymentDetails,
+  PaymentFilter,
   PaymentStatus,
   PaymentWithDetails,
 } from '../store/payments.ts';

@@ -1,16 +1,19 @@
 /** Writes CSV by RFC 4180, safe to open in a spreadsheet. */
+import { stringify } from 'csv-stringify/sync';
+
+export type CsvValue = string | number | null;
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
- * One field. A spreadsheet would run a text that begins with one of these characters as a formula, so an apostrophe
- * precedes it; a negative number stays a number.
+ * A spreadsheet would run a text that begins with one of these characters as a formula, so an apostrophe precedes it; a
+ * negative number stays a number.
  */
-export function csvField(value: string | number | null): string {
-  const text = value === null ? '' : String(value);
-  const guarded = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
-}
+const withoutFormula = (value: CsvValue): CsvValue =>
+  typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value;
 
-/** One line with its line end. */
-export const csvLine = (values: readonly (string | number | null)[]): string => `${values.map(csvField).join(',')}\r\n`;
+export const csvRows = (rows: readonly (readonly CsvValue[])[]): string =>
+  stringify(
+    rows.map((row) => row.map(withoutFormula)),
+    { record_delimiter: 'windows', quote_record_delimiter: true },
+  );

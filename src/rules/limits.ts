@@ -38,6 +38,12 @@ export const LIMITS = {
   adminPageSizeMost: 500,
   /** The total length of the texts that the hash debugger digests for one request. */
   explainedLength: 16 * 1024 * 1024,
+  /** How many payments one page of a text search reads at most from an index; the next page continues there. */
+  searchReadMost: 10_000,
+  /** Orders that begin with a word are read through the index of orders up to this many, otherwise in order of time. */
+  searchPrefixMost: 5000,
+  /** How many payments an export reads at a time. */
+  exportPortion: 500,
   /** How many subscriptions of a schedule the list of schedules contains; the others have their own list. */
   listedSubscriptionsMost: 100,
   /** The maximum difference between the time in a payment's id and its `created_at`, which are read one after the other. */

@@ -3,11 +3,13 @@ import type pg from 'pg';
 import { isDivisionByZero, isLockTimeout, Outage } from '../lib/faults.ts';
 import { NO_BRAND_YET } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { SearchWord } from '../rules/payment-search.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import type { HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
 import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
+import { BEGIN_SEARCH, paymentSearch, type SearchCounts, searchCounts } from './payment-search.ts';
 import { type OpenItem, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
 import { type PipelinedConnection, run } from './pipelined-connection.ts';
 import { unnestTable } from './unnest.ts';
@@ -128,6 +130,13 @@ const COLLECT = `
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
 
+export interface PaymentPage {
+  /** Newest first. */
+  payments: Payment[];
+  /** The `before` of the next page; null if this is the last one. */
+  next: string | null;
+}
+
 export interface PaymentStore {
   /** Inserts a payment, which reserves its order; false if this attempt of the order exists, or a credit has it. */
   open(payment: PaymentWithDetails): Promise<boolean>;
@@ -152,7 +161,8 @@ export interface PaymentStore {
   /** The newest attempts of an order, newest first. */
   attempts(key: OrderKey, most: number): Promise<PaymentWithDetails[]>;
   findAll(paymentIds: readonly string[]): Promise<PaymentWithDetails[]>;
-  list(filter: PaymentFilter): Promise<Payment[]>;
+  /** A page of payments. A text search may return less than a full page, even nothing, before the last page. */
+  list(filter: PaymentFilter): Promise<PaymentPage>;
 }
 
 export function createPaymentStore(
@@ -277,9 +287,54 @@ export function createPaymentStore(
       return rows as PaymentWithDetails[];
     },
     async list(filter) {
+      const { mids, words = [] } = filter;
+      if (mids?.length === 0) return { payments: [], next: null };
       const { rows: clocks } = await pool.query<{ aheadMs: number }>(FURTHEST_CLOCK);
-      const { rows } = await pool.query<Payment>(paymentList(filter, COLUMNS, clocks[0]?.aheadMs ?? 0));
-      return rows;
+      const aheadMs = clocks[0]?.aheadMs ?? 0;
+      if (words.length > 0) return searchPayments(pool, filter, words, aheadMs);
+      // One more than the page shows whether there is a next page.
+      const { rows } = await pool.query<Payment>(paymentList({ ...filter, limit: filter.limit + 1 }, COLUMNS, aheadMs));
+      return pageOf(rows, filter.limit, null);
     },
   };
+}
+
+async function searchPayments(
+  pool: pg.Pool,
+  filter: PaymentFilter,
+  words: readonly SearchWord[],
+  aheadMs: number,
+): Promise<PaymentPage> {
+  const client = await pool.connect();
+  let fault: unknown;
+  try {
+    await client.query(BEGIN_SEARCH);
+    const { rows: counts } = await client.query<SearchCounts>(searchCounts(filter, words));
+    const oneMore = { ...filter, limit: filter.limit + 1 };
+    const { rows } = await client.query<Found>(
+      paymentSearch(oneMore, words, counts[0] as SearchCounts, COLUMNS, aheadMs),
+    );
+    await client.query('commit');
+    const end = rows[0]?.end ?? null;
+    // Payments that one branch found beyond the end of another one belong to the next page.
+    const payments = rows.flatMap(({ end: _, ...payment }) =>
+      payment.paymentId === null || (end !== null && payment.paymentId < end) ? [] : [payment as Payment],
+    );
+    return pageOf(payments, filter.limit, end);
+  } catch (error) {
+    fault = error;
+    throw error;
+  } finally {
+    // After an error the connection is closed, which also ends its transaction.
+    client.release(fault !== undefined);
+  }
+}
+
+/** A row of a search; without payments there is one, with nulls. */
+type Found = { end: string | null } & (Payment | { paymentId: null });
+
+/** A page of at most `limit` payments. `end` is where reading stopped, if it stopped before the last payment. */
+function pageOf(rows: Payment[], limit: number, end: string | null): PaymentPage {
+  const payments = rows.slice(0, limit);
+  return { payments, next: rows.length > limit ? (payments.at(-1) as Payment).paymentId : end };
 }

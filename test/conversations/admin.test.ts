@@ -56,6 +56,7 @@ describe('bearer token', () => {
     ['PATCH', `/accounts/${UNKNOWN_ID}`],
     ['POST', `/accounts/${UNKNOWN_ID}/rotate-password`],
     ['GET', '/payments'],
+    ['GET', '/payments.csv'],
     ['GET', `/payments/${UNKNOWN_ID}`],
     ['GET', '/clock'],
     ['POST', '/clock'],

@@ -1,6 +1,6 @@
 /** CSV fields: quoting by RFC 4180, and texts that a spreadsheet would run as formulas. */
 import { expect, test } from 'vitest';
-import { csvField, csvLine } from '../../src/lib/csv.ts';
+import { csvRows } from '../../src/lib/csv.ts';
 
 test.each([
   ['', ''],
@@ -23,10 +23,14 @@ test.each([
   ['=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
   ['a=b', 'a=b'],
 ])('%j', (value, written) => {
-  expect(csvField(value)).toBe(written);
+  expect(csvRows([[value, 'x']])).toBe(`${written},x\r\n`);
 });
 
-test('a line ends with CR LF', () => {
-  expect(csvLine(['a', 1, null, 'b,c'])).toBe('a,1,,"b,c"\r\n');
-  expect(csvLine([])).toBe('\r\n');
+test('each row is a line that ends with CR LF', () => {
+  const rows = [
+    ['a', 1, null],
+    ['b,c', '', 'd'],
+  ];
+  expect(csvRows(rows)).toBe('a,1,\r\n"b,c",,d\r\n');
+  expect(csvRows([])).toBe('');
 });

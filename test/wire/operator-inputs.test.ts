@@ -45,7 +45,19 @@ const TEXTS = [
 ];
 const QUERIES: Record<string, string[]> = {
   '/admin/api/accounts': ['limit', 'cursor'],
-  '/admin/api/payments': ['mid', 'order_id', 'status', 'brand', 'attention', 'schedule_id', 'from', 'to', 'cursor'],
+  '/admin/api/payments': [
+    'q',
+    'mid',
+    'order_id',
+    'status',
+    'brand',
+    'attention',
+    'schedule_id',
+    'from',
+    'to',
+    'cursor',
+  ],
+  '/admin/api/payments.csv': ['q', 'mid', 'order_id', 'status', 'brand', 'schedule_id', 'from', 'to'],
   '/admin/api/callbacks': ['mid', 'payment_id', 'state', 'from', 'to', 'limit', 'cursor'],
   '/admin/api/schedules': ['mid', 'limit', 'cursor'],
   '/admin/api/notifications': ['state', 'limit'],

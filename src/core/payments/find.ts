@@ -2,6 +2,7 @@
 import { isUuid } from '../../lib/id.ts';
 import { pollUntil } from '../../lib/poll.ts';
 import { brandOf } from '../../rules/brands.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationRow } from '../../store/notifications.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   Payment,
   PaymentFilter,
   PaymentKey,
+  PaymentPage,
   PaymentStatus,
   PaymentWithDetails,
 } from '../../store/payments.ts';
@@ -143,5 +145,19 @@ export async function attendPayment(
   return clearAttention(gateway, payment, by.name);
 }
 
-export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<Payment[]> =>
+/** For the operator: one page of payments, newest first. */
+export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<PaymentPage> =>
   gateway.payments.list(filter);
+
+/** For the operator: all payments, newest first, read in portions as the caller takes them. */
+export async function* exportPayments(
+  gateway: Gateway,
+  filter: Omit<PaymentFilter, 'before' | 'limit'>,
+): AsyncGenerator<Payment[], void> {
+  let before: string | null | undefined;
+  while (before !== null) {
+    const { payments, next } = await gateway.payments.list({ ...filter, before, limit: LIMITS.exportPortion });
+    yield payments;
+    before = next;
+  }
+}

@@ -12,6 +12,7 @@ import { ATTENTIONS, type Attention } from '../../rules/attention.ts';
 import { BRANDS, CARD } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
+import { readSearch } from '../../rules/payment-search.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { formToken } from './layout.ts';
@@ -48,8 +49,8 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, query } = request;
   const names = await accountNames(request);
   const to = dayStart(query.to);
-  const rows = await listPayments(gateway, {
-    q: query.q,
+  const { payments: shown, next } = await listPayments(gateway, {
+    words: query.q === undefined ? undefined : readSearch(query.q),
     mid: isUuid(query.mid ?? '') ? query.mid : undefined,
     mids: request.session.principal.mids,
     orderId: query.order_id,
@@ -59,10 +60,8 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
     from: dayStart(query.from),
     to: to === undefined ? undefined : to + DAY_MS,
     before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
-    limit: PAGE_SIZE + 1,
+    limit: PAGE_SIZE,
   });
-  const shown = rows.slice(0, PAGE_SIZE);
-  const next = rows.length > PAGE_SIZE ? shown.at(-1)?.paymentId : undefined;
   const columns: Column<Payment>[] = [
     { label: text.created, cell: ({ createdAt }) => time(createdAt) },
     {
@@ -89,7 +88,7 @@ ${filters(query, names)}
         : isFiltered
           ? empty(text.nothingFound, text.nothingFoundHint)
           : empty(text.none, text.noneHint)
-    }${pager('/admin/payments', query, next)}</div>`,
+    }${pager('/admin/payments', query, next ?? undefined)}</div>`,
   };
 }
 

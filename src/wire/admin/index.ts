@@ -7,6 +7,7 @@ import { auditRoutes } from './audit.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { clockRoutes } from './clock.ts';
 import { explainRoutes } from './explain.ts';
+import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { reportRoutes } from './reports.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -19,6 +20,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   auditRoutes(app, gateway);
   accountRoutes(app, gateway);
   paymentRoutes(app, gateway);
+  paymentExportRoutes(app, gateway);
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);

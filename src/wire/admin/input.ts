@@ -18,11 +18,16 @@ export function refuseUnknown(rest: Record<string, unknown>): void {
   throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
 }
 
+/** The values that readers return; a parameter that was not sent is missing. */
+export type QueryValues<Readers extends Record<string, (text: string) => unknown>> = {
+  [Name in keyof Readers]?: Exclude<ReturnType<Readers[Name]>, undefined>;
+};
+
 /** Reads a query string with one reader per parameter; the refusal lists unknown, repeated and malformed parameters. */
 export function readQuery<Readers extends Record<string, (text: string) => unknown>>(
   query: unknown,
   readers: Readers,
-): { [Name in keyof Readers]?: Exclude<ReturnType<Readers[Name]>, undefined> } {
+): QueryValues<Readers> {
   const problems: Problem[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(query as Record<string, unknown>)) {
@@ -39,7 +44,7 @@ export function readQuery<Readers extends Record<string, (text: string) => unkno
     }
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);
-  return values as { [Name in keyof Readers]?: Exclude<ReturnType<Readers[Name]>, undefined> };
+  return values as QueryValues<Readers>;
 }
 
 export const uuidText = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);

@@ -7,46 +7,25 @@ import { attendPayment, inspectPayment, listPayments } from '../../core/payments
 import { listNotifications } from '../../core/payments/notifications.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
-import { amountText } from '../../lib/money.ts';
-import { ATTENTIONS } from '../../rules/attention.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { STATE_NAMES } from '../../rules/states.ts';
 import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
-import { anyText, dateTime, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
+import { anyText, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
+import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
+import { amountFormatter, paymentView } from './payment-view.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/payments', needs('payments.view'), async (request) => {
-    const query = readQuery(request.query, {
-      mid: uuidText,
-      order_id: anyText,
-      status: (text) => STATE_NAMES.find((state) => state === text),
-      brand: anyText,
-      attention: (text) => ATTENTIONS.find((attention) => attention === text),
-      schedule_id: uuidText,
-      from: dateTime,
-      to: dateTime,
-      limit: pageSize,
-      cursor: uuidText,
-    });
-    const size = query.limit ?? LIMITS.adminPageSize;
-    const payments = await listPayments(gateway, {
-      mid: query.mid,
-      orderId: query.order_id,
-      state: query.status,
-      brand: query.brand,
-      attention: query.attention,
-      scheduleId: query.schedule_id,
-      from: query.from,
-      to: query.to,
+    const query = readQuery(request.query, { ...PAYMENT_FILTERS, limit: pageSize, cursor: uuidText });
+    const { payments, next } = await listPayments(gateway, {
+      ...paymentFilter(query, request.principal.mids),
       before: query.cursor,
-      limit: size + 1,
+      limit: query.limit ?? LIMITS.adminPageSize,
     });
-    return page(payments, size, (payment) => payment.paymentId, paymentView);
+    return { items: payments.map(paymentView), next_cursor: next };
   });
 
   app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', needs('payments.view'), async (request) => {
@@ -147,11 +126,6 @@ const LATEST_MS = Date.UTC(9999, 11, 31);
 
 const NOTIFICATION_STATES = ['new', 'applied', 'unmatched'] as const;
 
-const amountFormatter =
-  ({ currency }: Payment) =>
-  (minor: bigint): string =>
-    amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
-
 const operationView = (payment: Payment, operation: OperationRow) => ({
   operation_id: operation.operationId,
   operation: operation.verb,
@@ -161,29 +135,6 @@ const operationView = (payment: Payment, operation: OperationRow) => ({
   requested_at: wireDate(operation.requestedAt),
   finished_at: operation.finishedAt === null ? null : wireDate(operation.finishedAt),
 });
-
-function paymentView(payment: Payment) {
-  const formatAmount = amountFormatter(payment);
-  return {
-    payment_id: payment.paymentId,
-    mid: payment.mid,
-    order_id: payment.orderId,
-    attempt: payment.attempt,
-    status: payment.state,
-    brand: payment.brand,
-    protocol: payment.protocol,
-    amount: payment.amountText,
-    currency: payment.currency,
-    authorised: formatAmount(payment.authorised),
-    captured: formatAmount(payment.captured),
-    refunded: formatAmount(payment.refunded),
-    decline_reason: payment.declineReason,
-    attention: payment.attention,
-    schedule_id: payment.scheduleId,
-    created_at: wireDate(payment.createdAt),
-    updated_at: wireDate(payment.updatedAt),
-  };
-}
 
 const notificationView = (notification: NotificationRow) => ({
   connector: notification.connector,

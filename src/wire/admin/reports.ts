@@ -15,7 +15,7 @@ import {
   wholeHours,
 } from '../../core/reports.ts';
 import { wireDate } from '../../lib/clock.ts';
-import { csvLine } from '../../lib/csv.ts';
+import { csvRows } from '../../lib/csv.ts';
 import { amountText } from '../../lib/money.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -104,11 +104,11 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
     const columns = reportColumns(groups);
     const days = [range.from, range.to - 1].map((ms) => wireDate(ms).slice(0, 10)).join('-to-');
     reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="report-${days}.csv"`);
-    const line = (row: GroupedFigures): string => {
+    const cells = (row: GroupedFigures): (string | number)[] => {
       const view: Record<string, string | number> = rowView(row, groups);
-      return csvLine(columns.map((column) => view[column] ?? ''));
+      return columns.map((column) => view[column] ?? '');
     };
-    return csvLine(columns) + rows.map(line).join('');
+    return csvRows([columns, ...rows.map(cells)]);
   });
 }
 

@@ -251,6 +251,13 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
 };
 
 const filters = [
+  inQuery(
+    'q',
+    text,
+    'Text search: payments that match all words, at most five. A word is compared with payment, operation and schedule ' +
+      'ids, provider references and recurring tokens, the beginning of order ids, the last four digits of cards, e-mail ' +
+      'addresses of payers, and amounts such as `10.00`. Quotation marks keep spaces inside a word.',
+  ),
   inQuery('mid', uuid, 'Payments of this account.'),
   inQuery('order_id', text, 'Payments of this order.'),
   inQuery('status', choice(STATE_NAMES), 'Payments in this state.'),
@@ -306,7 +313,26 @@ export const OPERATOR_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/payments': {
     get: call('payments', 'listPayments', 'Lists payments, newest first.', {
       parameters: [...filters, ...pageParameters(uuid)],
-      responses: { ...answers('A page of payments.', pageOf(ref('Payment'))), ...commonRefusals },
+      responses: {
+        ...answers(
+          'A page of payments. A text search may return fewer than `limit` before the last page, even none.',
+          pageOf(ref('Payment')),
+        ),
+        ...commonRefusals,
+      },
+    }),
+  },
+  '/admin/api/payments.csv': {
+    get: call('payments', 'exportPayments', 'Exports payments as CSV, newest first.', {
+      parameters: filters,
+      responses: {
+        '200': {
+          description:
+            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment.',
+          content: { 'text/csv': { schema: text } },
+        },
+        ...commonRefusals,
+      },
     }),
   },
   '/admin/api/payments/{payment_id}': {

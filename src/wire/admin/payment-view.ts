@@ -1,0 +1,35 @@
+/** A payment in the lists of the admin API. */
+import type { Payment } from '../../core/context.ts';
+import { wireDate } from '../../lib/clock.ts';
+import { amountText } from '../../lib/money.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+
+export const amountFormatter =
+  ({ currency }: Payment) =>
+  (minor: bigint): string =>
+    amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
+
+export function paymentView(payment: Payment) {
+  const formatAmount = amountFormatter(payment);
+  return {
+    payment_id: payment.paymentId,
+    mid: payment.mid,
+    order_id: payment.orderId,
+    attempt: payment.attempt,
+    status: payment.state,
+    brand: payment.brand,
+    protocol: payment.protocol,
+    amount: payment.amountText,
+    currency: payment.currency,
+    authorised: formatAmount(payment.authorised),
+    captured: formatAmount(payment.captured),
+    refunded: formatAmount(payment.refunded),
+    decline_reason: payment.declineReason,
+    attention: payment.attention,
+    schedule_id: payment.scheduleId,
+    created_at: wireDate(payment.createdAt),
+    updated_at: wireDate(payment.updatedAt),
+  };
+}
+
+export type PaymentView = ReturnType<typeof paymentView>;
