@@ -32,7 +32,7 @@ async function startPage(gateway: Gateway, paid: string | undefined): Promise<st
   const { mid, clientKey, merchantKey, passwords } = await demoAccount(gateway);
   const mono = (value: string) => html`<span class="mono">${value}</span>`;
   const body = html`${notice(paid && text.paid)}
-<h1>${text.title}</h1><p class="soft">${text.lead}</p>
+<div class="head"><div><h1>${text.title}</h1><p class="soft">${text.lead}</p></div></div>
 <form method="post" action="/" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
     paid && html` <a class="button quiet" href="/admin/payments/${paid}">${text.seePayment}</a>`
   }</div></form>

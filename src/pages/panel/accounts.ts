@@ -17,7 +17,7 @@ import {
 } from '../../rules/settings.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, empty, facts, field, notice, pager, select, table, time } from './parts.ts';
+import { badge, type Column, choiceField, empty, facts, field, notice, pager, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 50;
@@ -132,13 +132,13 @@ function settingField(name: SettingName, value: string, error: string | undefine
   const { about: hint, input } = SETTINGS[name];
   const options = { name, label: text.settings[name] ?? name, value, hint, error };
   if (input === 'flag') {
-    return select(options, [
+    return choiceField(options, [
       ['true', text.yes],
       ['false', text.no],
     ]);
   }
   if (Array.isArray(input)) {
-    return select(
+    return choiceField(
       options,
       input.map((choice): [string, string] => [choice, choice]),
     );
@@ -161,10 +161,10 @@ function accountPage(
   const mayChange = isAllowed(role, 'accounts.change');
   const errorOf = (name: string): string | undefined =>
     sent?.problems.find((problem) => problem.field === name)?.sentence;
-  const valueOf = (name: SettingName): string => sent?.form.get(name) ?? inputText(account.settings[name]);
+  const shownValue = (name: SettingName): string => sent?.form.get(name) ?? inputText(account.settings[name]);
   const groups = Object.entries(text.groups).map(
     ([title, names]) =>
-      html`<fieldset class="card"><legend><h2>${title}</h2></legend>${names.map((name) => settingField(name, valueOf(name), errorOf(name)))}</fieldset>`,
+      html`<fieldset class="card"><legend><h2>${title}</h2></legend>${names.map((name) => settingField(name, shownValue(name), errorOf(name)))}</fieldset>`,
   );
   const post = (path: string, label: string, css: string, fields?: Html): Html =>
     html`<form method="post" action="${pathOf(account)}/${path}">${formToken(session)}${fields}<button class="${css}">${label}</button></form>`;

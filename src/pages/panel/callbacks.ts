@@ -16,7 +16,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, empty, facts, notice, pager, select, table, time } from './parts.ts';
+import { badge, type Column, choiceField, empty, facts, notice, pager, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 25;
@@ -48,10 +48,10 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
   return {
     title: en.sections.callbacks,
     body: html`<div class="head"><h1>${en.sections.callbacks}</h1></div>
-<form class="filters" action="/admin/callbacks">${select({ name: 'state', label: text.state, value: query.state }, [
-      ['', en.payments.any],
-      ...CALLBACK_STATES.map((one): [string, string] => [one, one]),
-    ])}<button>${en.payments.filter}</button></form>
+<form class="filters" action="/admin/callbacks">${choiceField(
+      { name: 'state', label: text.state, value: query.state },
+      [['', en.payments.any], ...CALLBACK_STATES.map((one): [string, string] => [one, one])],
+    )}<button>${en.payments.filter}</button></form>
 <div class="card flush">${shown.length > 0 ? table(en.sections.callbacks, columns, shown) : empty(text.none, text.noneHint)}${pager(
       '/admin/callbacks',
       query,

@@ -14,12 +14,14 @@ import { callbackPages } from './callbacks.ts';
 import { sessionCookie } from './cookie.ts';
 import { panelDocument, panelHeaders, SECTIONS } from './layout.ts';
 import { en } from './locales/en.ts';
+import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
 import type { PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
 
 export const PANEL_ROUTES: readonly PanelRoute[] = [
+  ...overviewPages,
   ...paymentPages,
   ...accountPages,
   ...callbackPages,
@@ -57,9 +59,16 @@ export function panelRoutes(
     done(null, readUrlEncoded(bytes as Buffer, FORM_LIMITS)),
   );
 
-  const show = (reply: FastifyReply, session: Session | undefined, url: string, title: string, body: Html): string => {
-    reply.headers(panelHeaders(gateway));
-    return panelDocument(gateway, { title, body, session, section: sectionOf(url) });
+  const show = (
+    reply: FastifyReply,
+    session: Session | undefined,
+    url: string,
+    title: string,
+    body: Html,
+    scripts?: readonly string[],
+  ): string => {
+    reply.headers(panelHeaders(gateway, scripts));
+    return panelDocument(gateway, { title, body, session, section: sectionOf(url), scripts });
   };
 
   const refuse = (reply: FastifyReply, session: Session | undefined, url: string, status: number, text: string) =>
@@ -102,7 +111,7 @@ export function panelRoutes(
           const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
           reply.code(answer.status ?? 200);
-          return reply.send(show(reply, session, request.url, answer.title, answer.body));
+          return reply.send(show(reply, session, request.url, answer.title, answer.body, answer.scripts));
         } catch (error) {
           if (!(error instanceof Refusal) || ERRORS[error.error].http >= 500) throw error;
           const { http, message } = ERRORS[error.error];

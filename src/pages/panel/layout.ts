@@ -6,11 +6,12 @@ import { Html, html } from '../../lib/html.ts';
 import { isAllowed, type Permission } from '../../rules/roles.ts';
 import { commonHeaders } from '../layout.ts';
 import { en } from './locales/en.ts';
-import { PANEL_SCRIPT } from './script.ts';
+import { CHART_STYLE, PANEL_SCRIPT } from './script.ts';
 import { PANEL_STYLE } from './style.ts';
 
 const sourceHash = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
-const STYLE_HASH = sourceHash(PANEL_STYLE);
+const STYLE = PANEL_STYLE + CHART_STYLE;
+const STYLE_HASH = sourceHash(STYLE);
 const SCRIPT_HASH = sourceHash(PANEL_SCRIPT);
 
 export interface PanelPage {
@@ -20,6 +21,8 @@ export interface PanelPage {
   session?: Session | undefined;
   /** The path of the navigation entry that the page belongs to. */
   section?: string | undefined;
+  /** Scripts of this page besides that of every page. */
+  scripts?: readonly string[] | undefined;
 }
 
 interface Section {
@@ -39,14 +42,17 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
 ];
 
-export const panelHeaders = (gateway: Pick<Gateway, 'environment' | 'publicUrl'>): Record<string, string> => ({
+export const panelHeaders = (
+  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
+  scripts: readonly string[] = [],
+): Record<string, string> => ({
   ...commonHeaders(gateway),
   'content-type': 'text/html; charset=utf-8',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'content-security-policy': [
     "default-src 'none'",
-    `script-src ${SCRIPT_HASH}`,
+    `script-src ${[SCRIPT_HASH, ...scripts.map(sourceHash)].join(' ')}`,
     `style-src ${STYLE_HASH}`,
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -72,7 +78,7 @@ function navigation(session: Session, active: string | undefined): Html {
 
 export function panelDocument(
   gateway: Pick<Gateway, 'environment'>,
-  { title, body, session, section }: PanelPage,
+  { title, body, session, section, scripts = [] }: PanelPage,
 ): string {
   return String(html`<!doctype html>
 <html lang="en">
@@ -81,7 +87,7 @@ export function panelDocument(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Turnpike</title>
 <link rel="icon" href="data:,">
-<style>${new Html(PANEL_STYLE)}</style>
+<style>${new Html(STYLE)}</style>
 </head>
 <body${!session && html` class="plain"`}>
 <a class="skip" href="#main">${en.skip}</a>
@@ -99,7 +105,7 @@ ${session && navigation(session, section)}
 <main id="main" tabindex="-1">
 ${body}
 </main>
-<script>${new Html(PANEL_SCRIPT)}</script>
+<script>${new Html(PANEL_SCRIPT)}</script>${scripts.map((script) => html`<script>${new Html(script)}</script>`)}
 </body>
 </html>
 `);

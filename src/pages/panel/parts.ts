@@ -90,7 +90,10 @@ export function field(options: FieldOptions, input?: (attributes: Html) => Html)
   }${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>`;
 }
 
-export const select = (options: FieldOptions, choices: readonly (readonly [value: string, label: string])[]): Html =>
+export const choiceField = (
+  options: FieldOptions,
+  choices: readonly (readonly [value: string, label: string])[],
+): Html =>
   field(
     options,
     (attributes) =>

@@ -17,7 +17,20 @@ import { isAllowed } from '../../rules/roles.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, empty, facts, field, money, notice, pager, select, table, time, toneOf } from './parts.ts';
+import {
+  badge,
+  type Column,
+  choiceField,
+  empty,
+  facts,
+  field,
+  money,
+  notice,
+  pager,
+  table,
+  time,
+  toneOf,
+} from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 25;
@@ -97,10 +110,10 @@ function filters(query: PanelRequest['query'], names: ReadonlyMap<string, string
   const own = (values: readonly string[]) => [any, ...values.map((value): [string, string] => [value, value])];
   return html`<form class="filters" action="/admin/payments">
 ${field({ name: 'q', label: en.search, value: query.q, type: 'search', attributes: html`placeholder="${text.searchHint}"` })}
-${select({ name: 'status', label: text.status, value: query.status }, own(STATE_NAMES))}
-${select({ name: 'attention', label: text.attention, value: query.attention }, [any, ...ATTENTIONS.map((one): [string, string] => [one, attentionLabel(one)])])}
-${select({ name: 'brand', label: text.brand, value: query.brand }, own([CARD, ...Object.keys(BRANDS)]))}
-${select({ name: 'mid', label: text.account, value: query.mid }, [any, ...names])}
+${choiceField({ name: 'status', label: text.status, value: query.status }, own(STATE_NAMES))}
+${choiceField({ name: 'attention', label: text.attention, value: query.attention }, [any, ...ATTENTIONS.map((one): [string, string] => [one, attentionLabel(one)])])}
+${choiceField({ name: 'brand', label: text.brand, value: query.brand }, own([CARD, ...Object.keys(BRANDS)]))}
+${choiceField({ name: 'mid', label: text.account, value: query.mid }, [any, ...names])}
 ${field({ name: 'from', label: text.from, value: query.from, type: 'date' })}
 ${field({ name: 'to', label: text.to, value: query.to, type: 'date' })}
 <button>${text.filter}</button>${Object.keys(query).length > 0 && html`<a class="button quiet" href="/admin/payments">${text.clear}</a>`}

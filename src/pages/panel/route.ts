@@ -17,7 +17,9 @@ export interface PanelRequest {
 }
 
 /** What a page answers: a page, or a redirect after a change. */
-export type PanelAnswer = { title: string; body: Html; status?: number } | { redirect: string };
+export type PanelAnswer =
+  | { title: string; body: Html; status?: number; scripts?: readonly string[] }
+  | { redirect: string };
 
 export interface PanelRoute {
   method: 'GET' | 'POST';

@@ -3,10 +3,10 @@
 export const PANEL_STYLE = `
 :root{color-scheme:light dark;--ground:#f3f4f6;--card:#fff;--raised:#f3f4f6;--ink:#14181d;--soft:#565f6b;--line:#e0e4e9;
 --edge:#818a97;--fill:#0f5c4c;--on-fill:#fff;--accent:#0f5c4c;--bad:#b3261e;--bad-ground:#fdeceb;--good:#0f6b45;
---good-ground:#e5f4ec;--wait:#7a4f00;--wait-ground:#fdf3dc}
+--good-ground:#e5f4ec;--second:#4263eb;--wait:#7a4f00;--wait-ground:#fdf3dc}
 @media(prefers-color-scheme:dark){:root{--ground:#0f1216;--card:#191e24;--raised:#20262d;--ink:#eef1f5;--soft:#a8b2be;
 --line:#2f3842;--edge:#76818f;--fill:#79d8c0;--on-fill:#04231c;--accent:#79d8c0;--bad:#ffb4ab;--bad-ground:#3b1a17;
---good:#7bdca8;--good-ground:#12301f;--wait:#f3c969;--wait-ground:#352a10}}
+--good:#7bdca8;--good-ground:#12301f;--second:#91a7ff;--wait:#f3c969;--wait-ground:#352a10}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;background:var(--ground);color:var(--ink);
@@ -43,7 +43,7 @@ a{color:var(--accent)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1rem 1.25rem;margin-bottom:1rem;
 min-width:0}
 .card.flush{padding:0;overflow:hidden}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr));gap:1rem;margin-bottom:1rem}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,10rem),1fr));gap:1rem;margin-bottom:1rem}
 .cards .card{margin:0}
 .figure{font-size:1.5rem;font-weight:700;letter-spacing:-.015em;font-variant-numeric:tabular-nums;line-height:1.2}
 .soft{color:var(--soft)}
@@ -96,6 +96,14 @@ fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 legend h2{margin:0;padding:0 .25rem}
 .links{margin:0;padding-inline-start:1.25rem}
 .plain:has(.links) main{max-width:40rem}
+.chart{min-height:15.5rem}
+.u-legend{color:var(--soft);font-size:.8125rem}
+.uplot .u-legend th,.uplot .u-legend td{border:0;padding:.125rem .25rem;font-weight:400}
+.uplot .u-legend tr:hover{background:none}
+.tasks{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.5rem 1.5rem}
+.columns.even{grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr))}
+.cards.inner{margin:0}
+.cards.inner .card{background:var(--raised);border:0}
 .inset{padding:1rem 1.25rem 0;margin:0}
 p.inset{padding-bottom:1rem}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
@@ -122,6 +130,7 @@ main{padding:1rem}.columns{grid-template-columns:minmax(0,1fr)}.bar{flex-wrap:wr
 .find+.who{margin-inline-start:auto}
 table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
+table.stack td>*{justify-self:start}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
 @media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
 .card{border:0;padding:0}}

@@ -7,7 +7,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { ROLES } from '../../rules/roles.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, empty, facts, field, select, table, time } from './parts.ts';
+import { badge, type Column, choiceField, empty, facts, field, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const NAME_LENGTH = 100;
@@ -48,10 +48,10 @@ async function showList({ gateway, session, form }: PanelRequest, error?: string
         error,
         attributes: html`required maxlength="${NAME_LENGTH}" autocomplete="off"`,
       },
-    )}${select(
+    )}${choiceField(
       { name: 'role', label: text.role, value: form.get('role') ?? 'viewer' },
       OFFERED.map((role): [string, string] => [role, en.roles[role]]),
-    )}${select(
+    )}${choiceField(
       { name: 'days', label: text.expires, value: form.get('days') ?? '90' },
       LIFETIMES.map((days): [string, string] => [days, days === '' ? text.never : `${days} ${text.days}`]),
     )}<div class="actions"><button>${text.create}</button></div></form></section>`,
