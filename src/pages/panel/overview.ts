@@ -110,7 +110,7 @@ function breakdowns(
     html`<section class="card flush"><h2 class="inset">${label}</h2>${table(
       label,
       [
-        { label, cell: ([name]: [string, Tally]) => cell(name) },
+        { label: text.group, cell: ([name]: [string, Tally]) => cell(name) },
         ...tallyColumns(([, tally]: [string, Tally]) => tally),
       ],
       rows,

@@ -121,7 +121,9 @@ border-radius:50%;background:var(--edge)}
 .timeline li.bad::before{background:var(--bad)}
 .timeline li.wait::before{background:var(--wait)}
 .columns{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1rem;align-items:start}
-details>summary{cursor:pointer}
+details>summary{cursor:pointer;white-space:nowrap}
+dl.facts{margin-top:.5rem}
+td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
 @media(max-width:52rem){body{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
 nav{padding:.25rem .5rem;border:0;border-bottom:1px solid var(--line);overflow-x:auto}

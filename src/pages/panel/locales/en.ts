@@ -66,6 +66,7 @@ export const en = {
     hour: 'Hour (UTC)',
     dayColumn: 'Day (UTC)',
     showTable: 'Show the values',
+    group: 'Name',
     byBrand: 'By brand',
     byAccount: 'By account',
     byProvider: 'By provider',
