@@ -23,6 +23,7 @@ import type { CreditStore } from '../store/credits.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
+import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
@@ -123,6 +124,7 @@ export interface Gateway {
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
+  operatorCredentials: OperatorCredentialStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;
