@@ -12,6 +12,7 @@ import type { Gateway } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';
+import { signInRoutes } from '../pages/panel/sign-in/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
 import { ERRORS, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -182,6 +183,7 @@ export function createApp(
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
+  app.register(async (routes) => signInRoutes(routes, gateway, addressOf));
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });
   if (gateway.environment === 'sandbox') {
     app.register(async (routes) => sandboxRoutes(routes, gateway, access), { prefix: '/sandbox/api' });
