@@ -12,6 +12,7 @@ import { isWorker, serve, serveAsWorker } from '../server/serve.ts';
 import { receiveHandover } from '../server/workers.ts';
 import { verifyAt } from '../store/verify.ts';
 import { listen } from './listen.ts';
+import { invite, readInvitation } from './operator.ts';
 import { rotate } from './rotate-keys.ts';
 
 interface Command {
@@ -59,6 +60,14 @@ password         ${password.reveal()}
 callback_secret  ${callbackSecret.reveal()}
 The password and the callback secret are shown only this once.`);
       });
+    },
+  },
+  operator: {
+    about: 'prints a one-time link for an operator of the panel: operator invite <e-mail> [role]',
+    hasArguments: true,
+    run: (config, args) => {
+      const wanted = readInvitation(args);
+      return withInstallation(config, async ({ gateway }) => print(await invite(gateway, config, wanted)));
     },
   },
   verify: {

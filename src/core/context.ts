@@ -24,6 +24,7 @@ import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
+import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { RollupStore } from '../store/rollups.ts';
@@ -129,6 +130,7 @@ export interface Gateway {
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
+  operatorCredentials: OperatorCredentialStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;

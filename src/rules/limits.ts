@@ -228,6 +228,24 @@ export const LIMITS = {
   operatorIdleMs: 30 * MINUTE,
   /** For how long a proof of who the operator is covers sensitive actions. */
   operatorConfirmationMs: 10 * MINUTE,
+  /** How long the link of an invitation works. */
+  operatorInvitationMs: 7 * DAY,
+  /** How long a step of signing in may take: a passkey's challenge, and the time between the password and the code. */
+  operatorStepMs: 10 * MINUTE,
+  /** How long setting up an authenticator app may take. */
+  operatorSetupMs: 30 * MINUTE,
+  /** Failed sign-ins per operator and per address within this time; then sign-ins are refused until it has passed. */
+  operatorFailureWindowMs: 30 * MINUTE,
+  operatorFailuresMost: 10,
+  addressFailuresMost: 50,
+  /** Passwords of operators, in characters. */
+  passwordLengthLeast: 12,
+  passwordLengthMost: 256,
+  /** Argon2 in one process: hashes at a time, each of which takes 64 MiB, how many may wait, and for how long. */
+  passwordHashConcurrency: 2,
+  passwordHashWaiting: 20,
+  passwordHashWaitMs: 10 * SECOND,
+  recoveryCodes: 10,
 
   /** How long running requests may take to finish after a stop signal. */
   drainTimeoutMs: 25 * SECOND,

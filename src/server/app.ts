@@ -13,6 +13,7 @@ import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';
 import { panelRoutes } from '../pages/panel/index.ts';
+import { signInRoutes } from '../pages/panel/sign-in/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
 import { startRoutes } from '../pages/start.ts';
 import { ERRORS, Refusal } from '../rules/errors.ts';
@@ -184,6 +185,7 @@ export function createApp(
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
+  app.register(async (routes) => signInRoutes(routes, gateway, addressOf));
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });
   app.register(async (routes) => panelRoutes(routes, gateway, addressOf));
   app.register(async (routes) => startRoutes(routes, gateway));

@@ -12,6 +12,8 @@ export interface BannerFacts {
   /** An admin token that was generated at this start; it is not printed again. */
   newAdminToken: string | undefined;
   isAdminTokenSet: boolean;
+  /** The address of the panel, or the one-time link that creates its first owner. */
+  panel: { url: string; isInvitation: boolean };
 }
 
 /** A curl command that makes a vcard payment. */
@@ -41,6 +43,7 @@ export function banner({
   demo,
   newAdminToken,
   isAdminTokenSet,
+  panel,
 }: BannerFacts): string {
   const existingToken = isAdminTokenSet
     ? 'the value of TURNPIKE_ADMIN_TOKEN'
@@ -53,6 +56,7 @@ export function banner({
 
   Gateway       ${url}/post and ${url}/api/v1/
   Admin API     ${url}/admin/api
+  Panel         ${panel.url}${panel.isInvitation ? '\n                open this link once to create the first owner' : ''}
   Simulator     ${simulatorUrl ?? '(none)'}
   Health        ${url}/health/ready
   Metrics       ${url}/metrics

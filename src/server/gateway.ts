@@ -30,6 +30,7 @@ import { createFigureStore } from '../store/figures.ts';
 import { createInstallationStore } from '../store/installation.ts';
 import { createNotificationStore } from '../store/notifications.ts';
 import { createOperationStore } from '../store/operations.ts';
+import { createOperatorCredentialStore } from '../store/operator-credentials.ts';
 import { createOperatorStore } from '../store/operators.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
@@ -99,6 +100,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
+    operatorCredentials: createOperatorCredentialStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };

@@ -3,6 +3,9 @@ import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import type { Gateway } from '../core/context.ts';
 import { adminToken, demoAccount } from '../core/installation.ts';
+import { inviteFirstOwner } from '../core/operators/invitations.ts';
+import { invitationLink, panelUrl } from '../core/operators/panel-address.ts';
+import { commandCaller } from '../core/principal.ts';
 import { createLog, standardOutput } from '../lib/log.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -54,16 +57,21 @@ export async function serve(config: Config): Promise<void> {
     }
     const url = config.publicUrl || baseAddress(config.host, port);
     log.info({ url, environment: config.environment, role: config.role }, 'started');
-    if (config.environment === 'sandbox' && config.role !== 'work') {
+    const panel = config.role === 'work' ? undefined : await panelAddress(gateway, url);
+    if (config.environment === 'sandbox' && panel) {
       const demo = await demoAccount(gateway);
       const simulatorUrl = config.sandboxUrl || installation.provider?.url;
       const facts = { url, simulatorUrl, dataDir: config.dataDir, tookMs: performance.now() - started };
       output.flush();
       process.stdout.write(
-        banner({ ...facts, demo, newAdminToken: token.made, isAdminTokenSet: config.adminToken !== '' }),
+        banner({ ...facts, demo, panel, newAdminToken: token.made, isAdminTokenSet: config.adminToken !== '' }),
       );
-    } else if (token.made !== undefined) {
-      process.stdout.write(`Admin token, shown only this once: ${token.made}\n`);
+    } else {
+      const lines = [
+        ...(token.made === undefined ? [] : [`Admin token, shown only this once: ${token.made}\n`]),
+        ...(panel?.isInvitation ? [`Panel, a one-time link that creates the first owner: ${panel.url}\n`] : []),
+      ];
+      process.stdout.write(lines.join(''));
     }
   } catch (error) {
     await stopServing();
@@ -76,6 +84,14 @@ export async function serve(config: Config): Promise<void> {
   await installation.close();
   say('Stopped.');
   output.flush();
+}
+
+/** The address of the panel; while no operator is active, a new one-time link that creates the first owner. */
+async function panelAddress(gateway: Gateway, url: string): Promise<{ url: string; isInvitation: boolean }> {
+  const secret = await inviteFirstOwner(gateway, commandCaller('serve'));
+  return secret
+    ? { url: invitationLink(url, secret.reveal()), isInvitation: true }
+    : { url: `${panelUrl(url)}/admin`, isInvitation: false };
 }
 
 /** Runs one of several HTTP processes; the supervisor has opened the database and checked the configuration. */
@@ -158,7 +174,8 @@ function listenRefusal({ host, port }: Config, error: unknown): unknown {
   return error;
 }
 
-const baseAddress = (host: string, port: number): string => {
+/** The address of a gateway that listens here. */
+export const baseAddress = (host: string, port: number): string => {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;
 };

@@ -170,6 +170,33 @@ export interface Schema {
     content: string | null;
     orderId: string | null;
   };
+  operatorInvitations: {
+    digest: Buffer;
+    operatorId: string | null;
+    createdAt: ColumnType<number, string, string>;
+    expiresAt: ColumnType<number, string, string>;
+  };
+  operatorPasskeys: {
+    credentialId: Buffer;
+    operatorId: string;
+    publicKey: Buffer;
+    counter: bigint;
+    transports: string[];
+    name: string;
+    createdAt: ColumnType<number, string, string>;
+    lastUsedAt: ColumnType<number, string, string> | null;
+  };
+  operatorPasswords: {
+    operatorId: string;
+    passwordHash: string;
+    totpSeed: Buffer;
+    totpStep: bigint;
+    changedAt: ColumnType<number, string, string>;
+  };
+  operatorRecoveryCodes: {
+    operatorId: string;
+    digest: string;
+  };
   operatorSessions: {
     digest: Buffer;
     operatorId: string;
@@ -178,6 +205,15 @@ export interface Schema {
     confirmedAt: ColumnType<number, string, string>;
     address: string;
     userAgent: string;
+  };
+  operatorSignInFailures: {
+    subject: string;
+    failures: number;
+    since: ColumnType<number, string, string>;
+  };
+  operatorSpentValues: {
+    digest: Buffer;
+    expiresAt: ColumnType<number, string, string>;
   };
   operators: {
     operatorId: string;

@@ -11,6 +11,7 @@ const TYPES: Record<string, string> = {
   uuid: 'string',
   _uuid: 'string[]',
   text: 'string',
+  _text: 'string[]',
   bool: 'boolean',
   int4: 'number',
   int8: 'bigint',

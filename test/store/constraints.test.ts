@@ -273,7 +273,9 @@ describe('the database and the code agree on', () => {
     const others = [
       ...['accounts', 'clock_offsets', 'installation', 'migrations', 'provider_notifications'],
       // What operators do concerns the installation.
-      ...['api_tokens', 'audit_head', 'audit_log', 'operator_sessions', 'operators'],
+      ...['api_tokens', 'audit_head', 'audit_log', 'operators', 'operator_invitations'],
+      ...['operator_passkeys', 'operator_passwords', 'operator_recovery_codes', 'operator_sessions'],
+      ...['operator_sign_in_failures', 'operator_spent_values'],
       // Sums are read for all accounts of a period.
       ...['rollup_calls', 'rollup_declines', 'rollup_deliveries', 'rollup_progress', 'rollups'],
     ];

@@ -1,10 +1,74 @@
-/** The session cookie of the panel. */
-const NAME = '__Host-turnpike_session';
+/** The session cookie of the panel, and the check that a form was sent by a page of the panel itself. */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Gateway } from '../../core/context.ts';
+import { panelOrigins } from '../../core/operators/panel-address.ts';
+import type { Session } from '../../core/operators/sessions.ts';
+import type { Form } from '../../lib/form.ts';
+import { LIMITS } from '../../rules/limits.ts';
 
-/** The value of the cookie in a Cookie header. */
-export const sessionCookie = (header: string | undefined): string | undefined =>
-  header
-    ?.split(';')
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${NAME}=`))
-    ?.slice(NAME.length + 1);
+/** The prefix makes browsers refuse the cookie unless it is secure, and from any other host. */
+const NAME = '__Host-turnpike_session';
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+
+/** The value of the session cookie; undefined if there is none. */
+export function sessionCookie({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  for (const pair of headers.cookie?.split(';') ?? []) {
+    const [name, value] = pair.trim().split('=', 2);
+    if (name === NAME && value !== undefined && /^[0-9a-f]{64}$/.test(value)) return value;
+  }
+  return undefined;
+}
+
+export const setSessionCookie = (reply: FastifyReply, value: string): FastifyReply =>
+  reply.header('set-cookie', `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${LIMITS.operatorSessionMs / 1000}`);
+
+export const clearSessionCookie = (reply: FastifyReply): FastifyReply =>
+  reply.header('set-cookie', `${NAME}=; ${ATTRIBUTES}; Max-Age=0`);
+
+/** A form that no page of the panel sent, or that belongs to another session; answered with 403. */
+export class ForeignForm extends Error {
+  readonly statusCode = 403;
+
+  constructor() {
+    super('The form was not sent by a page of this session.');
+  }
+}
+
+/** Whether another site sent the form. Without `Sec-Fetch-Site`, a browser sends `Origin`; a program may send neither. */
+function isFromElsewhere({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, publicUrl: string): boolean {
+  // `same-site` is another host of the same domain, which is not trusted.
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && !panelOrigins(publicUrl).includes(origin);
+}
+
+const isSame = (given: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
+/** Whether a page of the panel sent the form and, with a session, a page of this session. */
+export function isOwnForm(
+  { publicUrl }: Pick<Gateway, 'publicUrl'>,
+  { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
+  session?: Session,
+): boolean {
+  const token = (body as Form | undefined)?.values.get('form_token') ?? '';
+  return !isFromElsewhere(headers, publicUrl) && (!session || isSame(token, session.formToken));
+}
+
+/** Refuses a form that no page of the panel, or of the session, sent. */
+export function requireOwnForm(...of: Parameters<typeof isOwnForm>): void {
+  if (!isOwnForm(...of)) throw new ForeignForm();
+}
+
+/** A path below `/admin` to go to after a sign-in; any other value leads to the overview. */
+export function panelPath(next: string | undefined): string {
+  const base = 'http://panel';
+  if (next === undefined || !/^\/admin(?:[/?]|$)/.test(next) || !URL.canParse(next, base)) return '/admin';
+  const { origin, pathname, search } = new URL(next, base);
+  const isPage =
+    /^\/admin(?:\/|$)/.test(pathname) && !/^\/admin\/(?:api|sign-in|sign-out|confirm)(?:\/|$)/.test(pathname);
+  return origin === base && isPage ? pathname + search : '/admin';
+}

@@ -1,5 +1,4 @@
 /** The routes of the panel: finds the session, checks the permission of each page, and shows refusals as pages. */
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
@@ -11,7 +10,7 @@ import { isAllowed } from '../../rules/roles.ts';
 import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
-import { sessionCookie } from './cookie.ts';
+import { isOwnForm, sessionCookie } from './cookie.ts';
 import { panelDocument, panelHeaders, SECTIONS } from './layout.ts';
 import { en } from './locales/en.ts';
 import { overviewPages } from './overview.ts';
@@ -37,9 +36,6 @@ const sectionOf = (url: string): string | undefined =>
   SECTIONS.map(({ path }) => path)
     .filter((path) => url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`))
     .sort((a, b) => b.length - a.length)[0];
-
-const isSame = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /** Query parameters that appear once and are not empty. */
 const single = (query: unknown): Record<string, string> =>
@@ -91,14 +87,14 @@ export function panelRoutes(
       async handler(request, reply) {
         request.action = 'panel';
         request.isRead = method === 'GET';
-        const cookie = sessionCookie(request.headers.cookie);
+        const cookie = sessionCookie(request);
         const session = cookie === undefined ? undefined : await findSession(gateway, cookie);
         if (!session) {
           const next = method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
           return reply.headers(panelHeaders(gateway)).redirect(`/admin/sign-in${next}`, 303);
         }
         const form = (request.body as Form | undefined)?.values ?? NO_FORM;
-        if (method === 'POST' && !isSame(form.get('form_token') ?? '', session.formToken)) {
+        if (method === 'POST' && !isOwnForm(gateway, request, session)) {
           return refuse(reply, session, request.url, 403, en.staleForm);
         }
         if (!isAllowed(session.principal.role, permission)) {

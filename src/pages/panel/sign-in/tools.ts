@@ -1,0 +1,40 @@
+/** What the routes of signing in and of invitations share. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Gateway } from '../../../core/context.ts';
+import type { Client } from '../../../core/operators/invitations.ts';
+import type { PasskeyOptions } from '../../../core/operators/passkeys.ts';
+import { endSession } from '../../../core/operators/sessions.ts';
+import type { Form } from '../../../lib/form.ts';
+import { commonHeaders } from '../../layout.ts';
+import { sessionCookie, setSessionCookie } from '../cookie.ts';
+import { type PanelPage, panelDocument, panelHeaders } from '../layout.ts';
+
+export interface SignInTools {
+  show(reply: FastifyReply, page: PanelPage): FastifyReply;
+  clientOf(request: FastifyRequest): Client;
+  /** Ends the session of an earlier sign-in in the same browser, and sets the cookie of the new one. */
+  begin(request: FastifyRequest, reply: FastifyReply, cookie: string): Promise<FastifyReply>;
+  /** Sends passkey options as JSON. */
+  sendOptions(reply: FastifyReply, options: PasskeyOptions | undefined): FastifyReply;
+  /** The values of a submitted form; a missing one is empty. */
+  answersOf(request: FastifyRequest): (name: string) => string;
+}
+
+export const createTools = (gateway: Gateway, addressOf: (request: FastifyRequest) => string): SignInTools => ({
+  show: (reply, page) => reply.headers(panelHeaders(gateway)).send(panelDocument(gateway, page)),
+  clientOf: (request) => ({ address: addressOf(request), userAgent: request.headers['user-agent'] ?? '' }),
+  async begin(request, reply, cookie) {
+    const earlier = sessionCookie(request);
+    if (earlier !== undefined) await endSession(gateway, earlier);
+    return setSessionCookie(reply, cookie);
+  },
+  sendOptions: (reply, options) =>
+    reply
+      .code(options ? 200 : 404)
+      .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
+      .send(JSON.stringify(options ?? {})),
+  answersOf({ body }) {
+    const values = (body as Form | undefined)?.values;
+    return (name) => values?.get(name) ?? '';
+  },
+});
