@@ -36,6 +36,7 @@ export type { ApiToken } from '../store/api-tokens.ts';
 export type { AuditRow } from '../store/audit.ts';
 export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
 export type { NotificationRow } from '../store/notifications.ts';
+export type { Operator } from '../store/operators.ts';
 export type {
   HistoryRow,
   NextStep,

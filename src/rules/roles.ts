@@ -21,6 +21,7 @@ export const PERMISSIONS = {
   'reports.view': ROLES,
   'requests.explain': ['owner', 'operator', 'support', 'merchant'],
   'tokens.manage': ['owner'],
+  'operators.manage': ['owner'],
   'audit.view': ['owner', 'operator'],
   'sandbox.use': ['owner', 'operator', 'support', 'merchant'],
 } as const satisfies Record<string, readonly Role[]>;

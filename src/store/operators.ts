@@ -34,12 +34,15 @@ export interface OperatorStore {
   findByEmail(email: string): Promise<Operator | undefined>;
   /** In the order of their names. */
   list(): Promise<Operator[]>;
-  /** Changes an operator; ends its sessions, so that a new role or a suspension takes effect at once. */
+  /**
+   * Changes an operator and ends its sessions, so that a new role or a suspension takes effect at once; `lastOwner` if no
+   * active owner would be left.
+   */
   update(
     operatorId: string,
     change: Partial<Pick<Operator, 'name' | 'role' | 'mids' | 'state'>>,
     audit: AuditEntry,
-  ): Promise<Operator | undefined>;
+  ): Promise<Operator | 'lastOwner' | undefined>;
   /** Starts a session and records the sign-in. */
   insertSession(digest: Buffer, session: OperatorSession): Promise<void>;
   /** The session with this digest and its operator, if it was created and used recently enough; records the use. */
@@ -84,6 +87,18 @@ export function createOperatorStore({ query }: Database): OperatorStore {
     },
     update: (operatorId, change, audit) =>
       query.transaction().execute(async (transaction) => {
+        // Locked, so that two owners cannot remove each other at the same time.
+        const owners = await transaction
+          .selectFrom('operators')
+          .select('operatorId')
+          .where('role', '=', 'owner')
+          .where('state', '=', 'active')
+          .forUpdate()
+          .execute();
+        const { role = 'owner', state = 'active' } = change;
+        const isOwner = role === 'owner' && state === 'active';
+        const [only, ...others] = owners;
+        if (!isOwner && only?.operatorId === operatorId && others.length === 0) return 'lastOwner';
         const row = await transaction
           .updateTable('operators')
           .set(change)

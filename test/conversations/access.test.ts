@@ -121,6 +121,7 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'reports.view': (token) => shop.admin('GET', '/reports', undefined, token),
   'requests.explain': (token, { mid }) => shop.admin('POST', '/explain', { mid, request: 'action=SALE' }, token),
   'tokens.manage': (token) => shop.admin('GET', '/tokens', undefined, token),
+  'operators.manage': (token) => shop.admin('GET', '/operators', undefined, token),
   'audit.view': (token) => shop.admin('GET', '/audit', undefined, token),
   'sandbox.use': (token, { mid }) => shop.sandbox('GET', `/callbacks/${mid}`, undefined, token),
 };

@@ -14,7 +14,8 @@ const filled = (path: string, { mid }: Merchant, paymentId: string): string =>
     .replace(':paymentId', paymentId)
     .replace(':mid', mid)
     .replace(':id', `${paymentId}-2`)
-    .replace(':tokenId', paymentId);
+    .replace(':tokenId', paymentId)
+    .replace(':operatorId', paymentId);
 
 describe('without a session', () => {
   test.each(PANEL_ROUTES.map(({ method, path }) => [method, path] as const))(
@@ -257,6 +258,82 @@ test('a token that is created on the page works, and is refused after it was rev
   const id = /\/admin\/tokens\/([0-9a-f-]{36})\/revoke/.exec((await owner.get('/admin/tokens')).text)?.[1];
   await owner.submit(`/admin/tokens/${id}/revoke`);
   expect((await shop.admin('GET', '/me', undefined, token)).status).toBe(401);
+});
+
+describe('sensitive changes need a recent proof of who the operator is', () => {
+  /** An owner who signed in a while ago. */
+  const unconfirmed = async (): Promise<TestOperator> => {
+    const owner = await signedIn(shop, 'owner');
+    await shop.rows(
+      `update operator_sessions set confirmed_at = confirmed_at - interval '11 minutes' where operator_id = '${owner.operatorId}'`,
+    );
+    return owner;
+  };
+
+  test.each(
+    PANEL_ROUTES.filter(({ confirmFor }) => confirmFor !== undefined).map(({ path, confirmFor }) => [path, confirmFor]),
+  )('%s leads to the confirmation, and changes nothing', async (path, page) => {
+    const owner = await unconfirmed();
+    const [before] = await shop.rows('select seq from audit_head');
+    const answer = await owner.submit(filled(path as string, shop.merchant, shop.merchant.mid));
+    const next = encodeURIComponent((page as string).replace(':mid', shop.merchant.mid));
+    expect([answer.status, answer.location]).toEqual([303, `/admin/confirm?next=${next}`]);
+    expect((await shop.rows('select seq from audit_head'))[0]).toEqual(before);
+  });
+
+  test.each([
+    ['callback_url', 'https://shop.example/hook'],
+    ['ip_allowlist', '192.0.2.1'],
+    ['refunds_allowed', 'false'],
+  ])('the setting %s is not saved without one, and what was typed is kept', async (name, value) => {
+    const owner = await unconfirmed();
+    const { mid } = await shop.newMerchant();
+    const answer = await owner.submit(`/admin/accounts/${mid}`, { [name]: value, descriptor: 'Typed' });
+    expect([answer.status, answer.text.includes('prove first who you are')]).toEqual([400, true]);
+    expect(answer.text).toContain('value="Typed"');
+    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings.descriptor).toBe('');
+    await shop.rows(`update operator_sessions set confirmed_at = now() where operator_id = '${owner.operatorId}'`);
+    expect((await owner.submit(`/admin/accounts/${mid}`, { [name]: value })).status).toBe(303);
+  });
+});
+
+describe('operators', () => {
+  test('are invited with a link that is shown once', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { text } = await owner.submit('/admin/operators', { email: 'Grace@Example.com', role: 'support' });
+    expect(text).toMatch(/\/admin\/invitation\/[0-9a-f]{64}</);
+    expect((await shop.admin('GET', '/operators')).body.items).toContainEqual(
+      expect.objectContaining({ email: 'grace@example.com', role: 'support', state: 'invited', mids: null }),
+    );
+    expect((await owner.get('/admin/operators')).text).not.toContain('/admin/invitation/');
+    const again = await owner.submit('/admin/operators', { email: 'grace@example.com', role: 'viewer' });
+    expect([again.status, again.text.includes('There is an operator with this address.')]).toEqual([400, true]);
+    expect((await owner.submit('/admin/operators', { email: 'nonsense', role: 'viewer' })).status).toBe(400);
+  });
+
+  test('a changed role and a suspension take effect at once', async () => {
+    const [owner, other] = [await signedIn(shop, 'owner'), await signedIn(shop, 'operator')];
+    await owner.submit(`/admin/operators/${other.operatorId}/role`, { role: 'viewer' });
+    expect((await other.get('/admin/payments')).status).toBe(303);
+    await owner.submit(`/admin/operators/${other.operatorId}/suspend`, { suspended: 'true' });
+    const listed = (await shop.admin('GET', '/operators')).body.items;
+    expect(listed).toContainEqual(
+      expect.objectContaining({ operator_id: other.operatorId, role: 'viewer', state: 'suspended' }),
+    );
+  });
+
+  test('the last active owner cannot be suspended or lose the role', async () => {
+    await shop.rows(`update operators set state = 'suspended' where role = 'owner'`);
+    const owner = await signedIn(shop, 'owner');
+    const refused = [
+      await owner.submit(`/admin/operators/${owner.operatorId}/suspend`, { suspended: 'true' }),
+      await owner.submit(`/admin/operators/${owner.operatorId}/role`, { role: 'viewer' }),
+    ];
+    for (const { status, text } of refused) {
+      expect([status, text.includes('There has to be an active owner.')]).toEqual([400, true]);
+    }
+    expect((await owner.get('/admin/operators')).status).toBe(200);
+  });
 });
 
 test('a callback is sent again', async () => {

@@ -18,7 +18,7 @@ import {
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import { badge, type Column, choiceField, empty, facts, field, notice, pager, table, time } from './parts.ts';
-import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
+import { confirmPath, type PanelAnswer, type PanelRequest, type PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 50;
 const text = en.accounts;
@@ -155,7 +155,7 @@ function settingField(name: SettingName, value: string, error: string | undefine
 function accountPage(
   { session, query }: PanelRequest,
   account: Account,
-  sent?: { form: ReadonlyMap<string, string>; problems: readonly Problem[] },
+  sent?: { form: ReadonlyMap<string, string>; problems: readonly Problem[]; needsConfirmation?: true },
 ): PanelAnswer {
   const { role } = session.principal;
   const mayChange = isAllowed(role, 'accounts.change');
@@ -171,7 +171,7 @@ function accountPage(
   return {
     title: account.name,
     status: sent ? 400 : 200,
-    body: html`${notice(query.done && text.saved)}${sent && notice(text.notSaved, 'bad')}
+    body: html`${notice(query.done && text.saved)}${sent && !sent.needsConfirmation && notice(text.notSaved, 'bad')}${sent?.needsConfirmation && confirmNotice(account)}
 <div class="head"><h1>${account.name}</h1>${stateBadge(account)}<div class="actions"><a class="button quiet" href="/admin/payments?mid=${account.mid}">${text.payments}</a>${
       isAllowed(role, 'accounts.rotate_secrets') &&
       html`${post('rotate-password', text.rotatePassword, 'quiet')}${post('rotate-callback-secret', text.rotateCallbackSecret, 'quiet')}`
@@ -197,6 +197,13 @@ ${account.isSuspended && notice(text.suspendedHint, 'bad')}
   };
 }
 
+/** Settings that decide where money and notices go, and who may send requests: they need a recent proof. */
+const SENSITIVE: readonly SettingName[] = ['callback_url', 'ip_allowlist', 'refunds_allowed'];
+
+/** In another tab, so that what was typed is kept. */
+const confirmNotice = (account: Account): Html =>
+  html`<div class="notice wait" role="status">${text.confirmFirst} <a href="${confirmPath(pathOf(account))}" target="_blank">${text.confirmLink}</a></div>`;
+
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const account = await requireAccount(request);
   const { gateway, caller, form } = request;
@@ -206,6 +213,9 @@ async function save(request: PanelRequest): Promise<PanelAnswer> {
   const values = changed.map((name) => [name, settingValue(SETTINGS[name].input, form.get(name) ?? '')]);
   const { set, problems } = readSettings(Object.fromEntries(values), gateway.callbackReach);
   if (problems.length > 0) return accountPage(request, account, { form, problems });
+  if (!request.session.isConfirmed && changed.some((name) => SENSITIVE.includes(name))) {
+    return accountPage(request, account, { form, problems: [], needsConfirmation: true });
+  }
   if (changed.length > 0) await changeAccount(gateway, caller, account.mid, { settings: set });
   return { redirect: `${pathOf(account)}?done=1` };
 }
@@ -253,12 +263,14 @@ export const accountPages: readonly PanelRoute[] = [
     method: 'POST',
     path: '/admin/accounts/:mid/rotate-password',
     permission: 'accounts.rotate_secrets',
+    confirmFor: '/admin/accounts/:mid',
     handle: rotate('password'),
   },
   {
     method: 'POST',
     path: '/admin/accounts/:mid/rotate-callback-secret',
     permission: 'accounts.rotate_secrets',
+    confirmFor: '/admin/accounts/:mid',
     handle: rotate('callbackSecret'),
   },
 ];

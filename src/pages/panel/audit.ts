@@ -26,7 +26,7 @@ const columns: Column<AuditRow>[] = [
     label: text.change,
     cell: ({ before, after }) =>
       before || after
-        ? html`<details><summary>${text.show}</summary>${before && html`<pre>${JSON.stringify(before, null, 1)}</pre>`}${after && html`<pre>${JSON.stringify(after, null, 1)}</pre>`}</details>`
+        ? html`<details><summary>${text.show}</summary>${before && html`<pre tabindex="0">${JSON.stringify(before, null, 1)}</pre>`}${after && html`<pre tabindex="0">${JSON.stringify(after, null, 1)}</pre>`}</details>`
         : null,
   },
 ];

@@ -13,9 +13,10 @@ import { callbackPages } from './callbacks.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { panelDocument, panelHeaders, SECTIONS } from './layout.ts';
 import { en } from './locales/en.ts';
+import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
-import type { PanelRoute } from './route.ts';
+import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
 
@@ -25,6 +26,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...accountPages,
   ...callbackPages,
   ...schedulePages,
+  ...operatorPages,
   ...tokenPages,
   ...auditPages,
 ];
@@ -80,7 +82,7 @@ export function panelRoutes(
         ),
       );
 
-  for (const { method, path, permission, handle } of PANEL_ROUTES) {
+  for (const { method, path, permission, confirmFor, handle } of PANEL_ROUTES) {
     app.route({
       method,
       url: path,
@@ -99,6 +101,10 @@ export function panelRoutes(
         }
         if (!isAllowed(session.principal.role, permission)) {
           return refuse(reply, session, request.url, 403, ERRORS.forbidden.message);
+        }
+        if (confirmFor !== undefined && !session.isConfirmed) {
+          const next = confirmFor.replace(':mid', (request.params as { mid?: string }).mid ?? '');
+          return reply.headers(panelHeaders(gateway)).redirect(confirmPath(next), 303);
         }
         const { kind, id, name } = session.principal;
         const caller = { kind, id, name, address: addressOf(request) };

@@ -38,6 +38,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/operators', label: en.sections.operators, permission: 'operators.manage' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
 ];

@@ -25,5 +25,10 @@ export interface PanelRoute {
   method: 'GET' | 'POST';
   path: string;
   permission: Permission;
+  /** The page to go to after the operator has proved again who it is; the route needs a recent proof. */
+  confirmFor?: string;
   handle(request: PanelRequest): Promise<PanelAnswer>;
 }
+
+/** The page on which the operator proves again who it is, and from which it goes on to `next`. */
+export const confirmPath = (next: string): string => `/admin/confirm?next=${encodeURIComponent(next)}`;

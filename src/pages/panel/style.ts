@@ -94,6 +94,10 @@ button:disabled{opacity:.6;cursor:default}
 fieldset.card{margin-inline:0}
 fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 legend h2{margin:0;padding:0 .25rem}
+.inline{display:flex;flex-wrap:wrap;gap:.375rem;align-items:center}
+.inline select{width:auto;min-height:2.25rem;margin:0}
+.inline form{margin:0}
+.inline button{min-height:2.25rem}
 .links{margin:0;padding-inline-start:1.25rem}
 .plain:has(.links) main{max-width:40rem}
 .chart{min-height:15.5rem}

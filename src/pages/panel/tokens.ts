@@ -86,6 +86,6 @@ async function revoke({ gateway, caller, params: { tokenId = '' } }: PanelReques
 
 export const tokenPages: readonly PanelRoute[] = [
   { method: 'GET', path: '/admin/tokens', permission: 'tokens.manage', handle: (request) => showList(request) },
-  { method: 'POST', path: '/admin/tokens', permission: 'tokens.manage', handle: create },
+  { method: 'POST', path: '/admin/tokens', permission: 'tokens.manage', confirmFor: '/admin/tokens', handle: create },
   { method: 'POST', path: '/admin/tokens/:tokenId/revoke', permission: 'tokens.manage', handle: revoke },
 ];

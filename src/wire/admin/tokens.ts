@@ -1,7 +1,8 @@
-/** Admin calls on API tokens: create, list, revoke; and who the caller is. */
+/** Admin calls on access: who the caller is, the operators, and API tokens to create, list and revoke. */
 import type { FastifyInstance } from 'fastify';
 import { createToken, listTokens, type NewToken, revokeToken } from '../../core/api-tokens.ts';
-import type { ApiToken, Gateway } from '../../core/context.ts';
+import type { ApiToken, Gateway, Operator } from '../../core/context.ts';
+import { listOperators } from '../../core/operators/manage.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { isText } from '../../lib/json.ts';
@@ -16,6 +17,11 @@ const MOST_ACCOUNTS = 1000;
 
 export function tokenRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/me', needs('any'), async ({ principal: { kind, name, role, mids } }) => ({ kind, name, role, mids }));
+
+  app.get('/operators', needs('operators.manage'), async () => ({
+    items: (await listOperators(gateway)).map(operatorView),
+    next_cursor: null,
+  }));
 
   app.post('/tokens', needs('tokens.manage'), async (request, reply) => {
     const wanted = readToken(request.body, gateway.clock.now());
@@ -66,6 +72,17 @@ function readAccounts(mids: unknown): string[] | null | undefined {
   if (!mids.every((mid) => typeof mid === 'string' && isUuid(mid))) return undefined;
   return [...new Set(mids.map((mid) => mid.toLowerCase()))];
 }
+
+const operatorView = (operator: Operator) => ({
+  operator_id: operator.operatorId,
+  email: operator.email,
+  name: operator.name,
+  role: operator.role,
+  mids: operator.mids,
+  state: operator.state,
+  created_at: wireDate(operator.createdAt),
+  last_signed_in_at: wireDateOrNull(operator.lastSignedInAt),
+});
 
 const tokenView = (token: ApiToken) => ({
   token_id: token.tokenId,

@@ -38,6 +38,16 @@ const changes = orNull({ type: 'object' });
 
 export const ACCESS_SCHEMAS: Readonly<Record<string, Json>> = {
   Token: object(token),
+  Operator: object({
+    operator_id: uuid,
+    email: text,
+    name: text,
+    role,
+    mids,
+    state: choice(['invited', 'active', 'suspended']),
+    created_at: date,
+    last_signed_in_at: orNull(date),
+  }),
   AuditEntry: object({
     seq: integer,
     at: date,
@@ -59,6 +69,11 @@ export const ACCESS_PATHS: Readonly<Record<string, Json>> = {
         ...answers('The caller.', object({ kind: choice(['token', 'operator']), name: text, role, mids })),
         ...commonRefusals,
       },
+    }),
+  },
+  '/admin/api/operators': {
+    get: call('access', 'listOperators', 'Lists the operators of the panel.', {
+      responses: { ...answers('The operators.', pageOf(ref('Operator'))), ...commonRefusals },
     }),
   },
   '/admin/api/tokens': {
