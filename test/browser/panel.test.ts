@@ -29,7 +29,8 @@ test('an owner creates an account, finds its first payment, and refunds it', asy
   await page.getByRole('link', { name: 'Create account' }).click();
   await page.getByLabel('Name').fill('Tea & Sons');
   await page.getByRole('button', { name: 'Create account' }).click();
-  const value = (label: string) => page.locator(`dt:has-text("${label}") + dd`).first().innerText();
+  const value = async (label: string) =>
+    (await page.locator(`dt:has-text("${label}") + dd`).first().textContent()) ?? '';
   const merchant = {
     mid: await value('Account id'),
     client_key: await value('Client key'),
