@@ -139,12 +139,12 @@ export async function overview(
     gateway.figures.openWork(range.mids),
   ]);
   const { figures, calls, isComplete, declines, deliveries } = found;
-  const byBucket = Map.groupBy(figures, (row) => row.bucket);
+  const byBucket = Map.groupBy(figures, (row) => row.at);
   return {
     isComplete,
     bucket,
     series: bucketsOf(range, bucket).map((at) => ({ at, ...tally(byBucket.get(at) ?? []) })),
-    totals: tally(figures.filter((row) => row.bucket !== null)),
+    totals: tally(figures.filter((row) => row.at !== null)),
     byBrand: largest(figures, (row) => row.brand),
     byMid: largest(figures, (row) => row.mid),
     byConnection: largest(figures, (row) => row.connector),

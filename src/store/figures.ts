@@ -1,6 +1,5 @@
 /** Reads the figures of reports: the stored sums, together with the rows that are not contained in them yet. */
 import type pg from 'pg';
-import { BRANDS } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
@@ -32,8 +31,8 @@ export interface FigureRow {
 
 /** One group of figures; the columns that it is not grouped by are null. */
 export type GroupedFigures = FigureRow & {
-  bucket: number | null;
-  day: string | null;
+  /** The start of the hour or day. */
+  at: number | null;
   mid: string | null;
   brand: string | null;
   connector: string | null;
@@ -78,15 +77,10 @@ interface Statement {
   values: unknown[];
 }
 
-const PAYOUTS = Object.keys(BRANDS).filter((brand) => BRANDS[brand]?.isPayout);
-
-/** Money that is paid out has brands of its own, and is not captured from a payer. */
-const figureSums = (payouts: string): string => `
+const FIGURE_SUMS = `
   sum(payments)::int as payments, sum(settled)::int as settled, sum(declined)::int as declined,
-  sum(chargebacks)::int as chargebacks,
-  coalesce(sum(captured) filter (where brand <> all(${payouts})), 0)::text as captured,
-  coalesce(sum(captured) filter (where brand = any(${payouts})), 0)::text as "paidOut",
-  sum(refunded)::text as refunded, sum(charged_back)::text as "chargedBack"`;
+  sum(chargebacks)::int as chargebacks, sum(captured)::text as captured, sum(refunded)::text as refunded,
+  sum(charged_back)::text as "chargedBack", sum(paid_out)::text as "paidOut"`;
 
 /** A group whose only payments were moved to another brand is left out. */
 const IS_USED = FIGURES.map((figure) => `sum(${figure}) <> 0`).join(' or ');
@@ -98,13 +92,13 @@ const dayStart = (ms: number): number => Math.floor(ms / LIMITS.dayMs) * LIMITS.
  * start of the hour or day. Whole days are read from the sums of days unless hours are needed. What is not contained in
  * the sums is read by its number; the progress has to be of the same snapshot.
  */
-function openRange(range: FigureRange, progress: RollupProgress, needsHours: boolean) {
+function openRange(range: FigureRange, progress: RollupProgress, unit: 'hour' | 'day') {
   const values: unknown[] = [];
   const value = (parameter: unknown, type: string): string => `$${values.push(parameter)}::${type}`;
   const time = (ms: number): string => value(iso(ms), 'timestamptz');
   const mids = value(range.mids, 'uuid[]');
   const [first, last] = [dayStart(range.from + LIMITS.dayMs - 1), dayStart(range.to)];
-  const hasDays = !needsHours && first < last;
+  const hasDays = unit === 'day' && first < last;
   const parts: [grain: string, from: string, to: string][] = hasDays
     ? [
         ['day', time(first), time(last)],
@@ -112,16 +106,17 @@ function openRange(range: FigureRange, progress: RollupProgress, needsHours: boo
         ['hour', time(last), time(range.to)],
       ]
     : [['hour', time(range.from), time(range.to)]];
+  const truncated = (column: string): string => `date_trunc('${unit}', ${column}, 'UTC')`;
   const inScope = `(${mids} is null or mid = any(${mids}))`;
   const [from, to] = [time(range.from), time(range.to)];
   const sum = ({ table, rows, keys, figures }: (typeof SUMS)[keyof typeof SUMS]): string => {
     const columns = [...keys, ...figures].join(', ');
     const stored = parts.map(
       ([grain, start, end]) =>
-        `select starts_at as at, ${columns} from ${table}
+        `select ${grain === unit ? 'starts_at' : truncated('starts_at')} as at, ${columns} from ${table}
          where grain = '${grain}' and starts_at >= ${start} and starts_at < ${end} and ${inScope}`,
     );
-    const live = `select at, ${columns} from (${rows}) live where at >= ${from} and at < ${to}`;
+    const live = `select ${truncated('at')}, ${columns} from (${rows}) live where at >= ${from} and at < ${to}`;
     return [...stored, live].join(' union all ');
   };
   const isInScope = `(${mids} is null or h.mid = any(${mids}))`;
@@ -133,13 +128,6 @@ function openRange(range: FigureRange, progress: RollupProgress, needsHours: boo
   return { values, value, sum, newEvents, newAttempts };
 }
 
-const GROUP_COLUMNS: Readonly<Record<FigureGroup, string>> = {
-  day: `to_char(at at time zone 'UTC', 'YYYY-MM-DD')`,
-  mid: 'mid::text',
-  brand: 'brand',
-  connector: 'connector',
-};
-
 /** The statement of a report. */
 export function reportStatement(
   range: FigureRange,
@@ -147,29 +135,25 @@ export function reportStatement(
   most: number,
   progress: RollupProgress,
 ): Statement {
-  const { values, value, sum, newEvents } = openRange(range, progress, false);
-  const columns = groups.map((group) => `${GROUP_COLUMNS[group]} as ${group}`);
+  const { values, value, sum, newEvents } = openRange(range, progress, 'day');
+  const columns = groups.map((group) => (group === 'day' ? 'at' : group));
   const order = [...groups.map((_, index) => index + 1), groups.length + 1].join(', ');
   const text = `
     with ${newEvents()}, figures as (${sum(SUMS.rollups)})
-    select ${[...columns, 'currency', figureSums(value(PAYOUTS, 'text[]'))].join(', ')}
+    select ${[...columns, 'currency', FIGURE_SUMS].join(', ')}
     from figures group by ${order} having ${IS_USED} order by ${order} limit ${value(most + 1, 'int')}`;
   return { text, values };
 }
 
 /** The statement of the overview: rows of four kinds, as JSON. */
 export function overviewStatement(range: FigureRange, bucket: 'hour' | 'day', progress: RollupProgress): Statement {
-  const { values, value, sum, newEvents, newAttempts } = openRange(range, progress, bucket === 'hour');
+  const { values, sum, newEvents, newAttempts } = openRange(range, progress, bucket);
   const text = `
-    with ${newEvents()}, ${newAttempts()}, figures as materialized (
-      select extract(epoch from date_trunc('${bucket}', at, 'UTC'))::bigint as bucket, mid::text as mid, brand, connector,
-        currency, ${FIGURES.join(', ')}
-      from (${sum(SUMS.rollups)}) f
-    )
+    with ${newEvents()}, ${newAttempts()}, figures as (${sum(SUMS.rollups)})
     select 'figures' as part, to_jsonb(f) as row from (
-      select bucket, mid, brand, connector, currency, ${figureSums(value(PAYOUTS, 'text[]'))}
+      select at, mid, brand, connector, currency, ${FIGURE_SUMS}
       from figures
-      group by grouping sets ((bucket, currency), (mid, currency), (brand, currency), (connector, currency))
+      group by grouping sets ((at, currency), (mid, currency), (brand, currency), (connector, currency))
       having ${IS_USED}
     ) f
     union all
@@ -238,7 +222,8 @@ export function createFigureStore({ pool }: Database): FigureStore {
     try {
       await client.query('begin isolation level repeatable read read only');
       // The planner must not read the whole history because its statistics are old; compiling takes longer than it saves.
-      await client.query('set local enable_seqscan = off; set local jit = off');
+      // More memory, so that the sums are grouped by hashing.
+      await client.query(`set local enable_seqscan = off; set local jit = off; set local work_mem = '32MB'`);
       const progress = (await client.query<RollupProgress>(PROGRESS)).rows[0] as RollupProgress;
       const { rows } = await client.query(statement(progress));
       await client.query('commit');
@@ -290,11 +275,11 @@ export function createFigureStore({ pool }: Database): FigureStore {
 }
 
 function groupedFigures(row: pg.QueryResultRow): GroupedFigures {
-  const { bucket = null, day = null, mid = null, brand = null, connector = null, currency } = row;
+  const { at = null, mid = null, brand = null, connector = null, currency } = row;
   const { payments, settled, declined, chargebacks } = row;
   return {
-    bucket: bucket === null ? null : bucket * 1000,
-    day,
+    // A text in JSON.
+    at: typeof at === 'string' ? Date.parse(at) : at,
     mid,
     brand,
     connector,

@@ -1,5 +1,5 @@
 /** The SQL that turns rows of the history into figures: which event counts what, at what time, under which brand. */
-import { NO_BRAND_YET, NO_CONNECTOR } from '../rules/brands.ts';
+import { BRANDS, NO_BRAND_YET, NO_CONNECTOR } from '../rules/brands.ts';
 
 /** The figures of a payment event that are summed; amounts are minor units. */
 export const FIGURES = [
@@ -10,7 +10,14 @@ export const FIGURES = [
   'captured',
   'refunded',
   'charged_back',
+  'paid_out',
 ] as const;
+
+/** Brands that send money to a person: what they settle is paid out, not captured from a payer. */
+const PAYOUT_BRANDS = `(${Object.keys(BRANDS)
+  .filter((brand) => BRANDS[brand]?.isPayout)
+  .map((brand) => `'${brand}'`)
+  .join(', ')})`;
 
 const REFUND_EVENTS = `('refunded', 'partlyRefunded', 'noted refunded', 'noted partlyRefunded')`;
 
@@ -39,7 +46,7 @@ export const DELTAS = `
   select e.at, e.mid, case when o.is_unchosen then '${NO_BRAND_YET}' else e.brand end as brand,
     case when o.is_unchosen then '${NO_CONNECTOR}' else e.connector end as connector, e.currency,
     1 as payments, 0 as settled, 0 as declined, 0 as chargebacks, 0::bigint as captured, 0::bigint as refunded,
-    0::bigint as charged_back
+    0::bigint as charged_back, 0::bigint as paid_out
   from events e cross join lateral (
     select e.brand = '${NO_BRAND_YET}' or e.protocol = 'checkout' and exists (
       select from history c where c.mid = e.mid and c.payment_id = e.payment_id
@@ -48,7 +55,7 @@ export const DELTAS = `
   ) o
   where e.seq = 1
   union all
-  select e.created_at, e.mid, c.brand, c.connector, e.currency, c.payments, 0, 0, 0, 0, 0, 0
+  select e.created_at, e.mid, c.brand, c.connector, e.currency, c.payments, 0, 0, 0, 0, 0, 0, 0
   from events e
   cross join lateral (values ('${NO_BRAND_YET}', '${NO_CONNECTOR}', -1), (e.brand, e.connector, 1)) c(brand, connector, payments)
   where e.event = 'collected' and e.from_state = 'PREPARE'
@@ -56,13 +63,17 @@ export const DELTAS = `
   select e.at, e.mid, e.brand, e.connector, e.currency, 0,
     (i.entered and e.to_state = 'SETTLED')::int, (i.entered and e.to_state = 'DECLINED')::int,
     (i.entered and e.to_state = 'CHARGEBACK')::int,
-    case when i.refund or i.entered and e.to_state = 'CHARGEBACK' then 0
-      when i.entered and e.to_state = 'SETTLED' then coalesce(e.amount, e.captured) else coalesce(e.amount, 0) end,
+    case when i.payout then 0 else i.captured end,
     case when i.refund then coalesce(e.amount, ${FORMER_REFUND}) else 0 end,
-    case when i.entered and e.to_state = 'CHARGEBACK' then coalesce(e.amount, e.captured - e.refunded) else 0 end
+    case when i.entered and e.to_state = 'CHARGEBACK' then coalesce(e.amount, e.captured - e.refunded) else 0 end,
+    case when i.payout then i.captured else 0 end
   from events e
   cross join lateral (
-    select e.from_state is distinct from e.to_state as entered, e.event in ${REFUND_EVENTS} as refund
+    select e.from_state is distinct from e.to_state as entered, e.event in ${REFUND_EVENTS} as refund,
+      e.brand in ${PAYOUT_BRANDS} as payout,
+      case when e.event in ${REFUND_EVENTS} or e.to_state = 'CHARGEBACK' then 0
+        when e.to_state = 'SETTLED' and e.from_state <> 'SETTLED' then coalesce(e.amount, e.captured)
+        else coalesce(e.amount, 0) end as captured
   ) i
   where i.refund or e.amount is not null or i.entered and e.to_state in ('SETTLED', 'DECLINED', 'CHARGEBACK')`;
 

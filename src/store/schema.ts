@@ -277,22 +277,22 @@ export interface Schema {
     mid: string;
     connector: string;
     bucket: number;
-    calls: bigint;
-    unanswered: bigint;
+    calls: number;
+    unanswered: number;
   };
   rollupDeclines: {
     grain: string;
     startsAt: ColumnType<number, string, string>;
     mid: string;
     reason: string;
-    declined: bigint;
+    declined: number;
   };
   rollupDeliveries: {
     grain: string;
     startsAt: ColumnType<number, string, string>;
     mid: string;
-    delivered: bigint;
-    failed: bigint;
+    delivered: number;
+    failed: number;
   };
   rollupProgress: {
     isOnly: Generated<boolean>;
@@ -307,13 +307,14 @@ export interface Schema {
     brand: string;
     connector: string;
     currency: string;
-    payments: bigint;
-    settled: bigint;
-    declined: bigint;
-    chargebacks: bigint;
+    payments: number;
+    settled: number;
+    declined: number;
+    chargebacks: number;
     captured: bigint;
     refunded: bigint;
     chargedBack: bigint;
+    paidOut: bigint;
   };
   schedules: {
     mid: string;

@@ -40,13 +40,14 @@ create table rollups (
   brand text not null,
   connector text not null,
   currency text not null,
-  payments bigint not null,
-  settled bigint not null,
-  declined bigint not null,
-  chargebacks bigint not null,
+  payments integer not null,
+  settled integer not null,
+  declined integer not null,
+  chargebacks integer not null,
   captured bigint not null,
   refunded bigint not null,
   charged_back bigint not null,
+  paid_out bigint not null,
   primary key (grain, starts_at, mid, brand, connector, currency)
 ) with (fillfactor = 70);
 create index rollups_of_account on rollups (mid, grain, starts_at);
@@ -56,7 +57,7 @@ create table rollup_declines (
   starts_at timestamptz not null,
   mid uuid not null,
   reason text not null,
-  declined bigint not null,
+  declined integer not null,
   primary key (grain, starts_at, mid, reason)
 ) with (fillfactor = 70);
 
@@ -67,8 +68,8 @@ create table rollup_calls (
   mid uuid not null,
   connector text not null,
   bucket integer not null,
-  calls bigint not null,
-  unanswered bigint not null,
+  calls integer not null,
+  unanswered integer not null,
   primary key (grain, starts_at, mid, connector, bucket)
 ) with (fillfactor = 70);
 
@@ -77,7 +78,7 @@ create table rollup_deliveries (
   grain rollup_grain not null,
   starts_at timestamptz not null,
   mid uuid not null,
-  delivered bigint not null,
-  failed bigint not null,
+  delivered integer not null,
+  failed integer not null,
   primary key (grain, starts_at, mid)
 ) with (fillfactor = 70);

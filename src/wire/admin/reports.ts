@@ -37,7 +37,7 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/overview', needs('reports.view'), async (request) => {
     const { mids } = request.principal;
     const query = readQuery(request.query, RANGE);
-    const range = readRange(gateway, query, LIMITS.overviewMs);
+    const range = readRange(gateway, query, LIMITS.overviewMs, LIMITS.hourMs);
     const found = await overview(gateway, { ...range, mids: accountsOf(mids, query.mid) });
     const { openWork } = found;
     const marked = new Map(openWork.attention.map(({ attention, payments }) => [attention, payments]));
@@ -81,7 +81,7 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
     rowsMost: number,
   ): Promise<Report & { range: ReportRange; groups: ReportGroup[] }> => {
     const query = readQuery(sent, { ...RANGE, group_by: readGroups });
-    const range = readRange(gateway, query, LIMITS.reportMs);
+    const range = readRange(gateway, query, LIMITS.reportMs, LIMITS.dayMs);
     const groups = query.group_by ?? [];
     const found = await report(gateway, { ...range, mids: accountsOf(mids, query.mid) }, groups, rowsMost);
     if (found.isTooLong)
@@ -112,13 +112,18 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
-/** Reads a range; it is extended to whole hours. The default end is the present by the clock of the account. */
+/**
+ * Reads a range; it is extended to whole hours. The default end is the present by the clock of the account, in whole
+ * hours or days.
+ */
 function readRange(
   gateway: Gateway,
   { from, to, mid }: { from?: number; to?: number; mid?: string },
   defaultMs: number,
+  unitMs: number,
 ): ReportRange {
-  const end = to ?? Math.max(gateway.clock.now(mid), from ?? 0);
+  const present = Math.max(gateway.clock.now(mid), from ?? 0);
+  const end = to ?? Math.ceil(present / unitMs) * unitMs;
   const start = from ?? Math.max(0, end - defaultMs);
   if (start >= end) throw invalidField('from', 'This value should be before to.');
   if (end - start > LIMITS.reportMostMs)
@@ -155,7 +160,7 @@ function rowView(row: GroupedFigures, groups: readonly ReportGroup[]) {
   const has = (group: ReportGroup): boolean => groups.includes(group);
   const { currency, captured, refunded, chargedBack, paidOut } = row;
   return {
-    ...(has('day') && { day: row.day as string }),
+    ...(has('day') && { day: wireDate(row.at as number).slice(0, 10) }),
     ...(has('mid') && { mid: row.mid as string }),
     ...(has('brand') && { brand: row.brand as string }),
     currency,
