@@ -8,6 +8,7 @@ import { errors } from './pages/errors.ts';
 import { jsonText } from './pages/json.ts';
 import { pageScripts } from './pages/page-scripts.ts';
 import { requests } from './pages/requests.ts';
+import { roles } from './pages/roles.ts';
 import { settings } from './pages/settings.ts';
 import { states } from './pages/states.ts';
 
@@ -19,6 +20,7 @@ export const documents = (): Record<string, string> => ({
   'openapi.json': `${jsonText(openApi('http://127.0.0.1:8080'))}\n`,
   'page-scripts.md': pageScripts(),
   'requests.md': requests(),
+  'roles.md': roles(),
   'settings.md': settings(),
   'states.md': states(),
 });

@@ -1,0 +1,39 @@
+/** Generates docs/roles.md: what each role may do. */
+import { PERMISSIONS, type Permission, ROLES } from '../../src/rules/roles.ts';
+import { code, page, table } from './markdown.ts';
+
+/** What a permission allows. */
+const ALLOWS: Record<Permission, string> = {
+  'accounts.view': 'see accounts and their settings',
+  'accounts.create': 'create accounts',
+  'accounts.change': 'change settings, suspend accounts',
+  'accounts.rotate_secrets': 'replace passwords and callback secrets',
+  'payments.view': 'see, search and export payments',
+  'payments.operate': 'capture, void and refund payments',
+  'payments.resolve_attention': 'remove payments from the attention list',
+  'callbacks.view': 'see callbacks and their attempts',
+  'callbacks.resend': 'resend callbacks',
+  'schedules.view': 'see schedules',
+  'notifications.view': 'see provider notifications',
+  'reports.view': 'see the overview and reports',
+  'requests.explain': 'use the hash debugger',
+  'tokens.manage': 'create and revoke API tokens',
+  'operators.manage': 'invite and suspend operators, change their roles',
+  'audit.view': 'see the audit log',
+  'sandbox.use': 'use the sandbox API and the clock',
+};
+
+export const roles = (): string =>
+  page(
+    'Roles',
+    'src/rules/roles.ts',
+    'What the roles of [operators](operator/panel.md) and [API tokens](operator/access.md) allow. A `merchant`, and every operator or token that is restricted to some accounts, sees those accounts only. A call about any other account is answered as if the account did not exist.',
+    table(
+      ['Permission', 'Allows to', ...ROLES.map(code)],
+      (Object.keys(PERMISSIONS) as Permission[]).map((permission) => [
+        code(permission),
+        ALLOWS[permission],
+        ...ROLES.map((role) => ((PERMISSIONS[permission] as readonly string[]).includes(role) ? 'yes' : '')),
+      ]),
+    ),
+  );
