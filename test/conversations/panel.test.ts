@@ -309,6 +309,12 @@ describe('operators', () => {
     const again = await owner.submit('/admin/operators', { email: 'grace@example.com', role: 'viewer' });
     expect([again.status, again.text.includes('There is an operator with this address.')]).toEqual([400, true]);
     expect((await owner.submit('/admin/operators', { email: 'nonsense', role: 'viewer' })).status).toBe(400);
+    const merchant = { email: 'shop@example.com', role: 'merchant' };
+    expect((await owner.submit('/admin/operators', merchant)).text).toContain('A merchant needs at least one account.');
+    for (const mids of ['nonsense', '01234567-89ab-7def-8123-456789abcdef']) {
+      expect((await owner.submit('/admin/operators', { ...merchant, mids })).status).toBe(400);
+    }
+    expect((await owner.submit('/admin/operators', { ...merchant, mids: shop.merchant.mid })).status).toBe(200);
   });
 
   test('a changed role and a suspension take effect at once', async () => {

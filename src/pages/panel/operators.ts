@@ -1,5 +1,6 @@
 /** The page on operators: lists them, invites, changes roles, suspends. */
 
+import { findAccount } from '../../core/accounts.ts';
 import type { Operator } from '../../core/context.ts';
 import { inviteAgain, inviteOperator, readEmail } from '../../core/operators/invitations.ts';
 import { changeOperator, listOperators } from '../../core/operators/manage.ts';
@@ -14,12 +15,15 @@ import { badge, type Column, choiceField, facts, field, table, time } from './pa
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const text = en.operators;
-/** A merchant's operator needs its accounts: the invitation is made on the command line. */
+/** The role of a merchant's operator does not change: it belongs to its accounts. */
 const OFFERED = ROLES.filter((role) => role !== 'merchant');
 
-const roleOptions = OFFERED.map((role): [string, string] => [role, en.roles[role]]);
+const roleOptions = ROLES.map((role): [string, string] => [role, en.roles[role]]);
 
-async function showList({ gateway, session, form }: PanelRequest, error?: string): Promise<PanelAnswer> {
+async function showList(
+  { gateway, session, form }: PanelRequest,
+  errors: { email?: string; mids?: string } = {},
+): Promise<PanelAnswer> {
   const rows = await listOperators(gateway);
   const post = ({ operatorId }: Operator, action: string, content: Html): Html =>
     html`<form method="post" action="/admin/operators/${operatorId}/${action}">${formToken(session)}${content}</form>`;
@@ -61,7 +65,7 @@ async function showList({ gateway, session, form }: PanelRequest, error?: string
   ];
   return {
     title: en.sections.operators,
-    status: error === undefined ? 200 : 400,
+    status: Object.keys(errors).length === 0 ? 200 : 400,
     body: html`<div class="head"><h1>${en.sections.operators}</h1></div>
 <div class="card flush">${table(en.sections.operators, columns, rows)}</div>
 <section class="card narrow"><h2>${text.invite}</h2><form method="post" action="/admin/operators">${formToken(session)}${field(
@@ -70,10 +74,13 @@ async function showList({ gateway, session, form }: PanelRequest, error?: string
         label: text.email,
         value: form.get('email'),
         type: 'email',
-        error,
+        error: errors.email,
         attributes: html`required autocomplete="off"`,
       },
-    )}${choiceField({ name: 'role', label: text.role, value: form.get('role') ?? 'operator' }, roleOptions)}<div class="actions"><button>${text.inviteButton}</button></div></form></section>`,
+    )}${choiceField({ name: 'role', label: text.role, value: form.get('role') ?? 'operator' }, roleOptions)}${field(
+      { name: 'mids', label: text.accounts, hint: text.accountsHint, error: errors.mids },
+      (attributes) => html`<textarea ${attributes} rows="2" spellcheck="false">${form.get('mids') ?? ''}</textarea>`,
+    )}<div class="actions"><button>${text.inviteButton}</button></div></form></section>`,
   };
 }
 
@@ -88,11 +95,19 @@ const linkPage = (gateway: PanelRequest['gateway'], email: string, secret: strin
 async function invite(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, caller, form } = request;
   const email = readEmail(form.get('email') ?? '');
-  if (email === undefined) return showList(request, text.emailProblem);
-  const role = OFFERED.find((one) => one === form.get('role'));
+  if (email === undefined) return showList(request, { email: text.emailProblem });
+  const role = ROLES.find((one) => one === form.get('role'));
   if (!role) throw new Refusal('invalidData');
-  const invited = await inviteOperator(gateway, caller, { email, role, mids: null });
-  if (invited === 'emailInUse') return showList(request, text.emailInUse);
+  const listed = (form.get('mids') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((mid) => mid !== '');
+  const accounts = await Promise.all(listed.map((mid) => (isUuid(mid) ? findAccount(gateway, mid) : undefined)));
+  if (accounts.includes(undefined)) return showList(request, { mids: text.accountsProblem });
+  if (role === 'merchant' && listed.length === 0) return showList(request, { mids: text.accountsMissing });
+  const mids = listed.length === 0 ? null : [...new Set(listed)];
+  const invited = await inviteOperator(gateway, caller, { email, role, mids });
+  if (invited === 'emailInUse') return showList(request, { email: text.emailInUse });
   return linkPage(gateway, email, invited.secret.reveal());
 }
 
