@@ -20,6 +20,9 @@ interface Challenge {
   operatorId: string | null;
 }
 
+/** EdDSA, ES256 and RS256, the algorithms of today's authenticators; the library's default has experimental ones, too. */
+const ALGORITHMS = [-8, -7, -257];
+
 const CREATION = 'passkey creation';
 const PROOF = 'passkey proof';
 
@@ -47,6 +50,7 @@ export async function creationOptions(
     userName: email,
     userDisplayName: name,
     attestationType: 'none',
+    supportedAlgorithmIDs: ALGORITHMS,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     timeout: LIMITS.operatorStepMs,
   });
@@ -71,6 +75,7 @@ export async function verifyCreation(
       expectedOrigin: panelOrigins(gateway.publicUrl),
       expectedRPID: rpID,
       requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
     });
     if (!registrationInfo) return undefined;
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;

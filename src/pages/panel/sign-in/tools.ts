@@ -13,7 +13,7 @@ export interface SignInTools {
   show(reply: FastifyReply, page: PanelPage): FastifyReply;
   clientOf(request: FastifyRequest): Client;
   /** Ends the session of an earlier sign-in in the same browser, and sets the cookie of the new one. */
-  begin(request: FastifyRequest, reply: FastifyReply, cookie: string): Promise<FastifyReply>;
+  begin(request: FastifyRequest, reply: FastifyReply, cookie: string): Promise<void>;
   /** Sends passkey options as JSON. */
   sendOptions(reply: FastifyReply, options: PasskeyOptions | undefined): FastifyReply;
   /** The values of a submitted form; a missing one is empty. */
@@ -26,7 +26,7 @@ export const createTools = (gateway: Gateway, addressOf: (request: FastifyReques
   async begin(request, reply, cookie) {
     const earlier = sessionCookie(request);
     if (earlier !== undefined) await endSession(gateway, earlier);
-    return setSessionCookie(reply, cookie);
+    setSessionCookie(reply, cookie);
   },
   sendOptions: (reply, options) =>
     reply
