@@ -7,6 +7,7 @@ import { en as panel } from '../../src/pages/panel/locales/en.ts';
 import { type Page, payersOfFile } from '../support/browser.ts';
 import { openShop } from '../support/gateway.ts';
 import { invited, nextTotpCode, PASSWORD, signedUp, totpCode } from '../support/sign-in.ts';
+import { sized } from '../support/size.ts';
 
 const { signIn: en } = panel;
 const shop = openShop();
@@ -177,7 +178,7 @@ test('another site can neither show the page in a frame nor send its forms', asy
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 const SIZES = { phone: { width: 360, height: 740 }, desktop: { width: 1280, height: 800 } };
 
-test.each(['light', 'dark'] as const)('every page fits a phone and a desktop, %s', async (colorScheme) => {
+test.each(sized([], ['light', 'dark'] as const))('every page fits a phone and a desktop, %s', async (colorScheme) => {
   const page = await visitor({ colorScheme });
   const look = async (name: string): Promise<void> => {
     for (const [size, viewport] of Object.entries(SIZES)) {

@@ -314,6 +314,7 @@ describe('a confirmation', () => {
     expect((await visitor.get('/admin/confirm/passkey')).status).toBe(404);
   });
 
+  let signedUpOnce: ReturnType<typeof signedUp> | undefined;
   test.each([
     'https://evil.example/admin',
     '//evil.example/admin',
@@ -325,7 +326,8 @@ describe('a confirmation', () => {
     'javascript:alert(1)',
     '/admin\\..\\x',
   ])('does not lead to %s', async (next) => {
-    const { visitor } = await signedUp(shop);
+    signedUpOnce ??= signedUp(shop);
+    const { visitor } = await signedUpOnce;
     for (const path of ['/admin/confirm', '/admin/sign-in']) {
       const { location } = await visitor.get(`${path}?next=${encodeURIComponent(next)}`);
       expect(location).toBe('/admin');
