@@ -59,6 +59,9 @@ describe('a first start', () => {
     });
     expect(token).not.toBe('');
     expect(gateway.output()).toContain('shown only this once');
+    const [, link = ''] = /^ {2}Panel {9}(\S+)$/m.exec(gateway.output()) ?? [];
+    expect(link).toMatch(/^http:\/\/localhost:\d+\/admin\/invitation\/[0-9a-f]{64}$/);
+    expect((await gateway.get(new URL(link).pathname)).status).toBe(200);
     expect(gateway.complaints()).toBe('');
     expect((await gateway.get('/health/ready')).status).toBe(200);
   });
