@@ -56,8 +56,8 @@ export async function serve(config: Config): Promise<void> {
       stopServing = node.stop;
     }
     const url = config.publicUrl || baseAddress(config.host, port);
-    log.info({ url, environment: config.environment, role: config.role }, 'started');
     const panel = config.role === 'work' ? undefined : await panelAddress(gateway, url);
+    log.info({ url, environment: config.environment, role: config.role }, 'started');
     if (config.environment === 'sandbox' && panel) {
       const demo = await demoAccount(gateway);
       const simulatorUrl = config.sandboxUrl || installation.provider?.url;

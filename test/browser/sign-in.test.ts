@@ -122,6 +122,11 @@ test('a passkey that the gateway does not know is refused, and its result cannot
 
 test('an operator sets up a password with an app, and signs in with a code and with a recovery code', async () => {
   const { path, email } = await invited(shop, 'support');
+  const withoutScript = await visitor({ javaScriptEnabled: false });
+  await withoutScript.goto(at(path));
+  expect(await button(withoutScript, en.usePassword).isVisible()).toBe(true);
+  expect(await withoutScript.getByText(en.passkeyUnavailable).isVisible()).toBe(true);
+  expect(await button(withoutScript, en.createPasskey).isVisible()).toBe(false);
   const page = await visitor();
   await page.goto(at(path));
   await page.getByLabel(en.name).fill('Ada Byron');

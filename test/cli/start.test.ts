@@ -59,6 +59,9 @@ describe('a first start', () => {
     });
     expect(token).not.toBe('');
     expect(gateway.output()).toContain('shown only this once');
+    const [, link = ''] = /^ {2}Panel {9}(\S+)$/m.exec(gateway.output()) ?? [];
+    expect(link).toMatch(/^http:\/\/localhost:\d+\/admin\/invitation\/[0-9a-f]{64}$/);
+    expect((await gateway.get(new URL(link).pathname)).status).toBe(200);
     expect(gateway.complaints()).toBe('');
     expect((await gateway.get('/health/ready')).status).toBe(200);
   });
@@ -161,6 +164,7 @@ describe('a start that cannot go on says why in one sentence:', () => {
     };
     const gateway = await startGateway({ ...production, TURNPIKE_MASTER_KEY: MASTER_KEY });
     expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
+    expect(gateway.output()).toMatch(/^Panel, .*: https:\/\/pay\.example\.com\/admin\/invitation\/[0-9a-f]{64}$/m);
     expect(gateway.output()).not.toContain('Demo');
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
 

@@ -3,12 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { inviteFirstOwner } from '../../src/core/operators/invitations.ts';
 import { findSession } from '../../src/core/operators/sessions.ts';
+import { openTotpSeed } from '../../src/core/operators/totp.ts';
 import { commandCaller } from '../../src/core/principal.ts';
+import { rotateKeys } from '../../src/core/rotation.ts';
+import { createSeal, newMasterKey } from '../../src/lib/seal.ts';
+import { openRotationStore } from '../../src/store/rotation.ts';
 import { openShop } from '../support/gateway.ts';
 import { policyOf, readable } from '../support/pages.ts';
 import { hiddenValue, invited, nextTotpCode, PASSWORD, signedUp, totpCode, Visitor } from '../support/sign-in.ts';
 
-const shop = openShop({ trustedProxies: ['127.0.0.1'] });
+const masterKey = newMasterKey();
+const shop = openShop({ trustedProxies: ['127.0.0.1'], masterKey });
 
 /** Each test comes from its own address, because failures are counted per address. */
 let hosts = 0;
@@ -363,4 +368,15 @@ test('every page forbids frames and caching, and nothing secret is logged or in 
     expect(shop.logs.join(''), 'the log').not.toContain(secret);
     expect(audit, 'the audit log').not.toContain(secret);
   }
+});
+
+// The last test: the gateway does not have the new key.
+test('a key rotation seals the seeds of authenticator apps again', async () => {
+  const { seed, operatorId } = await signedUp(shop);
+  const next = newMasterKey();
+  const rows = openRotationStore(shop.connection);
+  await rotateKeys({ seal: createSeal(`${next},${masterKey}`) }, rows, () => undefined).finally(() => rows.close());
+  const stored = await shop.gateway.operatorCredentials.findPassword(operatorId);
+  const opened = openTotpSeed({ seal: createSeal(next) }, operatorId, stored?.totpSeed as Buffer);
+  expect(opened).toBe(seed.replaceAll(' ', ''));
 });

@@ -8,6 +8,7 @@ export const PANEL_STYLE = `
 --line:#2f3842;--edge:#76818f;--fill:#79d8c0;--on-fill:#04231c;--accent:#79d8c0;--bad:#ffb4ab;--bad-ground:#3b1a17;
 --good:#7bdca8;--good-ground:#12301f;--second:#91a7ff;--wait:#f3c969;--wait-ground:#352a10}}
 *{box-sizing:border-box}
+[hidden]{display:none!important}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;background:var(--ground);color:var(--ink);
 font:.9375rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere;display:grid;

@@ -86,7 +86,7 @@ export const en = {
     recoveryTitle: 'Keep your recovery codes',
     recoveryIntro:
       'Each of these codes works once in place of the authenticator app, for example when you lose your phone. They are shown only now: print them or store them in a password manager.',
-    recoveryDone: 'I have stored them: continue to the panel',
+    recoveryDone: 'I have stored them, continue',
     codesLeft: 'You used a recovery code. Codes left:',
     codesLeftHint: 'If only a few are left, ask an owner for a new invitation to get new codes.',
     invalidTitle: 'This link does not work',

@@ -48,8 +48,8 @@ export const passkeyForm = (publicUrl: string, call: 'create' | 'get', options: 
   html`data-passkey="${call}" data-rp="${relyingPartyId(publicUrl) ?? ''}" data-options="${options}"`;
 
 /** The button of such a form, hidden until the script knows that passkeys work here. */
-export const passkeyButton = (action: string, label: string, kind = ''): Html =>
-  html`<button class="wide ${kind}" type="button" formaction="${action}" hidden data-passkey-on data-passkey-button>${label}</button>
+export const passkeyButton = (action: string, label: string): Html =>
+  html`<div hidden data-passkey-on><button class="wide" type="button" formaction="${action}" data-passkey-button>${label}</button></div>
 <p class="error" role="alert" hidden data-passkey-failed>${texts.passkeyFailed}</p>${hidden('state', '')}${hidden('credential', '')}`;
 
 /** Where passkeys work, for a page that was opened at another address of the same machine. */

@@ -35,10 +35,10 @@ ${hidden('next', next)}${passkeyButton('/admin/sign-in/passkey', texts.withPassk
 ${passkeyElsewhere(publicUrl, '/admin/sign-in')}
 <form method="post" action="/admin/sign-in">
 ${hidden('next', next)}
-<p class="soft" hidden data-passkey-on>${texts.or}</p>
+<p class="soft field" hidden data-passkey-on>${texts.or}</p>
 ${field({ name: 'email', label: texts.email, type: 'email', value: email, autocomplete: 'username webauthn', error: errors.email, isFocused: !isRetry })}
 ${field({ name: 'password', label: texts.password, type: 'password', autocomplete: 'current-password', error: errors.password, isFocused: isRetry })}
-<div class="field"><button class="wide">${texts.submit}</button></div>
+<div class="field"><button class="wide quiet">${texts.submit}</button></div>
 </form>
 </div>
 <p class="small soft">${texts.forgotten}</p>`,
@@ -81,7 +81,7 @@ export function confirmPage({ publicUrl }: PublicUrl, session: Session, form: Co
     session,
     body: html`<div class="head"><h1>${texts.confirmTitle}</h1></div>
 ${notice('bad', problem)}
-<div class="card">
+<div class="columns"><div class="card">
 <p>${texts.confirmIntro}</p>
 ${
   hasPasskey &&
@@ -102,7 +102,7 @@ ${field({ name: 'code', label: texts.code, autocomplete: 'one-time-code', hint: 
 <div class="field"><button class="wide">${texts.confirm}</button></div>
 </form>`
 }
-</div>`,
+</div></div>`,
   };
 }
 
