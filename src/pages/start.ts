@@ -22,7 +22,7 @@ export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
   if (gateway.environment === 'production') return;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => done(null));
-  app.post('/', async (request, reply) => {
+  app.post('/sandbox/test-payment', async (request, reply) => {
     request.action = 'start';
     return reply.headers(panelHeaders(gateway)).redirect(await openDemoPayment(gateway), 303);
   });
@@ -33,7 +33,7 @@ async function startPage(gateway: Gateway, paid: string | undefined): Promise<st
   const mono = (value: string) => html`<span class="mono">${value}</span>`;
   const body = html`${notice(paid && text.paid)}
 <div class="head"><div><h1>${text.title}</h1><p class="soft">${text.lead}</p></div></div>
-<form method="post" action="/" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
+<form method="post" action="/sandbox/test-payment" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
     paid && html` <a class="button quiet" href="/admin/payments/${paid}">${text.seePayment}</a>`
   }</div></form>
 <section class="card"><h2>${text.goOn}</h2><ul class="links"><li><a href="/admin">${text.panel}</a> – ${text.panelHint}</li><li><a href="/openapi.json">${text.api}</a> – ${text.apiHint}</li></ul></section>

@@ -80,7 +80,7 @@ describe('unknown actions: 404', () => {
       ['GET', '/post'],
       ['PUT', '/post'],
       ['POST', '/posts'],
-      ['GET', '/'],
+      ['POST', '/'],
       ['POST', '/post/'],
       ['POST', '/api/v1/nothing'],
     ]) {

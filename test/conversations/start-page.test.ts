@@ -17,7 +17,10 @@ test('the sandbox shows the demo keys, which work', async () => {
 });
 
 test('the button opens a payment page, and each press a new payment', async () => {
-  const press = async () => (await fetch(sandbox.url, { method: 'POST', redirect: 'manual' })).headers.get('location');
+  const press = async () =>
+    (await fetch(`${sandbox.url}/sandbox/test-payment`, { method: 'POST', redirect: 'manual' })).headers.get(
+      'location',
+    );
   const [first, second] = [await press(), await press()];
   expect(first).toMatch(new RegExp(`^${sandbox.url}/pay/`));
   expect(second).not.toBe(first);
@@ -33,5 +36,5 @@ test('after the payment the page says so and leads to it', async () => {
 test('production leads to the panel and opens no payment', async () => {
   const response = await fetch(production.url, { redirect: 'manual' });
   expect([response.status, response.headers.get('location')]).toEqual([303, '/admin']);
-  expect((await fetch(production.url, { method: 'POST' })).status).toBe(404);
+  expect((await fetch(`${production.url}/sandbox/test-payment`, { method: 'POST' })).status).toBe(404);
 });
