@@ -241,7 +241,10 @@ export const LIMITS = {
   /** Passwords of operators, in characters. */
   passwordLengthLeast: 12,
   passwordLengthMost: 256,
-  /** Argon2 in one process: hashes at a time, each of which takes 64 MiB, how many may wait, and for how long. */
+  /** The cost of an Argon2id hash: its memory in KiB and its passes. */
+  passwordHashKib: 64 * 1024,
+  passwordHashPasses: 3,
+  /** Argon2 in one process: hashes at a time, how many may wait, and for how long. */
   passwordHashConcurrency: 2,
   passwordHashWaiting: 20,
   passwordHashWaitMs: 10 * SECOND,

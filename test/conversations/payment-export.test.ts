@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ADMIN_TOKEN, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
+import { sized } from '../support/size.ts';
 
 const shop = openShop();
 afterEach(() => vi.restoreAllMocks());
@@ -140,7 +141,7 @@ describe('filters', () => {
 });
 
 describe('20,000 payments', () => {
-  const COUNT = 20_000;
+  const COUNT = sized(10_000, 20_000);
   /** How many payments are read at a time, stated independently of the source. */
   const PORTION = 500;
   let merchant: Merchant;

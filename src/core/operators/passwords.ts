@@ -13,11 +13,15 @@ interface Parameters {
   parallelism: number;
 }
 
-const PARAMETERS: Parameters = { memory: 64 * 1024, passes: 3, parallelism: 1 };
+const newParameters = (): Parameters => ({
+  memory: LIMITS.passwordHashKib,
+  passes: LIMITS.passwordHashPasses,
+  parallelism: 1,
+});
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** Each hash takes 64 MiB and a thread of the pool that other work needs, too. */
+/** Each hash takes much memory and a thread of the pool that other work needs, too. */
 const limiter = createLimiter(LIMITS.passwordHashConcurrency, LIMITS.passwordHashWaiting);
 
 /** The same characters may be typed in several encodings. */
@@ -42,15 +46,16 @@ const encode = ({ memory, passes, parallelism }: Parameters, nonce: Buffer, tag:
 /** The hash in the usual text format, with its parameters and its salt. */
 export async function hashPassword(password: Secret): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
-  return encode(PARAMETERS, nonce, await derive(password, nonce, PARAMETERS, TAG_BYTES));
+  const parameters = newParameters();
+  return encode(parameters, nonce, await derive(password, nonce, parameters, TAG_BYTES));
 }
 
 const FORMAT = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /** The hash of a random value, so that a sign-in takes the same time when there is no operator. */
-const NO_HASH = encode(PARAMETERS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+const noHash = (): string => encode(newParameters(), randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
 
-export async function isPassword(password: Secret, encoded: string = NO_HASH): Promise<boolean> {
+export async function isPassword(password: Secret, encoded: string = noHash()): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', tag = ''] = FORMAT.exec(encoded) ?? [];
   const expected = Buffer.from(tag, 'base64');
   if (expected.length === 0) throw new TypeError('The password hash has another format.');

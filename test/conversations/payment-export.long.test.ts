@@ -1,0 +1,2 @@
+/** The export with more payments. */
+import './payment-export.test.ts';
