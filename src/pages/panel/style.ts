@@ -67,6 +67,9 @@ dl.facts dt{color:var(--soft)}
 dl.facts dd{margin:0}
 .filters{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin-bottom:1rem}
 .filters .field{margin:0;min-width:8.5rem;flex:0 1 auto}
+.choices{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center}
+.choices legend{margin-bottom:.25rem}
+.choice{display:inline-flex;align-items:center;min-height:2.5rem;font-weight:400;font-size:inherit}
 .field{margin-top:1rem;min-width:0}
 label,legend{display:block;padding:0;font-weight:600;font-size:.8125rem}
 input,select,textarea{display:block;width:100%;min-height:2.5rem;margin:.25rem 0 0;padding:.375rem .75rem;font:inherit;
