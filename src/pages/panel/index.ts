@@ -13,6 +13,7 @@ import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
+import { debuggerPages } from './debugger.ts';
 import { downloadHeaders, panelDocument, panelHeaders, SECTIONS } from './layout.ts';
 import { en } from './locales/en.ts';
 import { overviewPages } from './overview.ts';
@@ -29,6 +30,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...accountPages,
   ...callbackPages,
   ...schedulePages,
+  ...debuggerPages,
   ...tokenPages,
   ...auditPages,
 ];

@@ -39,6 +39,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
 ];

@@ -128,6 +128,7 @@ details>summary{cursor:pointer;white-space:nowrap}
 dl.facts{margin-top:.5rem}
 td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
+pre.wrap{white-space:pre-wrap}
 @media(max-width:52rem){body{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
 nav{padding:.25rem .5rem;border:0;border-bottom:1px solid var(--line);overflow-x:auto}
 nav ul{display:flex}nav a{white-space:nowrap;padding:.5rem .625rem}
