@@ -183,6 +183,22 @@ test('figures that are still being added are announced', async () => {
   await shop.rows('update rollup_progress set backfill_before = null');
 });
 
+test('a report that is too long for a page has its totals, and all rows as CSV', async () => {
+  const { mid } = await shop.newMerchant();
+  await shop.rows(
+    `insert into rollups select 'day', '2026-01-02Z', '${mid}', 'brand-' || n, 'vcard', 'USD', 1, 1, 0, 0, 100, 0, 0
+     from generate_series(1, 1001) n`,
+  );
+  const viewer = await signedIn(shop, 'viewer', [mid]);
+  const query = { from: '2026-01-01', to: '2026-01-03', by_brand: '1' };
+  const { status, text } = await viewer.get(url('/admin/reports', query));
+  expect(status).toBe(200);
+  expect(text).toContain('This report is too long for a page.');
+  expect(rowsOf(text, 'Totals')).toMatchObject([{ Payments: '1,001', Captured: '1001.00', Net: '1001.00' }]);
+  expect(rowsOf(text, 'Report')).toEqual([]);
+  expect((await viewer.get(url('/admin/reports.csv', query))).text.split('\r\n')).toHaveLength(1003);
+});
+
 test('a file is not read for a HEAD request', async () => {
   const { cookie } = await signedIn(shop, 'viewer');
   for (const [path, status] of [

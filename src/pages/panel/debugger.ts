@@ -69,8 +69,7 @@ async function choicesOf(request: PanelRequest, mid: string): Promise<Map<string
   return account ? new Map([...names, [account.mid, account.name]]) : names;
 }
 
-const fieldColumns: Column<{ name: string; value: string; position: number }>[] = [
-  { label: text.position, isNumber: true, cell: ({ position }) => position },
+const fieldColumns: Column<Explanation['fields'][number]>[] = [
   { label: text.field, cell: ({ name }) => html`<span class="mono">${name}</span>` },
   {
     label: text.value,
@@ -88,11 +87,10 @@ function explained({ session }: PanelRequest, explanation: Explanation): Html {
       : [text.right, 'good' as const];
   const digest = (value: string | null): Html | null =>
     value === null ? null : html`<span class="mono">${value}</span>`;
-  const rows = fields.map((one, index) => ({ ...one, position: index + 1 }));
   return html`${notice(title, tone)}
 ${
   hints.length > 0 &&
-  html`<section class="card" aria-labelledby="hints"><h2 id="hints">${text.hints}</h2><ul class="links">${hints.map((hint) => html`<li>${hint}</li>`)}</ul><p>${mistakes.map((mistake) => html`${badge(mistake, '')} `)}</p></section>`
+  html`<section class="card" aria-labelledby="hints"><h2 id="hints">${text.hints}</h2><ul class="links">${hints.map((hint) => html`<li>${hint}</li>`)}</ul><p class="soft small">${text.mistakes} ${mistakes.map((mistake) => html`${badge(mistake, '')} `)}</p></section>`
 }
 <section class="card" aria-labelledby="signed"><h2 id="signed">${text.signedText}</h2><p class="soft">${text.signedHint}</p><pre class="wrap">${signedText}</pre>${facts(
     [
@@ -102,7 +100,7 @@ ${
     ],
   )}${!seesDigests(session.principal) && html`<p class="hint">${text.noDigests}</p>`}</section>
 <section class="card flush"><h2 class="inset">${text.fields}</h2>${
-    rows.length > 0 ? table(text.fields, fieldColumns, rows) : html`<p class="inset soft">${text.noFields}</p>`
+    fields.length > 0 ? table(text.fields, fieldColumns, fields) : html`<p class="inset soft">${text.noFields}</p>`
   }</section>`;
 }
 

@@ -88,7 +88,7 @@ export function panelRoutes(
 
   const send = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
     const body = Readable.from(chunks);
-    body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'download broke off'));
+    body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
     return reply.headers(downloadHeaders(gateway, filename)).send(body);
   };
 

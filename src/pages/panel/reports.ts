@@ -102,12 +102,12 @@ async function figures(
   const totalTable = table(text.totals, columnsOf([], names), totals);
   return {
     isEmpty: false,
-    body: html`${incomplete}<section class="card flush"><h2 class="inset">${text.totals}</h2>${totalTable}</section>
+    body: html`${incomplete}<section class="card flush dense"><h2 class="inset">${text.totals}</h2>${totalTable}</section>
 ${found.isTooLong && notice(text.tooLong, 'wait')}
 ${
   isGrouped &&
   !found.isTooLong &&
-  html`<section class="card flush"><h2 class="inset">${text.rows}</h2>${table(text.rows, columnsOf(groups, names), found.rows)}</section>`
+  html`<section class="card flush dense"><h2 class="inset">${text.rows}</h2>${table(text.rows, columnsOf(groups, names), found.rows)}</section>`
 }`,
   };
 }
@@ -128,13 +128,16 @@ const totalsOf = (rows: readonly GroupedFigures[]): GroupedFigures[] =>
       }));
     });
 
+/** A name that does not break, so that rows stay low. */
+const key = (name: string | null): Html => html`<span class="key">${name}</span>`;
+
 function columnsOf(groups: readonly ReportGroup[], names: ReadonlyMap<string, string>): Column<GroupedFigures>[] {
   const cells: Readonly<Record<ReportGroup, Column<GroupedFigures>['cell']>> = {
-    day: ({ day }) => day,
+    day: ({ day }) => key(day),
     mid: ({ mid }) => html`<a href="/admin/accounts/${mid}">${names.get(mid as string)}</a>`,
-    brand: ({ brand }) => brand,
+    brand: ({ brand }) => key(brand),
     currency: ({ currency }) => currency,
-    connection: ({ connector }) => connector,
+    connection: ({ connector }) => key(connector),
   };
   const count = (label: string, read: (row: GroupedFigures) => number): Column<GroupedFigures> => ({
     label,
