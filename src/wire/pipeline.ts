@@ -1,6 +1,7 @@
 /** The checks of every merchant request, in a fixed order; the first check that fails determines the error. */
 import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
+import type { RequestBody } from '../core/requests/body.ts';
 import { cardNumberIn } from '../lib/card.ts';
 import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
@@ -8,22 +9,6 @@ import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
-
-/** The body of a request of either protocol, as the checks read it. */
-export interface RequestBody {
-  /** The value of a scalar field, empty when it was not sent. */
-  value(name: string): string;
-  /** Whether the field arrived as a list or an object. */
-  isNested(name: string): boolean;
-  /** Whether the value arrived as a string, not as a JSON number or boolean. */
-  isText(name: string): boolean;
-  /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */
-  positions(name: string): readonly string[];
-  /** Every name and value, to search for data that must not be sent. */
-  texts(): Iterable<[name: string, value: string]>;
-  /** Problems of the body itself, such as invalid encoding. */
-  problems: readonly Problem[];
-}
 
 export interface AccountFields {
   fields: readonly Field[];

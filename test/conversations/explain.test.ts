@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { explain } from '../../src/core/explain/explain.ts';
+import { readRequest } from '../../src/core/explain/request.ts';
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';
-import { readRequest } from '../../src/wire/admin/explain-request.ts';
 import { creditFields, SIGNED, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 

@@ -117,7 +117,7 @@ const alternativesTo = ({ action, operation, value }: Candidate, { candidates }:
 const isOrderNumber = (name: string): boolean => name === 'order_id' || name === 'order.number';
 
 /** Masks every secret of the account in a text, in any case. */
-function maskerFor(account: Account): (text: string) => string {
+export function maskerFor(account: Account): (text: string) => string {
   const secrets = [...account.passwords(), ...account.callbackSecrets(), account.expiredPassword() ?? ''];
   const patterns = secrets.filter((secret) => secret !== '').map((secret) => secret.replace(/\W/g, '\\$&'));
   const pattern = new RegExp(patterns.join('|'), 'gi');

@@ -1,6 +1,8 @@
 /** The routes of the panel: finds the session, checks the permission of each page, and shows refusals as pages. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
+import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { type Form, readUrlEncoded } from '../../lib/form.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -11,21 +13,25 @@ import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
-import { panelDocument, panelHeaders, SECTIONS } from './layout.ts';
+import { debuggerPages } from './debugger.ts';
+import { downloadHeaders, panelDocument, panelHeaders, SECTIONS } from './layout.ts';
 import { en } from './locales/en.ts';
 import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
+import { reportPages } from './reports.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
 
 export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...overviewPages,
+  ...reportPages,
   ...paymentPages,
   ...accountPages,
   ...callbackPages,
   ...schedulePages,
+  ...debuggerPages,
   ...operatorPages,
   ...tokenPages,
   ...auditPages,
@@ -82,10 +88,17 @@ export function panelRoutes(
         ),
       );
 
-  for (const { method, path, permission, confirmFor, handle } of PANEL_ROUTES) {
+  const send = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
+    const body = Readable.from(chunks);
+    body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
+    return reply.headers(downloadHeaders(gateway, filename)).send(body);
+  };
+
+  for (const { method, path, permission, confirmFor, isDownload = false, handle } of PANEL_ROUTES) {
     app.route({
       method,
       url: path,
+      exposeHeadRoute: method === 'GET' && !isDownload,
       async handler(request, reply) {
         request.action = 'panel';
         request.isRead = method === 'GET';
@@ -112,6 +125,7 @@ export function panelRoutes(
         try {
           const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
+          if ('download' in answer) return send(reply, request, answer.download);
           reply.code(answer.status ?? 200);
           return reply.send(show(reply, session, request.url, answer.title, answer.body, answer.scripts));
         } catch (error) {

@@ -34,10 +34,12 @@ interface Section {
 /** The navigation. A role sees the sections that it may open. */
 export const SECTIONS: readonly Section[] = [
   { path: '/admin', label: en.sections.overview, permission: 'reports.view' },
+  { path: '/admin/reports', label: en.sections.reports, permission: 'reports.view' },
   { path: '/admin/payments', label: en.sections.payments, permission: 'payments.view' },
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },
   { path: '/admin/operators', label: en.sections.operators, permission: 'operators.manage' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
@@ -63,6 +65,17 @@ export const panelHeaders = (
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; '),
+});
+
+/** The headers of a file of the panel. */
+export const downloadHeaders = (
+  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
+  filename: string,
+): Record<string, string> => ({
+  ...commonHeaders(gateway),
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${filename}"`,
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 });
 
 /** The hidden field that every form of a session has. */

@@ -1,6 +1,6 @@
 /** Parts that the pages of the panel share: badges, times, amounts, tables, fields, notices. */
 
-import { Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { en } from './locales/en.ts';
@@ -103,11 +103,17 @@ export const choiceField = (
       )}</select>`,
   );
 
+/** An address with a query string. */
+export function withQuery(path: string, query: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
 /** Links to the first and the next page of a list. */
 export function pager(path: string, query: Readonly<Record<string, string>>, next: string | undefined): Html | false {
   const { cursor, ...rest } = query;
   if (cursor === undefined && next === undefined) return false;
   const link = (label: string, more: Record<string, string>): Html =>
-    html`<a class="button quiet" href="${path}?${new Html(new URLSearchParams({ ...rest, ...more }).toString().replaceAll('&', '&amp;'))}">${label}</a>`;
+    html`<a class="button quiet" href="${withQuery(path, { ...rest, ...more })}">${label}</a>`;
   return html`<div class="pages">${cursor !== undefined && link(en.firstPage, {})}${next !== undefined && link(en.nextPage, { cursor: next })}</div>`;
 }

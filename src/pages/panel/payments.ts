@@ -1,7 +1,8 @@
 /** The pages on payments: the list with its filters, one payment with its timeline, and the operations on it. */
-import { findAccount, listAccounts } from '../../core/accounts.ts';
+import { findAccount } from '../../core/accounts.ts';
 import { type LoggedCallback, listPaymentCallbacks } from '../../core/callbacks/log.ts';
-import type { HistoryRow, OperationRow, Payment, PaymentWithDetails } from '../../core/context.ts';
+import type { HistoryRow, OperationRow, Payment, PaymentFilter, PaymentWithDetails } from '../../core/context.ts';
+import { paymentsCsv } from '../../core/exports/payments.ts';
 import { type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { type Principal, sees } from '../../core/principal.ts';
@@ -12,9 +13,11 @@ import { ATTENTIONS, type Attention } from '../../rules/attention.ts';
 import { BRANDS, CARD } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { readSearch } from '../../rules/payment-search.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { accountNames, dayStart, downloadLink } from './filters.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import {
@@ -34,44 +37,36 @@ import {
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 25;
-/** How many accounts a filter offers. */
-const MOST_ACCOUNTS = 200;
 
 const text = en.payments;
 
 const pathOf = (paymentId: string): string => `/admin/payments/${paymentId}`;
 const attentionLabel = (attention: Attention): string => text.attentions[attention];
 
-/** The start of a day in UTC, from an input of the type `date`. */
-const dayStart = (day: string | undefined): number | undefined => {
-  const ms = day !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
-};
-const DAY_MS = 86_400_000;
-
 const oneOf = <Value extends string>(values: readonly Value[], value: string | undefined): Value | undefined =>
   values.find((one) => one === value);
 
-/** The accounts that the operator may choose from, by id. */
-async function accountNames({ gateway, session }: PanelRequest): Promise<Map<string, string>> {
-  const accounts = await listAccounts(gateway, MOST_ACCOUNTS, undefined, session.principal.mids);
-  return new Map(accounts.map(({ mid, name }) => [mid, name]));
-}
-
-async function showList(request: PanelRequest): Promise<PanelAnswer> {
-  const { gateway, query } = request;
-  const names = await accountNames(request);
+/** The filter of the list and of its export; a value that is not valid is ignored. */
+function filterOf({ query, session }: PanelRequest): Omit<PaymentFilter, 'before' | 'limit'> {
   const to = dayStart(query.to);
-  const { payments: shown, next } = await listPayments(gateway, {
+  return {
     words: query.q === undefined ? undefined : readSearch(query.q),
     mid: isUuid(query.mid ?? '') ? query.mid : undefined,
-    mids: request.session.principal.mids,
+    mids: session.principal.mids,
     orderId: query.order_id,
     state: oneOf(STATE_NAMES, query.status),
     brand: query.brand,
     attention: oneOf(ATTENTIONS, query.attention),
     from: dayStart(query.from),
-    to: to === undefined ? undefined : to + DAY_MS,
+    to: to === undefined ? undefined : to + LIMITS.dayMs,
+  };
+}
+
+async function showList(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway, query } = request;
+  const names = await accountNames(request);
+  const { payments: shown, next } = await listPayments(gateway, {
+    ...filterOf(request),
     before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
     limit: PAGE_SIZE,
   });
@@ -93,7 +88,9 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const isFiltered = Object.keys(query).length > 0;
   return {
     title: en.sections.payments,
-    body: html`<div class="head"><h1>${en.sections.payments}</h1></div>
+    body: html`<div class="head"><h1>${en.sections.payments}</h1>${
+      shown.length > 0 && html`<div class="actions">${downloadLink('/admin/payments.csv', query)}</div>`
+    }</div>
 ${filters(query, names)}
 <div class="card flush">${
       shown.length > 0
@@ -300,6 +297,13 @@ async function attend(request: PanelRequest): Promise<PanelAnswer> {
 
 export const paymentPages: readonly PanelRoute[] = [
   { method: 'GET', path: '/admin/payments', permission: 'payments.view', handle: showList },
+  {
+    method: 'GET',
+    path: '/admin/payments.csv',
+    permission: 'payments.view',
+    isDownload: true,
+    handle: async (request) => ({ download: await paymentsCsv(request.gateway, filterOf(request)) }),
+  },
   { method: 'GET', path: '/admin/payments/:paymentId', permission: 'payments.view', handle: showPayment },
   {
     method: 'POST',

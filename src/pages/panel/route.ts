@@ -1,5 +1,6 @@
 /** A route of the panel: the permission that it needs, and the page that it shows. */
 import type { Gateway } from '../../core/context.ts';
+import type { Download } from '../../core/exports/download.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import type { Caller } from '../../core/principal.ts';
 import type { Html } from '../../lib/html.ts';
@@ -16,9 +17,10 @@ export interface PanelRequest {
   form: ReadonlyMap<string, string>;
 }
 
-/** What a page answers: a page, or a redirect after a change. */
+/** What a route answers: a page, a file, or a redirect after a change. */
 export type PanelAnswer =
   | { title: string; body: Html; status?: number; scripts?: readonly string[] }
+  | { download: Download }
   | { redirect: string };
 
 export interface PanelRoute {
@@ -27,6 +29,8 @@ export interface PanelRoute {
   permission: Permission;
   /** The page to go to after the operator has proved again who it is; the route needs a recent proof. */
   confirmFor?: string;
+  /** The route answers with a file, which is not read for a HEAD request. */
+  isDownload?: true;
   handle(request: PanelRequest): Promise<PanelAnswer>;
 }
 

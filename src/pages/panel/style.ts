@@ -68,6 +68,12 @@ dl.facts dt{color:var(--soft)}
 dl.facts dd{margin:0}
 .filters{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin-bottom:1rem}
 .filters .field{margin:0;min-width:8.5rem;flex:0 1 auto}
+.filters:has(.error){align-items:start}
+.filters:has(.error)>button,.filters:has(.error)>.button{align-self:end}
+.filters .error{max-width:13rem}
+.choices{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center}
+.choices legend{margin-bottom:.25rem}
+.choice{display:inline-flex;align-items:center;min-height:2.5rem;font-weight:400;font-size:inherit}
 .field{margin-top:1rem;min-width:0}
 label,legend{display:block;padding:0;font-weight:600;font-size:.8125rem}
 input,select,textarea{display:block;width:100%;min-height:2.5rem;margin:.25rem 0 0;padding:.375rem .75rem;font:inherit;
@@ -130,6 +136,10 @@ details>summary{cursor:pointer;white-space:nowrap}
 dl.facts{margin-top:.5rem}
 td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
+td .key{white-space:nowrap}
+@media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
+.dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
+pre.wrap{white-space:pre-wrap}
 @media(max-width:52rem){body{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
 nav{padding:.25rem .5rem;border:0;border-bottom:1px solid var(--line);overflow-x:auto}
 nav ul{display:flex}nav a{white-space:nowrap;padding:.5rem .625rem}

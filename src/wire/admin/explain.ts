@@ -1,27 +1,18 @@
 /** Admin call of the hash debugger: explains the hash of a merchant request. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { type Explanation, explain } from '../../core/explain/explain.ts';
-import { auditEntry } from '../../core/principal.ts';
+import type { Explanation } from '../../core/explain/explain.ts';
+import { explainAs, type SentRequest } from '../../core/explain/explain-as.ts';
 import { isUuid } from '../../lib/id.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { isAllowed } from '../../rules/roles.ts';
 import { needs } from '../bearer.ts';
-import { readPath, readRequest } from './explain-request.ts';
 import { objectBody } from './input.ts';
 
 export function explainRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post('/explain', needs('requests.explain'), async (request) => {
-    const { mids, role } = request.principal;
-    // The digest of a status query is also that of a refund, so only a caller that may refund sees it.
-    const showsDigests = isAllowed(role, 'payments.operate');
-    const { mid, text, path } = readInput(request.body);
-    const target = path === undefined ? undefined : readPath(path);
-    const explanation = await explain(gateway, { mid, mids, showsDigests }, () => readRequest(text, target));
+    const explanation = await explainAs(gateway, request.principal, request.caller, readInput(request.body));
     request.mid = explanation.mid;
-    const facts = { mid: explanation.mid, subject: explanation.action };
-    if (showsDigests) await gateway.audit.append(auditEntry(gateway, request.caller, 'requests.explain', facts));
     return view(explanation);
   });
 }
@@ -36,7 +27,7 @@ const view = ({ mid, protocol, action, alternatives, fields, signedText, ...rest
   ...rest,
 });
 
-function readInput(body: unknown): { mid: string; text: string; path: string | undefined } {
+function readInput(body: unknown): SentRequest {
   const { mid, request, path } = objectBody(body);
   const problems: Problem[] = [];
   if (typeof mid !== 'string' || !isUuid(mid)) {

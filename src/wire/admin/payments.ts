@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
 import type { Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
+import { amountFormatter, paymentView } from '../../core/exports/payment-view.ts';
 import { OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
 import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
@@ -15,7 +16,6 @@ import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
 import { anyText, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
 import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
-import { amountFormatter, paymentView } from './payment-view.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/payments', needs('payments.view'), async (request) => {

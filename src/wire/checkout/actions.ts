@@ -4,10 +4,10 @@ import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
 import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
 import { recur } from '../../core/payments/recur.ts';
+import { type CheckoutBody, canonicalContent } from '../../core/requests/checkout-body.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
-import { type CheckoutBody, canonicalContent } from '../checkout-body.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
 import { session } from './session.ts';
 

@@ -2,10 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
+import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { type ApiOperation, aliasesOf, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
-import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../checkout-body.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';

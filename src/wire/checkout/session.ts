@@ -2,6 +2,7 @@
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
 import { openPayment } from '../../core/payments/open.ts';
+import { type CheckoutBody, canonicalContent, textList, toList } from '../../core/requests/checkout-body.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
@@ -10,7 +11,6 @@ import type { Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
-import { type CheckoutBody, canonicalContent, textList, toList } from '../checkout-body.ts';
 
 const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
 

@@ -11,6 +11,7 @@ import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
+import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
 import { entriesBelow } from '../../lib/form.ts';
 import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
@@ -18,7 +19,6 @@ import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
 import { type AccountFields, fieldContext } from '../pipeline.ts';
-import type { S2sBody } from '../s2s-body.ts';
 import {
   acceptedAnswer,
   operationAnswer,

@@ -1,6 +1,7 @@
 /** The route `/post`: parses the form, runs the checks, performs the action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
+import { readBody, type S2sBody } from '../../core/requests/s2s-body.ts';
 import { createBudget } from '../../lib/budget.ts';
 import { endOfTick } from '../../lib/tick.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
@@ -10,7 +11,6 @@ import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
-import { readBody, type S2sBody } from '../s2s-body.ts';
 import { S2S_ACTIONS } from './actions.ts';
 import type { S2sAnswer } from './answers.ts';
 import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';

@@ -2,11 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { environmentOfKey, findAccountByKey } from '../../core/accounts.ts';
 import type { Gateway } from '../../core/context.ts';
+import { readBody } from '../../core/requests/s2s-body.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { S2sAction } from '../../rules/operations.ts';
-import { readBody } from '../s2s-body.ts';
 import { S2S_ACTIONS } from './actions.ts';
 
 /** A body above the usual limit, which holds a share of the memory budget until `release` is called. */

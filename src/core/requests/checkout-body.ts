@@ -1,10 +1,10 @@
 /** Reads the JSON body of a Checkout request for the checks; a dot in a field name denotes a nested object. */
-import { printableName } from '../lib/form.ts';
-import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } from '../lib/json.ts';
-import type { Problem } from '../rules/errors.ts';
-import { SENTENCES } from '../rules/fields.ts';
-import { LIMITS } from '../rules/limits.ts';
-import type { RequestBody } from './pipeline.ts';
+import { printableName } from '../../lib/form.ts';
+import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } from '../../lib/json.ts';
+import type { Problem } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { RequestBody } from './body.ts';
 
 export type CheckoutBody = RequestBody & {
   /** The value at a path, as it was sent. */

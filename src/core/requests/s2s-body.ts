@@ -1,7 +1,7 @@
 /** Parses the form of a `/post` request, URL-encoded or multipart, for the checks. */
-import { type Form, positionsIn, readMultipart, readUrlEncoded } from '../lib/form.ts';
-import { LIMITS } from '../rules/limits.ts';
-import type { RequestBody } from './pipeline.ts';
+import { type Form, positionsIn, readMultipart, readUrlEncoded } from '../../lib/form.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { RequestBody } from './body.ts';
 
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 

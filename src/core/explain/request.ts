@@ -1,5 +1,4 @@
 /** Reads a merchant request from the text of its body, as `/post` and Checkout read it, for the hash debugger. */
-import type { Candidate, RequestToExplain } from '../../core/explain/explain.ts';
 import { isObject } from '../../lib/json.ts';
 import { invalidField, type Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -10,12 +9,16 @@ import {
   type CheckoutPath,
   S2S_OPERATIONS,
 } from '../../rules/operations.ts';
-import { checkoutBody, repeatedFieldProblem } from '../checkout-body.ts';
-import { readBody } from '../s2s-body.ts';
+import { checkoutBody, repeatedFieldProblem } from '../requests/checkout-body.ts';
+import { readBody } from '../requests/s2s-body.ts';
+import type { Candidate, RequestToExplain } from './explain.ts';
 
 const ACTIONS = Object.keys(S2S_OPERATIONS);
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
 const POST = 'post';
+
+/** The paths of the merchant API. */
+export const REQUEST_PATHS: readonly string[] = ['/post', ...PATHS.map((path) => `/api/v1/${path}`)];
 
 const refuse = (sentence: string) => invalidField('request', sentence);
 
@@ -28,8 +31,7 @@ export function readPath(path: string): CheckoutPath | typeof POST {
     .replace(/^\/*(api\/v1\/)?/, '')
     .replace(/\/+$/, '');
   if (name === POST || PATHS.includes(name as CheckoutPath)) return name as CheckoutPath | typeof POST;
-  const known = ['/post', ...PATHS.map((each) => `/api/v1/${each}`)].join(', ');
-  throw invalidField('path', `This is not a path of the merchant API. The paths are ${known}.`);
+  throw invalidField('path', `This is not a path of the merchant API. The paths are ${REQUEST_PATHS.join(', ')}.`);
 }
 
 /** Without a path, the operation of a Checkout request is inferred from its fields. */

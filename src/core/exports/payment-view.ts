@@ -1,8 +1,9 @@
-/** A payment in the lists of the admin API. */
-import type { Payment } from '../../core/context.ts';
+/** A payment in the lists of the admin API and in exports. */
+
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
+import type { Payment } from '../context.ts';
 
 export const amountFormatter =
   ({ currency }: Payment) =>

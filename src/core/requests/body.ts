@@ -1,0 +1,17 @@
+/** The body of a merchant request of either protocol, as the checks and the hash debugger read it. */
+import type { Problem } from '../../rules/errors.ts';
+
+export interface RequestBody {
+  /** The value of a scalar field, empty when it was not sent. */
+  value(name: string): string;
+  /** Whether the field arrived as a list or an object. */
+  isNested(name: string): boolean;
+  /** Whether the value arrived as a string, not as a JSON number or boolean. */
+  isText(name: string): boolean;
+  /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */
+  positions(name: string): readonly string[];
+  /** Every name and value, to search for data that must not be sent. */
+  texts(): Iterable<[name: string, value: string]>;
+  /** Problems of the body itself, such as invalid encoding. */
+  problems: readonly Problem[];
+}

@@ -1,0 +1,144 @@
+/** The page of the hash debugger: explains why the hash of a merchant request is refused. */
+import { findAccount } from '../../core/accounts.ts';
+import type { Explanation } from '../../core/explain/explain.ts';
+import { explainAs, isShowable, seesDigests } from '../../core/explain/explain-as.ts';
+import { REQUEST_PATHS } from '../../core/explain/request.ts';
+import { sees } from '../../core/principal.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { isUuid } from '../../lib/id.ts';
+import { ERRORS, type Problem, Refusal } from '../../rules/errors.ts';
+import { accountNames } from './filters.ts';
+import { formToken } from './layout.ts';
+import { en } from './locales/en.ts';
+import { badge, type Column, choiceField, facts, field, notice, table } from './parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
+
+const text = en.debugger;
+const PATH = '/admin/debugger';
+
+interface Entered {
+  mid: string;
+  request: string;
+  path: string;
+}
+
+/** What the page shows besides the empty form. */
+interface Result {
+  entered: Entered;
+  /** The text is not shown again, because it contains a secret. */
+  isHidden?: boolean;
+  problems?: readonly Problem[];
+  status?: number;
+  explanation?: Explanation;
+}
+
+async function debuggerPage(request: PanelRequest, result: Result): Promise<PanelAnswer> {
+  const { entered, isHidden = false, problems = [], status = 200, explanation } = result;
+  const names = await choicesOf(request, entered.mid);
+  const errorOf = (name: string): string | undefined => problems.find((problem) => problem.field === name)?.sentence;
+  const shown = isHidden ? '' : entered.request;
+  return {
+    title: en.sections.debugger,
+    status,
+    body: html`<div class="head"><h1>${en.sections.debugger}</h1></div>
+${explanation && explained(request, explanation)}
+<form class="card" method="post" action="${PATH}">${formToken(request.session)}<p class="soft">${text.intro}</p>
+${choiceField({ name: 'mid', label: text.account, value: entered.mid, error: errorOf('mid'), attributes: html`required` }, [['', text.choose], ...names])}
+${field(
+  {
+    name: 'request',
+    label: text.request,
+    hint: isHidden ? text.hidden : text.requestHint,
+    error: errorOf('request'),
+    attributes: html`required rows="8" spellcheck="false" autocomplete="off" autocapitalize="off"`,
+  },
+  // The parser removes a line break at the start of a text area.
+  (attributes) => html`<textarea class="mono" ${attributes}>
+${shown}</textarea>`,
+)}
+${choiceField({ name: 'path', label: text.path, value: entered.path, hint: text.pathHint, error: errorOf('path') }, [['', text.inferred], ...REQUEST_PATHS.map((path): [string, string] => [path, path])])}
+<div class="actions"><button>${text.explain}</button></div></form>`,
+  };
+}
+
+/** The accounts of the list, and the chosen one. */
+async function choicesOf(request: PanelRequest, mid: string): Promise<Map<string, string>> {
+  const names = await accountNames(request);
+  const isOther = isUuid(mid) && !names.has(mid) && sees(request.session.principal, mid);
+  const account = isOther ? await findAccount(request.gateway, mid) : undefined;
+  return account ? new Map([...names, [account.mid, account.name]]) : names;
+}
+
+const fieldColumns: Column<Explanation['fields'][number]>[] = [
+  { label: text.field, cell: ({ name }) => html`<span class="mono">${name}</span>` },
+  {
+    label: text.value,
+    cell: ({ value }) =>
+      value === '' ? html`<span class="soft">${text.noValue}</span>` : html`<span class="mono">${value}</span>`,
+  },
+];
+
+function explained({ session }: PanelRequest, explanation: Explanation): Html {
+  const { matches, mistakes, hints, fields, signedText, md5, sha1, action, alternatives } = explanation;
+  const [title, tone] = !matches
+    ? [text.wrong, 'bad' as const]
+    : mistakes.length > 0
+      ? [text.rightWithMistakes, 'wait' as const]
+      : [text.right, 'good' as const];
+  const digest = (value: string | null): Html | null =>
+    value === null ? null : html`<span class="mono">${value}</span>`;
+  return html`${notice(title, tone)}
+${
+  hints.length > 0 &&
+  html`<section class="card" aria-labelledby="hints"><h2 id="hints">${text.hints}</h2><ul class="links">${hints.map((hint) => html`<li>${hint}</li>`)}</ul><p class="soft small">${text.mistakes} ${mistakes.map((mistake) => html`${badge(mistake, '')} `)}</p></section>`
+}
+<section class="card" aria-labelledby="signed"><h2 id="signed">${text.signedText}</h2><p class="soft">${text.signedHint}</p><pre class="wrap">${signedText}</pre>${facts(
+    [
+      [text.operation, html`<span class="mono">${[action, ...alternatives].join(', ')}</span>`],
+      ['MD5', seesDigests(session.principal) ? digest(md5) : undefined],
+      ['SHA-1', seesDigests(session.principal) ? digest(sha1) : undefined],
+    ],
+  )}${!seesDigests(session.principal) && html`<p class="hint">${text.noDigests}</p>`}</section>
+<section class="card flush"><h2 class="inset">${text.fields}</h2>${
+    fields.length > 0 ? table(text.fields, fieldColumns, fields) : html`<p class="inset soft">${text.noFields}</p>`
+  }</section>`;
+}
+
+const showForm = (request: PanelRequest): Promise<PanelAnswer> =>
+  debuggerPage(request, { entered: { mid: request.query.mid?.toLowerCase() ?? '', request: '', path: '' } });
+
+async function explainForm(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway, session, caller, form } = request;
+  const entered: Entered = {
+    mid: (form.get('mid') ?? '').toLowerCase(),
+    // A line break at the end comes from copying; it would become part of the last value of a form.
+    request: (form.get('request') ?? '').replace(/^[\r\n]+|[\r\n]+$/g, ''),
+    path: form.get('path') ?? '',
+  };
+  if (!isUuid(entered.mid)) {
+    return debuggerPage(request, {
+      entered,
+      isHidden: true,
+      status: 400,
+      problems: [{ field: 'mid', sentence: text.chooseAccount }],
+    });
+  }
+  const sent = { mid: entered.mid, text: entered.request, path: entered.path || undefined };
+  try {
+    const explanation = await explainAs(gateway, session.principal, caller, sent);
+    const isHidden =
+      explanation.mistakes.includes('password_sent') || !(await isShowable(gateway, session.principal, sent));
+    return debuggerPage(request, { entered, isHidden, explanation });
+  } catch (error) {
+    if (!(error instanceof Refusal) || (error.error !== 'invalidData' && error.error !== 'noSuchAccount')) throw error;
+    const { http, message } = ERRORS[error.error];
+    const problems = error.error === 'noSuchAccount' ? [{ field: 'mid', sentence: message }] : error.problems;
+    const isHidden = !(await isShowable(gateway, session.principal, sent));
+    return debuggerPage(request, { entered, isHidden, problems, status: http });
+  }
+}
+
+export const debuggerPages: readonly PanelRoute[] = [
+  { method: 'GET', path: PATH, permission: 'requests.explain', handle: showForm },
+  { method: 'POST', path: PATH, permission: 'requests.explain', handle: explainForm },
+];
