@@ -133,7 +133,7 @@ const key = (name: string | null): Html => html`<span class="key">${name}</span>
 
 function columnsOf(groups: readonly ReportGroup[], names: ReadonlyMap<string, string>): Column<GroupedFigures>[] {
   const cells: Readonly<Record<ReportGroup, Column<GroupedFigures>['cell']>> = {
-    day: ({ day }) => key(day),
+    day: ({ at }) => key(at === null ? null : dayText(at)),
     mid: ({ mid }) => html`<a href="/admin/accounts/${mid}">${names.get(mid as string)}</a>`,
     brand: ({ brand }) => key(brand),
     currency: ({ currency }) => currency,
