@@ -186,7 +186,9 @@ test('figures that are still being added are announced', async () => {
 test('a report that is too long for a page has its totals, and all rows as CSV', async () => {
   const { mid } = await shop.newMerchant();
   await shop.rows(
-    `insert into rollups select 'day', '2026-01-02Z', '${mid}', 'brand-' || n, 'vcard', 'USD', 1, 1, 0, 0, 100, 0, 0
+    `insert into rollups (grain, starts_at, mid, brand, connector, currency, payments, settled, declined, chargebacks,
+       captured, refunded, charged_back, paid_out)
+     select 'day', '2026-01-02Z', '${mid}', 'brand-' || n, 'vcard', 'USD', 1, 1, 0, 0, 100, 0, 0, 0
      from generate_series(1, 1001) n`,
   );
   const viewer = await signedIn(shop, 'viewer', [mid]);
