@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overview, report, rollUp } from '../../src/core/reports.ts';
+import { REPORT_GROUPS } from '../../src/rules/reports.ts';
 import { type FigureGroup, overviewStatement, reportStatement } from '../../src/store/figures.ts';
 import type { RollupProgress } from '../../src/store/rollups.ts';
 import { openShop } from '../support/gateway.ts';
@@ -9,7 +10,7 @@ import { readingOf } from '../support/plan.ts';
 
 const shop = openShop();
 
-/** `FIGURES_COUNT=5000000` measures the durations at that size; the test prints them. */
+/** `FIGURES_COUNT=5000000` also measures durations, at that size, and prints them. */
 const COUNT = Number(process.env.FIGURES_COUNT ?? 100_000);
 const DAYS = 30;
 const ACCOUNTS = 50;
@@ -53,15 +54,14 @@ let progress: RollupProgress;
 const STEPS = Math.max(1, COUNT / 500_000);
 
 beforeAll(async () => {
-  pool = new pg.Pool({ ...shop.connection, max: 1 });
+  // Like the store, so that the plans are the same.
+  pool = new pg.Pool({ ...shop.connection, max: 1, options: '-c enable_seqscan=off -c jit=off -c work_mem=32MB' });
   for (let step = 0; step < STEPS; step++) {
     await pool.query(PAYMENTS((COUNT / STEPS) * step, (COUNT / STEPS) * (step + 1)));
   }
   for (let day = 0; day < DAYS; day++) await pool.query(HISTORY(START + day * DAY_MS, START + (day + 1) * DAY_MS));
   await pool.query('vacuum analyze payments, history');
-  const started = performance.now();
   await rollUp(shop.gateway);
-  console.log(`rolled up ${COUNT} payments in ${Math.round(performance.now() - started)} ms`);
   await pool.query('vacuum analyze rollups, rollup_declines, rollup_calls');
   // The newest rows are not contained in the sums.
   for (let made = 0; made < 500; made += 50) await Promise.all(Array.from({ length: 50 }, () => shop.sale()));
@@ -83,7 +83,7 @@ test('the sums are those of all payments', async () => {
 });
 
 describe('reads few rows of the history and of payments', () => {
-  /** Twice as many rows as are new, and the pages of the BRIN index and of the sums. */
+  /** The sums of the range, and the new rows of the history with their payments; not the other rows of either table. */
   const check = async ({ text, values }: { text: string; values: unknown[] }): Promise<void> => {
     const reading = await readingOf(pool, text, values);
     const details = JSON.stringify(reading);
@@ -92,26 +92,23 @@ describe('reads few rows of the history and of payments', () => {
       reading.reads.some((index) => index.startsWith('rollups')),
       details,
     ).toBe(true);
-    expect(reading.reads, details).not.toContain('Seq Scan');
-    const [{ sums } = { sums: 0 }] = (await pool.query(`select count(*)::int as sums from rollups`)).rows;
-    expect(reading.rows, details).toBeLessThan(sums + 20_000);
+    const { rows } = await pool.query(
+      `select (select count(*) from rollups where grain = 'day')::int
+         + (select count(*) from rollups where grain = 'hour' and starts_at >= $1)::int as sums`,
+      [new Date(END - 3 * DAY_MS)],
+    );
+    expect(reading.rows, details).toBeLessThan(rows[0].sums + 10_000);
+    expect(reading.rows, details).toBeLessThan(COUNT / 2);
   };
-  test.each(REPORTS)('report %j %j %j %j', (...groups) =>
-    check(
-      reportStatement(
-        { ...RANGE, to: END + DAY_MS },
-        groups.filter((group) => group !== undefined),
-        10_000,
-        progress,
-      ),
-    ),
+  test.each(REPORTS.map((groups) => ({ groups })))('report by $groups', ({ groups }) =>
+    check(reportStatement({ ...RANGE, to: END + DAY_MS }, groups, 10_000, progress)),
   );
   test.each(['hour', 'day'] as const)('overview by %s', (bucket) =>
     check(overviewStatement({ ...RANGE, from: END - 2 * DAY_MS, to: END + DAY_MS }, bucket, progress)),
   );
 });
 
-test('answers in less than 200 ms', async () => {
+test.runIf(process.env.FIGURES_COUNT)('answers in less than 200 ms', async () => {
   const durations: Record<string, number> = {};
   const time = async (name: string, run: () => Promise<unknown>): Promise<void> => {
     const samples: number[] = [];
@@ -124,14 +121,15 @@ test('answers in less than 200 ms', async () => {
   };
   const to = END + DAY_MS;
   for (const days of [1, 7, 30]) {
-    await time(`overview ${days} d`, () => overview(shop.gateway, { ...RANGE, from: END - days * DAY_MS, to }));
+    await time(`overview of ${days} d`, () => overview(shop.gateway, { ...RANGE, from: END - days * DAY_MS, to }));
   }
   await time('report', () => report(shop.gateway, { ...RANGE, to }, [], 10_000));
   await time('report of 7.5 d', () =>
     report(shop.gateway, { ...RANGE, from: END - 7.5 * DAY_MS, to }, ['day'], 10_000),
   );
-  await time('report by everything', () =>
-    report(shop.gateway, { ...RANGE, to }, ['day', 'mid', 'brand', 'currency', 'connection'], 100_000),
+  // The largest report that is answered as JSON.
+  await time('report of 12 d by everything', () =>
+    report(shop.gateway, { ...RANGE, from: END - 12 * DAY_MS, to }, [...REPORT_GROUPS], 10_000),
   );
   await time('report of one account', () =>
     report(shop.gateway, { ...RANGE, to, mids: ['00000000-0000-7000-8000-000000000001'] }, ['day'], 10_000),

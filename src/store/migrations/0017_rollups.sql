@@ -48,9 +48,9 @@ create table rollups (
   refunded bigint not null,
   charged_back bigint not null,
   paid_out bigint not null,
-  primary key (grain, starts_at, mid, brand, connector, currency)
+  primary key (mid, grain, starts_at, brand, connector, currency)
 ) with (fillfactor = 70);
-create index rollups_of_account on rollups (mid, grain, starts_at);
+create index rollups_by_time on rollups (grain, starts_at);
 
 create table rollup_declines (
   grain rollup_grain not null,
@@ -58,8 +58,9 @@ create table rollup_declines (
   mid uuid not null,
   reason text not null,
   declined integer not null,
-  primary key (grain, starts_at, mid, reason)
+  primary key (mid, grain, starts_at, reason)
 ) with (fillfactor = 70);
+create index rollup_declines_by_time on rollup_declines (grain, starts_at);
 
 -- Calls to providers. The bucket is the number of the interval in which the duration lies.
 create table rollup_calls (
@@ -70,8 +71,9 @@ create table rollup_calls (
   bucket integer not null,
   calls integer not null,
   unanswered integer not null,
-  primary key (grain, starts_at, mid, connector, bucket)
+  primary key (mid, grain, starts_at, connector, bucket)
 ) with (fillfactor = 70);
+create index rollup_calls_by_time on rollup_calls (grain, starts_at);
 
 -- Attempts to deliver callbacks.
 create table rollup_deliveries (
@@ -80,5 +82,6 @@ create table rollup_deliveries (
   mid uuid not null,
   delivered integer not null,
   failed integer not null,
-  primary key (grain, starts_at, mid)
+  primary key (mid, grain, starts_at)
 ) with (fillfactor = 70);
+create index rollup_deliveries_by_time on rollup_deliveries (grain, starts_at);
