@@ -112,3 +112,26 @@ test('a decline of the only method does not suggest other methods', async () => 
   await decide(page, 'Decline');
   await page.getByRole('alert').getByText(`${en.noMoney} ${en.trySame}`, { exact: true }).waitFor();
 });
+
+test('a payer who returns before the provider’s notification can continue, and sees the result when it arrives', async () => {
+  const page = await stage.payer();
+  await stopTime(page);
+  const session = await stage.visit(page, { methods: ['doc-a'] });
+  await field(page, 'parameters[document_number]').fill('45678912');
+  await page.getByRole('button', { name: en.next }).click();
+  await decide(page, 'Leave without paying');
+  await reads(page, en.unfinished);
+  await page.getByRole('link', { name: en.openAgain }).click();
+  await decide(page, 'Leave without paying');
+  await reads(page, en.unfinished);
+  // The provider decides while the payment page is open.
+  const elsewhere = await stage.payer();
+  await elsewhere.goto((await stage.checkout.atProvider(session.id)).payer_page);
+  await decide(elsewhere, 'Approve');
+  await expect.poll(() => stage.checkout.stateOf(session.id)).toBe('settled');
+  await page.clock.fastForward(3000);
+  await reads(page, en.paid);
+  await page.clock.fastForward(6000);
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});

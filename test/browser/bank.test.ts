@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
-import { cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
+import { cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -31,29 +31,6 @@ test('a card payment on the page of the acquirer', async () => {
   await page.getByRole('alert').getByText(en.noMoney).waitFor();
   await payByCard(page, '12/38');
   await decide(page, 'Approve');
-  await isAtShop(page, stage, 'thanks');
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
-});
-
-test('a payer who returns before the provider’s notification can continue, and sees the result when it arrives', async () => {
-  const page = await stage.payer();
-  await stopTime(page);
-  const session = await stage.visit(page, { methods: ['doc-a'] });
-  await field(page, 'parameters[document_number]').fill('45678912');
-  await page.getByRole('button', { name: en.next }).click();
-  await decide(page, 'Leave without paying');
-  await reads(page, en.unfinished);
-  await page.getByRole('link', { name: en.openAgain }).click();
-  await decide(page, 'Leave without paying');
-  await reads(page, en.unfinished);
-  // The provider decides while the payment page is open.
-  const elsewhere = await stage.payer();
-  await elsewhere.goto((await stage.checkout.atProvider(session.id)).payer_page);
-  await decide(elsewhere, 'Approve');
-  await expect.poll(() => stage.checkout.stateOf(session.id)).toBe('settled');
-  await page.clock.fastForward(3000);
-  await reads(page, en.paid);
-  await page.clock.fastForward(6000);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });

@@ -45,17 +45,15 @@ if (isLong) {
     const kind = await session({ methods: ['card'], card_token: [visa.token, master.token] }, merchant);
     await expectGoodLooks(page, 'saved', kind);
   });
-}
 
-test('the fields of brands: with hints, with a list, and wrong', async () => {
-  const page = await onlooker(stage);
-  await expectGoodLooks(page, 'fields', await session({ methods: ['bnpl-b'] }));
-  await expectGoodLooks(page, 'fields-choice', await session({ methods: ['crypto-a'] }));
-  const turkish = { billing_address: { country: 'TR' }, methods: ['agg-a'] };
-  await expectGoodLooks(page, 'fields-refused', { ...(await session(turkish)), prepare: refused });
-});
+  test('the fields of brands: with hints, with a list, and wrong', async () => {
+    const page = await onlooker(stage);
+    await expectGoodLooks(page, 'fields', await session({ methods: ['bnpl-b'] }));
+    await expectGoodLooks(page, 'fields-choice', await session({ methods: ['crypto-a'] }));
+    const turkish = { billing_address: { country: 'TR' }, methods: ['agg-a'] };
+    await expectGoodLooks(page, 'fields-refused', { ...(await session(turkish)), prepare: refused });
+  });
 
-if (isLong) {
   test('long names, descriptions and order numbers, and a colour and a logo', async () => {
     const page = await onlooker(stage);
     const logo = `${stage.origin}/logo.svg`;

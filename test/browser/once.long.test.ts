@@ -132,3 +132,30 @@ test('refuses a form that another site submits', async () => {
   await reads(page, en.payByCard);
   expect(await stage.checkout.events(session.id)).toEqual(['opened']);
 });
+
+test('a second tab detects that the first has paid, and a form that is still submitted pays nothing', async () => {
+  const first = await stage.payer();
+  const session = await stage.visit(first, CARD);
+  const [second, third] = [await first.context().newPage(), await first.context().newPage()];
+  for (const page of [second, third]) await page.goto(session.url);
+  await fillCard(third);
+  await payByCard(first);
+  await isAtShop(first, stage, 'thanks');
+  await second.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await reads(second, en.paid);
+  await cardForm(third).pay.click();
+  await reads(third, en.paid);
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});
+
+test('back and reload after a payment show the result and pay nothing', async () => {
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD);
+  await payByCard(page);
+  await isAtShop(page, stage, 'thanks');
+  await page.goBack();
+  await reads(page, en.paid);
+  await page.reload();
+  await reads(page, en.paid);
+  expect(await stage.paidTimes(session)).toEqual(ONCE);
+});

@@ -1,7 +1,7 @@
 /** An order is paid once, whatever a payer presses, reloads, opens twice or goes back to. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
-import { cardForm, fillCard, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+import { cardForm, fillCard, isAtShop, ONCE, reads, setStage } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -41,30 +41,3 @@ test.each([true, false])(
     }
   },
 );
-
-test('a second tab detects that the first has paid, and a form that is still submitted pays nothing', async () => {
-  const first = await stage.payer();
-  const session = await stage.visit(first, CARD);
-  const [second, third] = [await first.context().newPage(), await first.context().newPage()];
-  for (const page of [second, third]) await page.goto(session.url);
-  await fillCard(third);
-  await payByCard(first);
-  await isAtShop(first, stage, 'thanks');
-  await second.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-  await reads(second, en.paid);
-  await cardForm(third).pay.click();
-  await reads(third, en.paid);
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
-});
-
-test('back and reload after a payment show the result and pay nothing', async () => {
-  const page = await stage.payer();
-  const session = await stage.visit(page, CARD);
-  await payByCard(page);
-  await isAtShop(page, stage, 'thanks');
-  await page.goBack();
-  await reads(page, en.paid);
-  await page.reload();
-  await reads(page, en.paid);
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
-});
