@@ -21,6 +21,9 @@ export interface Caller extends AuditActor {
   address: string | null;
 }
 
+/** The caller of a request from this address. */
+export const callerOf = ({ kind, id, name }: Principal, address: string): Caller => ({ kind, id, name, address });
+
 export const commandCaller = (command: string): Caller => ({
   kind: 'system',
   id: null,

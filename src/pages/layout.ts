@@ -1,14 +1,13 @@
 /** The HTML document and the headers of every payment page. Only the logo is loaded from another server. */
-import { hash } from 'node:crypto';
 import { displayName } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { isWebAddress } from '../core/payments/return.ts';
 import { Html, html } from '../lib/html.ts';
 import type { Locale } from './locale.ts';
 import { SCRIPT, SCRIPT_HASH } from './script.ts';
+import { sourceHash } from './source-hash.ts';
 import { accentStyle, STYLE } from './style.ts';
 
-const sourceHash = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 const STYLE_HASH = sourceHash(STYLE);
 
 export interface Page {

@@ -22,12 +22,11 @@ export interface ApiTokenStore {
   list(): Promise<ApiToken[]>;
   /** False if there is no such token. */
   delete(tokenId: string, audit: AuditEntry): Promise<boolean>;
-  /** Records the time of use, at intervals of a minute at least. */
+  /** Records the time of use. */
   touch(tokenId: string, now: number): Promise<void>;
 }
 
 const COLUMNS = ['tokenId', 'name', 'role', 'mids', 'createdAt', 'expiresAt', 'lastUsedAt'] as const;
-const TOUCH_INTERVAL_MS = 60_000;
 
 export function createApiTokenStore({ query }: Database): ApiTokenStore {
   const tokens = () => query.selectFrom('apiTokens').select(COLUMNS);
@@ -68,9 +67,6 @@ export function createApiTokenStore({ query }: Database): ApiTokenStore {
         .updateTable('apiTokens')
         .set({ lastUsedAt: iso(now) })
         .where('tokenId', '=', tokenId)
-        .where((one) =>
-          one.or([one('lastUsedAt', 'is', null), one('lastUsedAt', '<', iso(now - TOUCH_INTERVAL_MS) as never)]),
-        )
         .execute();
     },
   };

@@ -26,18 +26,11 @@ export interface AuditEntry {
   after: Record<string, unknown> | null;
 }
 
-export interface AuditRow {
+export interface AuditRow extends Omit<AuditEntry, 'actor'> {
   seq: bigint;
-  at: number;
   actorKind: AuditActor['kind'];
   actorId: string | null;
   actorName: string;
-  address: string | null;
-  action: string;
-  mid: string | null;
-  subject: string | null;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
   digest: Buffer;
 }
 

@@ -1,6 +1,6 @@
 /** Authentication by bearer token, the permission of each route, and JSON parsing for the admin and sandbox APIs. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, type Principal, sees } from '../core/principal.ts';
+import { type Caller, callerOf, type Principal, sees } from '../core/principal.ts';
 import { type ErrorName, Refusal } from '../rules/errors.ts';
 import { isAllowed, type Permission } from '../rules/roles.ts';
 
@@ -36,9 +36,8 @@ export function requireBearer(app: FastifyInstance, action: string, { principalO
       reply.header('www-authenticate', 'Bearer');
       throw new Refusal('unauthorised');
     }
-    const { kind, id, name } = principal;
     request.principal = principal;
-    request.caller = { kind, id, name, address: addressOf(request) };
+    request.caller = callerOf(principal, addressOf(request));
     const { permission = 'any' } = request.routeOptions.config;
     if (permission !== 'any' && !isAllowed(principal.role, permission)) throw new Refusal('forbidden');
   });

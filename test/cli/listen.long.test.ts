@@ -20,7 +20,6 @@ import {
   startGateway,
 } from '../support/process.ts';
 import { answers, inTurn, startReceiver, type TestReceiver } from '../support/receivers.ts';
-import { isLong } from '../support/size.ts';
 
 type Json = Answer['body'];
 
@@ -124,16 +123,15 @@ describe('in CI', () => {
     }
   });
 
-  if (isLong)
-    test('a server that stays down is given up', async () => {
-      await local.close();
-      const program = listen(['--once']);
-      await isReady(program);
-      await sale();
-      expect((await ending(program))[0]).toBe(1);
-      expect(program.output().match(/cannot be reached/g)).toHaveLength(5);
-      expect(program.output()).toContain('given up');
-    });
+  test('a server that stays down is given up', async () => {
+    await local.close();
+    const program = listen(['--once']);
+    await isReady(program);
+    await sale();
+    expect((await ending(program))[0]).toBe(1);
+    expect(program.output().match(/cannot be reached/g)).toHaveLength(5);
+    expect(program.output()).toContain('given up');
+  });
 });
 
 describe('callback_url', () => {
@@ -152,41 +150,37 @@ describe('callback_url', () => {
     expect(await callbackUrl()).toBe(before);
   });
 
-  if (isLong) {
-    test('is left alone when it points there already, and when somebody else has changed it', async () => {
-      const receiver = `${shop.url}/sandbox/callbacks/${merchant.mid}`;
-      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: receiver });
-      const first = listen(['--timeout', '1']);
-      expect((await ending(first))[0]).toBe(0);
-      expect(await callbackUrl()).toBe(receiver);
-      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: '' });
-      const second = listen();
-      await isReady(second);
-      await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: local.url });
-      second.signal('SIGTERM');
-      await second.ended;
-      expect(await callbackUrl()).toBe(local.url);
-    });
-  }
+  test('is left alone when it points there already, and when somebody else has changed it', async () => {
+    const receiver = `${shop.url}/sandbox/callbacks/${merchant.mid}`;
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: receiver });
+    const first = listen(['--timeout', '1']);
+    expect((await ending(first))[0]).toBe(0);
+    expect(await callbackUrl()).toBe(receiver);
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: '' });
+    const second = listen();
+    await isReady(second);
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: local.url });
+    second.signal('SIGTERM');
+    await second.ended;
+    expect(await callbackUrl()).toBe(local.url);
+  });
 });
 
-if (isLong) {
-  test('a gateway that is gone for good: what could not be put back is said', async () => {
-    const gone = await startTestGateway();
-    const program = runCommand(
-      { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
-      ...['listen', '--forward', local.url, '--url', gone.url],
-    );
-    await isReady(program);
-    await gone.close();
-    program.signal('SIGINT');
-    const [code, complaints] = await ending(program);
-    expect(code).toBe(1);
-    expect(complaints).toMatch(
-      /callback_url is still http:.*, and was empty before. The gateway at .* cannot be reached/,
-    );
-  });
-}
+test('a gateway that is gone for good: what could not be put back is said', async () => {
+  const gone = await startTestGateway();
+  const program = runCommand(
+    { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
+    ...['listen', '--forward', local.url, '--url', gone.url],
+  );
+  await isReady(program);
+  await gone.close();
+  program.signal('SIGINT');
+  const [code, complaints] = await ending(program);
+  expect(code).toBe(1);
+  expect(complaints).toMatch(
+    /callback_url is still http:.*, and was empty before. The gateway at .* cannot be reached/,
+  );
+});
 
 test('what arrived before is not forwarded; what is sent again is', async () => {
   await shop.admin('PATCH', `/accounts/${merchant.mid}`, {
@@ -227,96 +221,87 @@ describe('what goes wrong is said plainly, with code 1', () => {
     expect(complaints).not.toContain('not-the-token');
   });
 
-  if (isLong) {
-    test.each([
-      ['--forward', [], /--forward should be an http address, such as http:\/\/localhost:3000\/callback/],
-      ['a server that is none', ['--forward', 'localhost'], /--forward should be an http address/],
-      [
-        'a count that is none',
-        ['--forward', 'http://localhost:1', '--count', 'all'],
-        /--count should be a whole number/,
-      ],
-      ['an option that is none', ['--forwards', 'http://localhost:1'], /Unknown option '--forwards'.*listen --help/],
-    ])('%s', async (_, args, message) => {
-      expect(await refused(runCommand({ TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN }, 'listen', ...args))).toMatch(message);
-    });
+  test.each([
+    ['--forward', [], /--forward should be an http address, such as http:\/\/localhost:3000\/callback/],
+    ['a server that is none', ['--forward', 'localhost'], /--forward should be an http address/],
+    ['a count that is none', ['--forward', 'http://localhost:1', '--count', 'all'], /--count should be a whole number/],
+    ['an option that is none', ['--forwards', 'http://localhost:1'], /Unknown option '--forwards'.*listen --help/],
+  ])('%s', async (_, args, message) => {
+    expect(await refused(runCommand({ TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN }, 'listen', ...args))).toMatch(message);
+  });
 
-    test('a token that cannot be one, which is not shown either', async () => {
-      const complaints = await refused(listen(['--token', 'half-a-token\nhalf-a-token']));
-      expect(complaints).toMatch(/The admin token should have no spaces or line breaks/);
-      expect(complaints).not.toContain('half-a');
-    });
+  test('a token that cannot be one, which is not shown either', async () => {
+    const complaints = await refused(listen(['--token', 'half-a-token\nhalf-a-token']));
+    expect(complaints).toMatch(/The admin token should have no spaces or line breaks/);
+    expect(complaints).not.toContain('half-a');
+  });
 
-    test('several accounts, which are listed', async () => {
+  test('several accounts, which are listed', async () => {
+    const program = runCommand(
+      { PUBLIC_URL: shop.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
+      ...['listen', '--forward', local.url],
+    );
+    const complaints = await refused(program);
+    expect(complaints).toMatch(/several accounts: name one with --mid/);
+    expect(complaints).toContain(`  ${merchant.mid}  Test Shop`);
+  });
+
+  test('something else that answers there', async () => {
+    local.behaviour = answers(200, { 'content-type': 'text/html' }, '<h1>Hello</h1>');
+    const program = listen(['--url', local.url]);
+    expect(await refused(program)).toMatch(/is not Turnpike/);
+  });
+
+  test('an account that does not exist', async () => {
+    merchant = { ...merchant, mid: 'nobody' };
+    expect(await refused(listen())).toMatch(/Account does not exist/);
+  });
+
+  test('a gateway that is no sandbox', async () => {
+    const production = await startTestGateway({ environment: 'production' });
+    try {
       const program = runCommand(
-        { PUBLIC_URL: shop.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
-        ...['listen', '--forward', local.url],
+        { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
+        ...['listen', '--forward', local.url, '--url', production.url],
       );
-      const complaints = await refused(program);
-      expect(complaints).toMatch(/several accounts: name one with --mid/);
-      expect(complaints).toContain(`  ${merchant.mid}  Test Shop`);
-    });
-
-    test('something else that answers there', async () => {
-      local.behaviour = answers(200, { 'content-type': 'text/html' }, '<h1>Hello</h1>');
-      const program = listen(['--url', local.url]);
-      expect(await refused(program)).toMatch(/is not Turnpike/);
-    });
-
-    test('an account that does not exist', async () => {
-      merchant = { ...merchant, mid: 'nobody' };
-      expect(await refused(listen())).toMatch(/Account does not exist/);
-    });
-
-    test('a gateway that is no sandbox', async () => {
-      const production = await startTestGateway({ environment: 'production' });
-      try {
-        const program = runCommand(
-          { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN },
-          ...['listen', '--forward', local.url, '--url', production.url],
-        );
-        expect(await refused(program)).toMatch(/This gateway is not a sandbox/);
-      } finally {
-        await production.close();
-      }
-    });
-  }
+      expect(await refused(program)).toMatch(/This gateway is not a sandbox/);
+    } finally {
+      await production.close();
+    }
+  });
 });
 
-if (isLong) {
-  test('needs nothing of an installation: settings that no gateway would start with are not its business', async () => {
-    const program = listen(['--timeout', '1'], { TURNPIKE_ENV: 'production', PORT: 'x', DATA_DIR: '/dev/null/x' });
-    expect(await ending(program)).toEqual([0, '']);
-  });
-}
+test('needs nothing of an installation: settings that no gateway would start with are not its business', async () => {
+  const program = listen(['--timeout', '1'], { TURNPIKE_ENV: 'production', PORT: 'x', DATA_DIR: '/dev/null/x' });
+  expect(await ending(program)).toEqual([0, '']);
+});
 
-if (isLong)
-  test('goes on after the gateway was started again, as npx runs it, with the only account there is', async () => {
-    const database = await newDatabase();
-    const variables = {
-      DATABASE_URL: database.url,
-      DATA_DIR: await newDataDir(),
-      TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
-      ...NO_SIMULATOR,
-    };
-    const gateway = await startGateway(variables);
-    const { port } = new URL(gateway.url);
-    const program = run(
-      { PUBLIC_URL: gateway.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, npm_config_update_notifier: 'false' },
-      { command: 'npx', args: ['turnpike', 'listen', '--forward', local.url, '--count', '2', '--timeout', '100'] },
-    );
-    await vi.waitFor(() => expect(program.output() + program.complaints()).toContain('Ready: '), 60_000);
-    expect(program.output()).toContain(`callbacks of Demo Shop (${gateway.merchant.mid})`);
-    await gateway.sale();
-    await vi.waitFor(() => expect(local.received).toHaveLength(1), 20_000);
-    await gateway.stop();
-    await vi.waitFor(() => expect(program.output()).toContain('The gateway does not answer'), 20_000);
-    const again = await startGateway({ ...variables, PORT: port });
-    await again.sale();
-    expect((await program.ended).code).toBe(0);
-    expect(program.output()).toContain('The gateway is back.');
-    expect(local.received).toHaveLength(2);
-    const { settings } = (await again.admin('GET', `/accounts/${again.merchant.mid}`)).body;
-    expect(settings.callback_url).toBe('');
-    await again.stop();
-  }, 180_000);
+test('goes on after the gateway was started again, as npx runs it, with the only account there is', async () => {
+  const database = await newDatabase();
+  const variables = {
+    DATABASE_URL: database.url,
+    DATA_DIR: await newDataDir(),
+    TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...NO_SIMULATOR,
+  };
+  const gateway = await startGateway(variables);
+  const { port } = new URL(gateway.url);
+  const program = run(
+    { PUBLIC_URL: gateway.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN, npm_config_update_notifier: 'false' },
+    { command: 'npx', args: ['turnpike', 'listen', '--forward', local.url, '--count', '2', '--timeout', '100'] },
+  );
+  await vi.waitFor(() => expect(program.output() + program.complaints()).toContain('Ready: '), 60_000);
+  expect(program.output()).toContain(`callbacks of Demo Shop (${gateway.merchant.mid})`);
+  await gateway.sale();
+  await vi.waitFor(() => expect(local.received).toHaveLength(1), 20_000);
+  await gateway.stop();
+  await vi.waitFor(() => expect(program.output()).toContain('The gateway does not answer'), 20_000);
+  const again = await startGateway({ ...variables, PORT: port });
+  await again.sale();
+  expect((await program.ended).code).toBe(0);
+  expect(program.output()).toContain('The gateway is back.');
+  expect(local.received).toHaveLength(2);
+  const { settings } = (await again.admin('GET', `/accounts/${again.merchant.mid}`)).body;
+  expect(settings.callback_url).toBe('');
+  await again.stop();
+}, 180_000);

@@ -8,7 +8,7 @@ import { createUpstream } from '../../src/connectors/upstream.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { withJsonBytes } from '../../src/lib/wipe.ts';
-import { takeForm } from '../../src/pages/pay/body.ts';
+import { takeForm } from '../../src/pages/form-body.ts';
 
 /** Sixteen digits that occur nowhere else, not even in the source of this test. */
 const newNumber = (): string => String(randomInt(10 ** 14)).padStart(16, '4');

@@ -9,7 +9,6 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { StartupError } from '../../src/lib/startup-error.ts';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/store/embedded.ts';
-import { isLong } from '../support/size.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -120,17 +119,15 @@ test('a server left running is taken over, and stopped by the process that took 
   await expect(fs.stat(pidFile(folder))).rejects.toThrow('ENOENT');
 });
 
-if (isLong) {
-  test('a server that is shutting down is waited for', async () => {
-    const folder = await clusterPlace();
-    const first = await start(folder);
-    await keepRow(first);
-    const stopped = first.stop();
-    const second = await start(folder);
-    await stopped;
-    expect(await keptRow(second)).toEqual([42]);
-  });
-}
+test('a server that is shutting down is waited for', async () => {
+  const folder = await clusterPlace();
+  const first = await start(folder);
+  await keepRow(first);
+  const stopped = first.stop();
+  const second = await start(folder);
+  await stopped;
+  expect(await keptRow(second)).toEqual([42]);
+});
 
 test('after the server was killed the next start recovers', async () => {
   const folder = await clusterPlace();
@@ -141,31 +138,29 @@ test('after the server was killed the next start recovers', async () => {
   expect(await keptRow(again)).toEqual([42]);
 });
 
-if (isLong) {
-  test('a lock whose process number passed to another process does not hinder the start', async () => {
-    const folder = await clusterPlace();
-    const first = await start(folder);
-    await keepRow(first);
-    const pid = await serverPid(folder);
-    const locks = [pidFile(folder), join(folder, '.s.PGSQL.5432.lock')];
-    const contents = await Promise.all(locks.map((lock) => fs.readFile(lock, 'utf8')));
-    await first.stop();
+test('a lock whose process number passed to another process does not hinder the start', async () => {
+  const folder = await clusterPlace();
+  const first = await start(folder);
+  await keepRow(first);
+  const pid = await serverPid(folder);
+  const locks = [pidFile(folder), join(folder, '.s.PGSQL.5432.lock')];
+  const contents = await Promise.all(locks.map((lock) => fs.readFile(lock, 'utf8')));
+  await first.stop();
 
-    // Of the server's own user: only such a process does PostgreSQL take for a server.
-    const { uid, gid } = await fs.stat(folder);
-    const foreigner = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
-    cleanups.push(async () => foreigner.kill());
-    for (const [index, lock] of locks.entries()) {
-      await fs.writeFile(lock, (contents[index] ?? '').replace(String(pid), String(foreigner.pid)));
-      await fs.chown(lock, uid, gid);
-    }
-    const again = await start(folder);
-    expect(again.takenOver).toBe(false);
-    expect(await keptRow(again)).toEqual([42]);
-    await again.stop();
-    expect(foreigner.exitCode ?? foreigner.signalCode).toBeNull();
-  });
-}
+  // Of the server's own user: only such a process does PostgreSQL take for a server.
+  const { uid, gid } = await fs.stat(folder);
+  const foreigner = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
+  cleanups.push(async () => foreigner.kill());
+  for (const [index, lock] of locks.entries()) {
+    await fs.writeFile(lock, (contents[index] ?? '').replace(String(pid), String(foreigner.pid)));
+    await fs.chown(lock, uid, gid);
+  }
+  const again = await start(folder);
+  expect(again.takenOver).toBe(false);
+  expect(await keptRow(again)).toEqual([42]);
+  await again.stop();
+  expect(foreigner.exitCode ?? foreigner.signalCode).toBeNull();
+});
 
 test('a folder that holds something else is refused and left as it is', async () => {
   const folder = await place();
@@ -193,16 +188,14 @@ test.skipIf(isRoot)('a parent that cannot be written is refused', async () => {
   expect(await refusal(await place(0o555))).toContain('cannot be written');
 });
 
-if (isLong) {
-  test('a damaged cluster is refused with its complaint and its log', async () => {
-    const folder = await clusterPlace();
-    await (await start(folder)).stop();
-    await fs.truncate(join(folder, 'global/pg_control'), 0);
-    const message = await refusal(folder);
-    expect(message).toContain('pg_control');
-    expect(message).toContain(`${folder}.log`);
-  });
-}
+test('a damaged cluster is refused with its complaint and its log', async () => {
+  const folder = await clusterPlace();
+  await (await start(folder)).stop();
+  await fs.truncate(join(folder, 'global/pg_control'), 0);
+  const message = await refusal(folder);
+  expect(message).toContain('pg_control');
+  expect(message).toContain(`${folder}.log`);
+});
 
 test('a setting the server rejects is refused with its complaint', async () => {
   const folder = await clusterPlace();
@@ -210,41 +203,39 @@ test('a setting the server rejects is refused with its complaint', async () => {
   await expect(attempt).rejects.toThrow(/shared_buffers.*\.log/);
 });
 
-if (isLong) {
-  test('a path too long for a socket is served through a private folder elsewhere', async () => {
-    const folder = join(await place(), 'long'.repeat(25), 'with a "quoted", comma');
-    await fs.mkdir(dirname(folder), { recursive: true });
-    await execute('cp', ['-a', created, folder]);
-    const database = await start(folder);
-    const { host } = database.connection;
-    cleanups.splice(1, 0, () => fs.rm(host, { recursive: true }));
-    expect(host.length).toBeLessThan(90);
-    expect((await fs.stat(host)).mode & 0o777).toBe(0o700);
-    await keepRow(database);
-    expect(await keptRow(await start(folder))).toEqual([42]);
-  });
+test('a path too long for a socket is served through a private folder elsewhere', async () => {
+  const folder = join(await place(), 'long'.repeat(25), 'with a "quoted", comma');
+  await fs.mkdir(dirname(folder), { recursive: true });
+  await execute('cp', ['-a', created, folder]);
+  const database = await start(folder);
+  const { host } = database.connection;
+  cleanups.splice(1, 0, () => fs.rm(host, { recursive: true }));
+  expect(host.length).toBeLessThan(90);
+  expect((await fs.stat(host)).mode & 0o777).toBe(0o700);
+  await keepRow(database);
+  expect(await keptRow(await start(folder))).toEqual([42]);
+});
 
-  test('concurrent first starts share one server', async () => {
-    const folder = await place();
-    const databases = await Promise.all([start(folder), start(folder), start(folder)]);
-    expect(databases.filter((database) => database.firstStart)).toHaveLength(1);
-    expect(databases.filter((database) => !database.takenOver)).toHaveLength(1);
-    const began = await Promise.all(
-      databases.map((database) => ask(database, 'select pg_postmaster_start_time()::text')),
-    );
-    expect(new Set(began.flat()).size).toBe(1);
-    expect((await fs.readdir(join(folder, '..'))).sort()).toEqual(['postgres', 'postgres.log']);
-  });
+test('concurrent first starts share one server', async () => {
+  const folder = await place();
+  const databases = await Promise.all([start(folder), start(folder), start(folder)]);
+  expect(databases.filter((database) => database.firstStart)).toHaveLength(1);
+  expect(databases.filter((database) => !database.takenOver)).toHaveLength(1);
+  const began = await Promise.all(
+    databases.map((database) => ask(database, 'select pg_postmaster_start_time()::text')),
+  );
+  expect(new Set(began.flat()).size).toBe(1);
+  expect((await fs.readdir(join(folder, '..'))).sort()).toEqual(['postgres', 'postgres.log']);
+});
 
-  test('what a start that died while creating left behind is cleared away', async () => {
-    const folder = await place();
-    const dead = spawn('true');
-    await new Promise((resolve) => dead.once('exit', resolve));
-    await fs.mkdir(`${folder}.new-${dead.pid}-abcDEF`);
-    await start(folder);
-    expect((await fs.readdir(join(folder, '..'))).sort()).toEqual(['postgres', 'postgres.log']);
-  });
-}
+test('what a start that died while creating left behind is cleared away', async () => {
+  const folder = await place();
+  const dead = spawn('true');
+  await new Promise((resolve) => dead.once('exit', resolve));
+  await fs.mkdir(`${folder}.new-${dead.pid}-abcDEF`);
+  await start(folder);
+  expect((await fs.readdir(join(folder, '..'))).sort()).toEqual(['postgres', 'postgres.log']);
+});
 
 test.runIf(isRoot)('as root it works below a folder that only root may enter', async () => {
   const folder = await clusterPlace(0o700);

@@ -16,6 +16,10 @@ export interface LoggedCallback extends CallbackView {
   log: CallbackAttempt[];
 }
 
+/** The address of a callback as operators see it: its query string may contain credentials. */
+export const shownAddress = ({ destination }: Pick<CallbackView, 'destination'>): string =>
+  destination.replace(/\?.*$/s, '');
+
 const viewOf = async (gateway: Gateway, callback: CallbackRow): Promise<CallbackView> => ({
   callback,
   destination: callback.url ?? (await findAccount(gateway, callback.mid))?.settings.callback_url ?? '',

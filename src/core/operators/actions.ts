@@ -6,6 +6,7 @@ import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
+import { clearAttention } from '../payments/record.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
 
 /** An empty amount means everything; `operationId` makes the request idempotent. */
@@ -37,7 +38,32 @@ const PERFORM: Readonly<
     refund(gateway, account, payment, amount, initiator, 'refundOrReversal', operationId),
 };
 
-/** Refuses with `noSuchPayment` what the caller may not see. */
+/** Refuses a payment that does not exist, or that the caller may not see. */
+async function requirePayment(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  paymentId: string,
+): Promise<PaymentWithDetails> {
+  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
+  if (!payment || !sees(principal, payment.mid)) throw new Refusal('noSuchPayment');
+  return payment;
+}
+
+/** Removes a payment that the operator has dealt with from the attention list. */
+export async function attendAs(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  by: Caller,
+  paymentId: string,
+): Promise<PaymentWithDetails> {
+  const payment = await requirePayment(gateway, principal, paymentId);
+  const { mid, paymentId: subject, attention } = payment;
+  if (!attention) return payment;
+  const entry = auditEntry(gateway, by, 'payments.attended', { mid, subject, before: { attention } });
+  await gateway.audit.append(entry);
+  return clearAttention(gateway, payment, by.name);
+}
+
 export async function operateAs(
   gateway: Gateway,
   principal: Pick<Principal, 'mids'>,
@@ -46,9 +72,9 @@ export async function operateAs(
   action: OperatorAction,
   request: OperatorRequest,
 ): Promise<OperationResult> {
-  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  const account = payment && (await findAccount(gateway, payment.mid));
-  if (!payment || !account || !sees(principal, account.mid)) throw new Refusal('noSuchPayment');
+  const payment = await requirePayment(gateway, principal, paymentId);
+  const account = await findAccount(gateway, payment.mid);
+  if (!account) throw new Refusal('noSuchPayment');
   readAmount(request.amount, payment, 0n);
   const { mid, paymentId: subject } = payment;
   const after = { amount: request.amount || null, operation_id: request.operationId || null };

@@ -16,10 +16,8 @@ import type {
   PaymentWithDetails,
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, queryProviderNow } from './provider.ts';
-import { clearAttention } from './record.ts';
 
 export async function findPayment(
   gateway: Gateway,
@@ -130,19 +128,6 @@ export async function inspectPayment(
     operations: await gateway.operations.of(payment),
     notifications: await gateway.notifications.about(payment.paymentId),
   };
-}
-
-/** The operator has dealt with a marked payment. */
-export async function attendPayment(
-  gateway: Gateway,
-  by: Caller,
-  paymentId: string,
-): Promise<PaymentWithDetails | undefined> {
-  const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
-  if (!payment?.attention) return payment;
-  const facts = { mid: payment.mid, subject: payment.paymentId, before: { attention: payment.attention } };
-  await gateway.audit.append(auditEntry(gateway, by, 'payments.attended', facts));
-  return clearAttention(gateway, payment, by.name);
 }
 
 /** For the operator: one page of payments, newest first. */

@@ -4,6 +4,7 @@ import type { Account } from '../../core/context.ts';
 import { sees } from '../../core/principal.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
+import { keysetPage } from '../../lib/keyset-page.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import {
@@ -34,7 +35,7 @@ async function requireAccount({ gateway, session, params: { mid = '' } }: PanelR
 async function showList({ gateway, session, query }: PanelRequest): Promise<PanelAnswer> {
   const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
   const rows = await listAccounts(gateway, PAGE_SIZE + 1, before, session.principal.mids);
-  const shown = rows.slice(0, PAGE_SIZE);
+  const { items: shown, last } = keysetPage(rows, PAGE_SIZE);
   const columns: Column<Account>[] = [
     { label: text.name, cell: (account) => html`<a href="${pathOf(account)}">${account.name}</a>` },
     { label: text.state, cell: stateBadge },
@@ -51,7 +52,7 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
 <div class="card flush">${shown.length > 0 ? table(en.sections.accounts, columns, shown) : empty(text.none, text.noneHint)}${pager(
       '/admin/accounts',
       query,
-      rows.length > PAGE_SIZE ? shown.at(-1)?.mid : undefined,
+      last?.mid,
     )}</div>`,
   };
 }

@@ -1,6 +1,7 @@
 /** The page on the audit log: what operators changed, newest first. */
 import type { AuditRow } from '../../core/context.ts';
 import { html } from '../../lib/html.ts';
+import { keysetPage } from '../../lib/keyset-page.ts';
 import { en } from './locales/en.ts';
 import { type Column, empty, field, pager, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
@@ -35,7 +36,7 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
   const before = /^\d{1,18}$/.test(query.cursor ?? '') ? BigInt(query.cursor as string) : undefined;
   const filter = { actor: query.actor, action: query.action, mids: session.principal.mids };
   const rows = await gateway.audit.list(filter, PAGE_SIZE + 1, before);
-  const shown = rows.slice(0, PAGE_SIZE);
+  const { items: shown, last } = keysetPage(rows, PAGE_SIZE);
   return {
     title: en.sections.audit,
     body: html`<div class="head"><h1>${en.sections.audit}</h1></div>
@@ -43,7 +44,7 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
 <div class="card flush">${shown.length > 0 ? table(en.sections.audit, columns, shown) : empty(text.none, text.noneHint)}${pager(
       '/admin/audit',
       query,
-      rows.length > PAGE_SIZE ? shown.at(-1)?.seq.toString() : undefined,
+      last?.seq.toString(),
     )}</div>`,
   };
 }

@@ -6,11 +6,13 @@ import {
   findCallback,
   listCallbacks,
   resendCallback,
+  shownAddress,
 } from '../../core/callbacks/log.ts';
 import type { CallbackAttempt } from '../../core/context.ts';
 import { sees } from '../../core/principal.ts';
 import { html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
+import { keysetPage } from '../../lib/keyset-page.ts';
 import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
@@ -22,14 +24,11 @@ import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 const PAGE_SIZE = 25;
 const text = en.callbacks;
 
-const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '');
-
 async function showList({ gateway, session, query }: PanelRequest): Promise<PanelAnswer> {
   const state = CALLBACK_STATES.find((one) => one === query.state);
   const filter = { state, mid: isUuid(query.mid ?? '') ? query.mid : undefined, mids: session.principal.mids };
   const rows = await listCallbacks(gateway, filter, PAGE_SIZE + 1, readCallbackId(query.cursor ?? ''));
-  const shown = rows.slice(0, PAGE_SIZE);
-  const last = rows.length > PAGE_SIZE ? shown.at(-1) : undefined;
+  const { items: shown, last } = keysetPage(rows, PAGE_SIZE);
   const columns: Column<CallbackView>[] = [
     { label: text.created, cell: ({ callback }) => time(callback.createdAt) },
     {
@@ -39,7 +38,7 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
     { label: text.state, cell: ({ callback: { state } }) => badge(state) },
     { label: text.attempts, isNumber: true, cell: ({ callback }) => callback.attempts },
     { label: text.next, cell: ({ callback }) => time(callback.dueAt) },
-    { label: text.address, cell: ({ destination }) => withoutQuery(destination) || text.noAddress },
+    { label: text.address, cell: (view) => shownAddress(view) || text.noAddress },
     {
       label: text.payment,
       cell: ({ callback: { paymentId } }) => html`<a class="mono" href="/admin/payments/${paymentId}">${paymentId}</a>`,
@@ -88,7 +87,7 @@ async function showCallback(request: PanelRequest): Promise<PanelAnswer> {
 <div class="card">${facts([
       [text.id, html`<span class="mono">${id}</span>`],
       [text.payment, html`<a class="mono" href="/admin/payments/${callback.paymentId}">${callback.paymentId}</a>`],
-      [text.address, withoutQuery(destination) || text.noAddress],
+      [text.address, shownAddress({ destination }) || text.noAddress],
       [text.reason, callback.reason ?? undefined],
       [text.next, time(callback.dueAt)],
     ])}</div>

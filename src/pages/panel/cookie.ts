@@ -1,12 +1,12 @@
 /** The session cookie of the panel, and the check that a form was sent by a page of the panel itself. */
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { panelOrigins } from '../../core/operators/panel-address.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import type { Form } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { isCrossSite } from '../cross-site.ts';
 
 /** The prefix makes browsers refuse the cookie unless it is secure, and from any other host. */
 const NAME = '__Host-turnpike_session';
@@ -36,13 +36,6 @@ export class ForeignForm extends Error {
   }
 }
 
-/** Whether another site sent the form. Without `Sec-Fetch-Site`, a browser sends `Origin`; a program may send neither. */
-function isFromElsewhere({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, publicUrl: string): boolean {
-  // `same-site` is another host of the same domain, which is not trusted.
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  return origin !== undefined && !panelOrigins(publicUrl).includes(origin);
-}
-
 const isSame = (given: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
@@ -55,7 +48,7 @@ export function isOwnForm(
   session?: Session,
 ): boolean {
   const token = (body as Form | undefined)?.values.get('form_token') ?? '';
-  return !isFromElsewhere(headers, publicUrl) && (!session || isSame(token, session.formToken));
+  return !isCrossSite(headers, panelOrigins(publicUrl)) && (!session || isSame(token, session.formToken));
 }
 
 /** Refuses a form that no page of the panel, or of the session, sent. */

@@ -4,11 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
-import { type Form, readUrlEncoded } from '../../lib/form.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Form } from '../../lib/form.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
-import { LIMITS } from '../../rules/limits.ts';
 import { isAllowed } from '../../rules/roles.ts';
+import { readForm } from '../form-body.ts';
 import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
@@ -22,6 +23,7 @@ import { paymentPages } from './payments.ts';
 import { reportPages } from './reports.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
+import type { PageScript } from './script.ts';
 import { tokenPages } from './tokens.ts';
 
 export const PANEL_ROUTES: readonly PanelRoute[] = [
@@ -37,7 +39,6 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...auditPages,
 ];
 
-const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 const NO_FORM: ReadonlyMap<string, string> = new Map();
 
 const sectionOf = (url: string): string | undefined =>
@@ -59,9 +60,7 @@ export function panelRoutes(
   addressOf: (request: FastifyRequest) => string,
 ): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, bytes, done) =>
-    done(null, readUrlEncoded(bytes as Buffer, FORM_LIMITS)),
-  );
+  app.addContentTypeParser('application/x-www-form-urlencoded', readForm);
 
   const show = (
     reply: FastifyReply,
@@ -69,7 +68,7 @@ export function panelRoutes(
     url: string,
     title: string,
     body: Html,
-    scripts?: readonly string[],
+    scripts?: readonly PageScript[],
   ): string => {
     reply.headers(panelHeaders(gateway, scripts));
     return panelDocument(gateway, { title, body, session, section: sectionOf(url), scripts });
@@ -119,8 +118,7 @@ export function panelRoutes(
           const next = confirmFor.replace(':mid', (request.params as { mid?: string }).mid ?? '');
           return reply.headers(panelHeaders(gateway)).redirect(confirmPath(next), 303);
         }
-        const { kind, id, name } = session.principal;
-        const caller = { kind, id, name, address: addressOf(request) };
+        const caller = callerOf(session.principal, addressOf(request));
         const params = request.params as Record<string, string>;
         try {
           const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });

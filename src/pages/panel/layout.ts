@@ -1,18 +1,16 @@
 /** The HTML document and the headers of every page of the panel. Nothing is loaded from another server. */
-import { hash } from 'node:crypto';
 import type { Gateway } from '../../core/context.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import { Html, html } from '../../lib/html.ts';
 import { isAllowed, type Permission } from '../../rules/roles.ts';
 import { commonHeaders } from '../layout.ts';
+import { sourceHash } from '../source-hash.ts';
 import { en } from './locales/en.ts';
-import { CHART_STYLE, PANEL_SCRIPT } from './script.ts';
+import { CHART_STYLE, PANEL_SCRIPT, type PageScript } from './script.ts';
 import { PANEL_STYLE } from './style.ts';
 
-const sourceHash = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 const STYLE = PANEL_STYLE + CHART_STYLE;
 const STYLE_HASH = sourceHash(STYLE);
-const SCRIPT_HASH = sourceHash(PANEL_SCRIPT);
 
 export interface PanelPage {
   title: string;
@@ -22,7 +20,7 @@ export interface PanelPage {
   /** The path of the navigation entry that the page belongs to. */
   section?: string | undefined;
   /** Scripts of this page besides that of every page. */
-  scripts?: readonly string[] | undefined;
+  scripts?: readonly PageScript[] | undefined;
 }
 
 interface Section {
@@ -47,7 +45,7 @@ export const SECTIONS: readonly Section[] = [
 
 export const panelHeaders = (
   gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
-  scripts: readonly string[] = [],
+  scripts: readonly PageScript[] = [],
 ): Record<string, string> => ({
   ...commonHeaders(gateway),
   'content-type': 'text/html; charset=utf-8',
@@ -55,7 +53,7 @@ export const panelHeaders = (
   'cross-origin-opener-policy': 'same-origin',
   'content-security-policy': [
     "default-src 'none'",
-    `script-src ${[SCRIPT_HASH, ...scripts.map(sourceHash)].join(' ')}`,
+    `script-src ${[PANEL_SCRIPT, ...scripts].map(({ source }) => source).join(' ')}`,
     `style-src ${STYLE_HASH}`,
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -119,7 +117,7 @@ ${session && navigation(session, section)}
 <main id="main" tabindex="-1">
 ${body}
 </main>
-<script>${new Html(PANEL_SCRIPT)}</script>${scripts.map((script) => html`<script>${new Html(script)}</script>`)}
+${[PANEL_SCRIPT, ...scripts].map(({ text }) => html`<script>${new Html(text)}</script>`)}
 </body>
 </html>
 `);

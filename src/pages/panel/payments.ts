@@ -1,10 +1,10 @@
 /** The pages on payments: the list with its filters, one payment with its timeline, and the operations on it. */
 import { findAccount } from '../../core/accounts.ts';
-import { type LoggedCallback, listPaymentCallbacks } from '../../core/callbacks/log.ts';
+import { type LoggedCallback, listPaymentCallbacks, shownAddress } from '../../core/callbacks/log.ts';
 import type { HistoryRow, OperationRow, Payment, PaymentFilter, PaymentWithDetails } from '../../core/context.ts';
 import { paymentsCsv } from '../../core/exports/payments.ts';
-import { type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
-import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
+import { attendAs, type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
+import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { type Principal, sees } from '../../core/principal.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid, newId } from '../../lib/id.ts';
@@ -154,7 +154,7 @@ function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallb
         order: 1_000_000 + callback.seq,
         tone: isDelivered ? 'good' : 'bad',
         what: html`<h3>${text.callback} ${callback.type}, ${text.attempt} ${attempt} ${badge(isDelivered ? text.delivered : text.failed, isDelivered ? 'good' : 'bad')}</h3>
-<p class="soft small">${destination.replace(/\?.*$/s, '')} · ${status === null ? fault : `HTTP ${status}`}, ${tookMs} ms</p>`,
+<p class="soft small">${shownAddress({ destination })} · ${status === null ? fault : `HTTP ${status}`}, ${tookMs} ms</p>`,
       };
     }),
   );
@@ -289,10 +289,9 @@ const perform =
     return { redirect: `${pathOf(params.paymentId ?? '')}?done=1` };
   };
 
-async function attend(request: PanelRequest): Promise<PanelAnswer> {
-  const { payment } = await requirePayment(request);
-  await attendPayment(request.gateway, request.caller, payment.paymentId);
-  return { redirect: `${pathOf(payment.paymentId)}?done=1` };
+async function attend({ gateway, session, caller, params: { paymentId = '' } }: PanelRequest): Promise<PanelAnswer> {
+  await attendAs(gateway, session.principal, caller, paymentId);
+  return { redirect: `${pathOf(paymentId)}?done=1` };
 }
 
 export const paymentPages: readonly PanelRoute[] = [

@@ -5,6 +5,7 @@ import type { Session } from '../../core/operators/sessions.ts';
 import type { Caller } from '../../core/principal.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Permission } from '../../rules/roles.ts';
+import type { PageScript } from './script.ts';
 
 /** What a page of the panel knows of the request. */
 export interface PanelRequest {
@@ -19,7 +20,7 @@ export interface PanelRequest {
 
 /** What a route answers: a page, a file, or a redirect after a change. */
 export type PanelAnswer =
-  | { title: string; body: Html; status?: number; scripts?: readonly string[] }
+  | { title: string; body: Html; status?: number; scripts?: readonly PageScript[] }
   | { download: Download }
   | { redirect: string };
 

@@ -1,5 +1,5 @@
 /** The page on API tokens: lists, creates and revokes them. */
-import { createToken, listTokens, revokeToken } from '../../core/api-tokens.ts';
+import { createToken, listTokens, revokeToken, TOKEN_NAME_LENGTH } from '../../core/api-tokens.ts';
 import type { ApiToken } from '../../core/context.ts';
 import { html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -10,7 +10,6 @@ import { en } from './locales/en.ts';
 import { badge, type Column, choiceField, empty, facts, field, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
-const NAME_LENGTH = 100;
 const DAY_MS = 86_400_000;
 /** In days; an empty value means no expiry. */
 const LIFETIMES = ['30', '90', '365', ''];
@@ -46,7 +45,7 @@ async function showList({ gateway, session, form }: PanelRequest, error?: string
         value: form.get('name'),
         hint: text.nameHint,
         error,
-        attributes: html`required maxlength="${NAME_LENGTH}" autocomplete="off"`,
+        attributes: html`required maxlength="${TOKEN_NAME_LENGTH}" autocomplete="off"`,
       },
     )}${choiceField(
       { name: 'role', label: text.role, value: form.get('role') ?? 'viewer' },
@@ -61,7 +60,7 @@ async function showList({ gateway, session, form }: PanelRequest, error?: string
 async function create(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, caller, form } = request;
   const name = (form.get('name') ?? '').trim();
-  if (name === '' || name.length > NAME_LENGTH) return showList(request, text.nameProblem);
+  if (name === '' || name.length > TOKEN_NAME_LENGTH) return showList(request, text.nameProblem);
   const role = OFFERED.find((one) => one === form.get('role'));
   const days = form.get('days') ?? '';
   if (!role || !LIFETIMES.includes(days)) throw new Refusal('invalidData');

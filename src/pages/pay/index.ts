@@ -16,16 +16,17 @@ import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { isCrossSite } from '../cross-site.ts';
+import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
 import { localeFor } from '../locale.ts';
-import { readForm } from './body.ts';
 import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
-import { isCrossSite, readBrowser, readCard } from './submission.ts';
+import { readBrowser, readCard } from './submission.ts';
 import { type PageView, pageVersion } from './view.ts';
 import { unfinishedPage, waitingPage } from './waiting.ts';
 
@@ -193,7 +194,8 @@ export function payRoutes(
     if (!payerView) return sendUnknownLink(request, reply);
     const view = createPageView(request, payerView);
     const { payment, account, methods } = payerView;
-    if (isCrossSite(request.headers, gateway.publicUrl)) {
+    // `Origin` is `null` under our referrer policy, and the link cannot be guessed.
+    if (isCrossSite(request.headers, [new URL(gateway.publicUrl).origin, 'null'])) {
       return show(reply.code(403), view, crossSitePage(view.locale, view.path));
     }
     const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;

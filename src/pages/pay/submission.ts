@@ -34,14 +34,3 @@ export const readBrowser = (headers: IncomingHttpHeaders, ip: string): Browser =
   userAgent: headers['user-agent'] ?? '',
   accept: headers.accept ?? '',
 });
-
-/**
- * Whether another site sent the form. `Origin` is `null` under our referrer policy, so `Sec-Fetch-Site` decides. A
- * browser that sends neither is accepted: it has the link, which cannot be guessed.
- */
-export function isCrossSite(headers: IncomingHttpHeaders, publicUrl: string): boolean {
-  const { origin, 'sec-fetch-site': site } = headers;
-  // `none` is a request that the user started; `same-site` is another host of the same domain, which is not trusted.
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  return origin !== undefined && origin !== 'null' && origin !== new URL(publicUrl).origin;
-}

@@ -9,6 +9,7 @@ import {
   listCallbacks,
   resendCallback,
   resendCallbacks,
+  shownAddress,
 } from '../../core/callbacks/log.ts';
 import type { CallbackAttempt, Gateway } from '../../core/context.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
@@ -95,8 +96,7 @@ function callbackView({ callback, destination }: CallbackView) {
     reason: callback.reason,
     tries: callback.attempts,
     next_try_at: wireDateOrNull(callback.dueAt),
-    // The query string may contain credentials.
-    url: destination === '' ? null : destination.replace(/\?.*$/s, ''),
+    url: destination === '' ? null : shownAddress({ destination }),
     format: callback.isJson ? 'json' : 'form',
     created_at: wireDate(callback.createdAt),
     finished_at: wireDateOrNull(callback.finishedAt),

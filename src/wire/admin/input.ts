@@ -1,6 +1,7 @@
 /** Reads the input of admin calls: JSON objects, query parameters, page sizes, dates. */
 import { isUuid } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
+import { keysetPage } from '../../lib/keyset-page.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -83,7 +84,6 @@ export function page<Row, Item>(
   cursor: (row: Row) => string,
   view: (row: Row) => Item,
 ): { items: Item[]; next_cursor: string | null } {
-  const pageRows = rows.slice(0, size);
-  const last = pageRows.at(-1);
-  return { items: pageRows.map(view), next_cursor: rows.length > size && last ? cursor(last) : null };
+  const { items, last } = keysetPage(rows, size);
+  return { items: items.map(view), next_cursor: last ? cursor(last) : null };
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
 import type { Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
 import { amountFormatter, paymentView } from '../../core/exports/payment-view.ts';
-import { OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
-import { attendPayment, inspectPayment, listPayments } from '../../core/payments/find.ts';
+import { attendAs, OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
+import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -64,14 +64,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post<{ Params: { paymentId: string } }>(
     '/payments/:paymentId/attended',
     needs('payments.resolve_attention'),
-    async (request) => {
-      const { paymentId } = request.params;
-      const found = await inspectPayment(gateway, paymentId);
-      requireSeen(request, found?.payment.mid, 'noSuchPayment');
-      const payment = await attendPayment(gateway, request.caller, paymentId);
-      if (!payment) throw new Refusal('noSuchPayment');
-      return paymentView(payment);
-    },
+    async ({ principal, caller, params }) => paymentView(await attendAs(gateway, principal, caller, params.paymentId)),
   );
 }
 

@@ -1,6 +1,6 @@
 /** Admin calls on access: who the caller is, the operators, and API tokens to create, list and revoke. */
 import type { FastifyInstance } from 'fastify';
-import { createToken, listTokens, type NewToken, revokeToken } from '../../core/api-tokens.ts';
+import { createToken, listTokens, type NewToken, revokeToken, TOKEN_NAME_LENGTH } from '../../core/api-tokens.ts';
 import type { ApiToken, Gateway, Operator } from '../../core/context.ts';
 import { listOperators } from '../../core/operators/manage.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
@@ -12,7 +12,6 @@ import { ROLES } from '../../rules/roles.ts';
 import { needs } from '../bearer.ts';
 import { dateTime, objectBody, refuseUnknown } from './input.ts';
 
-const NAME_LENGTH = 100;
 const MOST_ACCOUNTS = 1000;
 
 export function tokenRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -47,8 +46,11 @@ function readToken(body: unknown, now: number): NewToken {
   const { name, role: roleName, mids, expires_at: expires, ...rest } = objectBody(body);
   refuseUnknown(rest);
   const problems: Problem[] = [];
-  if (!isText(name, NAME_LENGTH) || name.trim() === '') {
-    problems.push({ field: 'name', sentence: `This value should be a text of ${NAME_LENGTH} characters or less.` });
+  if (!isText(name, TOKEN_NAME_LENGTH) || name.trim() === '') {
+    problems.push({
+      field: 'name',
+      sentence: `This value should be a text of ${TOKEN_NAME_LENGTH} characters or less.`,
+    });
   }
   const role = ROLES.find((one) => one === roleName);
   if (!role) problems.push({ field: 'role', sentence: SENTENCES.notAChoice });

@@ -19,7 +19,7 @@ import { auditEntry } from '../../../core/principal.ts';
 import { NotBegun } from '../../../lib/limiter.ts';
 import { Secret } from '../../../lib/secret.ts';
 import { LIMITS } from '../../../rules/limits.ts';
-import { readForm } from '../../pay/body.ts';
+import { readForm } from '../../form-body.ts';
 import { clearSessionCookie, ForeignForm, panelPath, requireOwnForm, sessionCookie } from '../cookie.ts';
 import { panelHeaders } from '../layout.ts';
 import { en } from '../locales/en.ts';

@@ -1,7 +1,7 @@
-/** Reads the form that a payer submits, and overwrites its bytes: they may contain card data. */
+/** Reads the form that a browser submits, and overwrites its bytes: they may contain card data or a password. */
 import type { IncomingMessage } from 'node:http';
-import { type Form, readUrlEncoded } from '../../lib/form.ts';
-import { LIMITS } from '../../rules/limits.ts';
+import { type Form, readUrlEncoded } from '../lib/form.ts';
+import { LIMITS } from '../rules/limits.ts';
 
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
@@ -15,7 +15,7 @@ export function takeForm(chunks: readonly Buffer[]): Form {
   }
 }
 
-/** The content type parser of the payment pages; a body above the usual limit is refused. */
+/** The content type parser of the pages; a body above the usual limit is refused. */
 export function readForm(
   _request: unknown,
   stream: IncomingMessage,
