@@ -2,12 +2,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
+import { ACCOUNT_PATHS, ACCOUNT_SCHEMAS } from './openapi/accounts.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
-import { OPERATOR_PATHS, OPERATOR_SCHEMAS } from './openapi/operator.ts';
+import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
+import { SANDBOX_PATHS, SANDBOX_SCHEMAS } from './openapi/sandbox.ts';
+import { SCHEDULE_PATHS } from './openapi/schedules.ts';
 import {
   answers,
   choice,
@@ -207,7 +210,10 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...ACCESS_PATHS,
-      ...OPERATOR_PATHS,
+      ...ACCOUNT_PATHS,
+      ...PAYMENT_PATHS,
+      ...SCHEDULE_PATHS,
+      ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
       ...REPORT_PATHS,
@@ -227,7 +233,9 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...POST_SCHEMAS,
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,
-        ...OPERATOR_SCHEMAS,
+        ...ACCOUNT_SCHEMAS,
+        ...PAYMENT_SCHEMAS,
+        ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
         ...CALLBACK_SCHEMAS,
         ...REPORT_SCHEMAS,

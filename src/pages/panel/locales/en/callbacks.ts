@@ -1,0 +1,26 @@
+/** The texts of the callback log in English. */
+
+export const callbacks = {
+  callback: 'Callback',
+  created: 'Created',
+  type: 'Type',
+  state: 'State',
+  attempts: 'Attempts',
+  attempt: 'Attempt',
+  next: 'Next attempt',
+  address: 'Address',
+  noAddress: 'No address is set',
+  payment: 'Payment',
+  id: 'Id',
+  reason: 'Reason',
+  at: 'At',
+  answer: 'Answer',
+  took: 'Took',
+  error: 'Error',
+  body: 'Body',
+  resend: 'Send again',
+  resent: 'The callback is sent again.',
+  noAttempts: 'It was not sent yet.',
+  none: 'No callbacks',
+  noneHint: 'A callback is written for every change of a payment.',
+};

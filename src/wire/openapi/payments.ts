@@ -1,0 +1,224 @@
+/** The payments of the admin API, and the notifications of providers, in the OpenAPI document. */
+import { ATTENTIONS } from '../../rules/attention.ts';
+import { STATE_NAMES } from '../../rules/states.ts';
+import { call, commonRefusals, dateTime, pageParameters, paymentRefusals } from './operator-call.ts';
+import {
+  answers,
+  choice,
+  date,
+  described,
+  flag,
+  inPath,
+  inQuery,
+  integer,
+  type Json,
+  listOf,
+  object,
+  orNull,
+  pageOf,
+  ref,
+  text,
+  uuid,
+} from './schema.ts';
+
+const attention = described(choice([...ATTENTIONS]), 'Why the payment is on the attention list.');
+
+const payment = {
+  payment_id: uuid,
+  mid: uuid,
+  order_id: text,
+  attempt: integer,
+  status: choice(STATE_NAMES),
+  brand: text,
+  protocol: choice(['s2s', 'checkout']),
+  amount: text,
+  currency: text,
+  authorised: text,
+  captured: text,
+  refunded: text,
+  decline_reason: orNull(text),
+  attention: orNull(attention),
+  schedule_id: orNull(uuid),
+  created_at: date,
+  updated_at: date,
+};
+
+const historyRow = object({
+  seq: integer,
+  event: text,
+  from: orNull(choice(STATE_NAMES)),
+  to: choice(STATE_NAMES),
+  actor: choice(['merchant', 'provider', 'payer', 'operator', 'clock']),
+  actor_name: described(orNull(text), 'The name of the operator or of the token.'),
+  at: date,
+});
+
+const operationRequest = {
+  amount: described(text, 'Without it, the whole amount.'),
+  operation_id: described(
+    uuid,
+    'Idempotency key chosen by the caller: a repeat with the same id is the same operation.',
+  ),
+};
+
+const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry'];
+
+const operation = object({
+  operation_id: uuid,
+  operation: choice(OPERATION_VERBS),
+  state: described(choice(['sent', 'done', 'declined']), '`sent` means that the outcome is not known yet.'),
+  amount: text,
+  reason: orNull(text),
+  requested_at: date,
+  finished_at: orNull(date),
+});
+
+const providerCall = object({
+  verb: choice(['submit', 'query', 'notification', 'authenticate', ...OPERATION_VERBS]),
+  connector: text,
+  outcome: text,
+  took_ms: integer,
+  at: date,
+});
+
+const notificationRow = object(
+  {
+    connector: text,
+    event_id: text,
+    reference: described(text, 'The payment, as the provider references it.'),
+    state: described(
+      choice(['new', 'applied', 'unmatched']),
+      '`unmatched` means that no payment matches the reference.',
+    ),
+    tries: integer,
+    received_at: date,
+  },
+  { type: text },
+);
+
+const details = described(
+  { type: 'object' },
+  'The request data, under the field names of the requests. Fields that are stored encrypted are replaced by `sealed`, ' +
+    'whose value is always `***`. The `session` of a Checkout payment has `first_payment_id` and `expires_at`, and may ' +
+    'have its own `sealed`.',
+);
+
+export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
+  Payment: object(payment),
+  PaymentWithDetails: object({
+    ...payment,
+    connector: text,
+    provider_reference: orNull(text),
+    in_doubt: described(flag, 'The provider was called and the outcome is not known.'),
+    payer_until: orNull(date),
+    next_step: orNull(choice(['fields', 'redirect', 'challenge', 'code', 'transfer'])),
+    details,
+    history: listOf(historyRow),
+    operations: listOf(operation),
+    provider_calls: listOf(providerCall),
+    notifications: listOf(notificationRow),
+    callbacks: listOf(ref('LoggedCallback')),
+  }),
+};
+
+const filters = [
+  inQuery(
+    'q',
+    text,
+    'Text search: payments that match all words, at most five. A word is compared with payment, operation and schedule ' +
+      'ids, provider references and recurring tokens, the beginning of order ids, the last four digits of cards, e-mail ' +
+      'addresses of payers, and amounts such as `10.00`. Quotation marks keep spaces inside a word.',
+  ),
+  inQuery('mid', uuid, 'Payments of this account.'),
+  inQuery('order_id', text, 'Payments of this order.'),
+  inQuery('status', choice(STATE_NAMES), 'Payments in this state.'),
+  inQuery('brand', text, 'Payments of this brand.'),
+  inQuery('attention', attention, 'Payments on the attention list for this reason.'),
+  inQuery('schedule_id', uuid, 'Payments of this schedule.'),
+  inQuery('from', dateTime, 'Created at this time or later.'),
+  inQuery('to', dateTime, 'Created before this time.'),
+];
+
+const paymentId = [inPath('payment_id', uuid, 'The payment.')];
+
+export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
+  '/admin/api/payments': {
+    get: call('payments', 'listPayments', 'Lists payments, newest first.', {
+      parameters: [...filters, ...pageParameters(uuid)],
+      responses: {
+        ...answers(
+          'A page of payments. A text search may return fewer than `limit` before the last page, even none.',
+          pageOf(ref('Payment')),
+        ),
+        ...commonRefusals,
+      },
+    }),
+  },
+  '/admin/api/payments.csv': {
+    get: call('payments', 'exportPayments', 'Exports payments as CSV, newest first.', {
+      parameters: filters,
+      responses: {
+        '200': {
+          description:
+            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment.',
+          content: { 'text/csv': { schema: text } },
+        },
+        ...commonRefusals,
+      },
+    }),
+  },
+  '/admin/api/payments/{payment_id}': {
+    parameters: paymentId,
+    get: call(
+      'payments',
+      'readPayment',
+      'Returns a payment with its history, operations, provider calls, notifications and callbacks.',
+      {
+        responses: { ...answers('The payment.', ref('PaymentWithDetails')), ...paymentRefusals },
+      },
+    ),
+  },
+  '/admin/api/payments/{payment_id}/attended': {
+    parameters: paymentId,
+    post: call('payments', 'attendPayment', 'Removes a payment from the attention list.', {
+      responses: { ...answers('The updated payment.', ref('Payment')), ...paymentRefusals },
+    }),
+  },
+  ...Object.fromEntries(
+    [
+      ['capture', 'Captures an authorised amount in full or in part.'],
+      ['void', 'Cancels a payment before money moves.'],
+      ['refund', 'Refunds a settled payment in full or in part, or reverses an authorisation.'],
+    ].map(([name, summary]) => [
+      `/admin/api/payments/{payment_id}/${name}`,
+      {
+        parameters: paymentId,
+        post: call('payments', `${name}Payment`, summary as string, {
+          requestBody: { required: false, content: { 'application/json': { schema: object({}, operationRequest) } } },
+          responses: {
+            ...answers('The updated payment and the operation.', object({ ...payment, operation })),
+            ...paymentRefusals,
+          },
+        }),
+      },
+    ]),
+  ),
+  '/admin/api/notifications': {
+    get: call(
+      'payments',
+      'listNotifications',
+      'Lists provider notifications, newest first; by default those without a matching payment.',
+      {
+        parameters: [
+          inQuery(
+            'state',
+            choice(['new', 'applied', 'unmatched']),
+            'Notifications in this state; default `unmatched`.',
+          ),
+          ...pageParameters(text),
+        ],
+        responses: { ...answers('A page of notifications.', pageOf(notificationRow, text)), ...commonRefusals },
+      },
+    ),
+  },
+};
