@@ -229,7 +229,8 @@ async function charge(
   const contentOf = (attempt: number): string => `${subscriptionId} ${occurrences + 1} ${attempt}`;
   const earlier = Array.from({ length: declines }, (_, attempt) => contentOf(attempt));
   for (const orderId of occurrenceOrders(first, occurrences + 1)) {
-    const order = repetition(first, { orderId, scheduleId, content: contentOf(declines) });
+    const amountText = first.details.session?.scheduleAmount ?? first.amountText;
+    const order = repetition(first, { orderId, scheduleId, amountText, content: contentOf(declines) });
     const payment = await openOnce(gateway, account, order, earlier);
     if (payment) return payment;
   }

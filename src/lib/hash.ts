@@ -11,9 +11,12 @@ export const asciiUpper = (text: string): string => text.replace(LOWER_CASE, (le
 
 const sha1OfMd5 = (text: string): Buffer => digest('sha1', digest('md5', text, 'hex'), 'buffer');
 
-/** The canonical hash: only a to z are upper-cased, so that every language computes the same one. */
-export function wireHash(values: readonly string[], password: string): string {
-  return sha1OfMd5(asciiUpper(values.join('') + password)).toString('hex');
+/** Which letters are upper-cased: a to z only, so that every language computes the same hash, or all. */
+export type HashCase = 'ascii' | 'unicode';
+
+export function wireHash(values: readonly string[], password: string, letters: HashCase = 'ascii'): string {
+  const text = values.join('') + password;
+  return sha1OfMd5(letters === 'unicode' ? text.toUpperCase() : asciiUpper(text)).toString('hex');
 }
 
 /**

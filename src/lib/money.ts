@@ -2,10 +2,11 @@
 
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
 
-/** Parses an amount with two fraction digits, or with exactly as many as the currency has. */
-export function minorUnits(text: string, exponent: number): bigint | 'malformed' | 'zero' {
+/** Parses an amount with two fraction digits, or with exactly as many as the currency has; or with none, if allowed. */
+export function minorUnits(text: string, exponent: number, allowsWhole = false): bigint | 'malformed' | 'zero' {
   const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined || (fraction.length !== 2 && fraction.length !== exponent)) return 'malformed';
+  const isWhole = allowsWhole && !text.includes('.');
+  if (whole === undefined || (!isWhole && fraction.length !== 2 && fraction.length !== exponent)) return 'malformed';
   // Digits below the minor unit are allowed when they are zero ('100.00' yen).
   if (/[1-9]/.test(fraction.slice(exponent))) return 'malformed';
   const minor = BigInt(whole + fraction.slice(0, exponent).padEnd(exponent, '0'));

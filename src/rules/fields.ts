@@ -132,7 +132,7 @@ export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => (
   check: (value, context) => {
     if (withoutCurrency && context.value(currencyField) === '') return withoutCurrency.check(value, context);
     const exponent = CURRENCIES[context.value(currencyField)]?.exponent ?? 2;
-    const units = minorUnits(value, exponent);
+    const units = minorUnits(value, exponent, context.setting('whole_amounts_allowed') === true);
     return units === 'malformed' ? SENTENCES.invalid : units === 'zero' ? SENTENCES.notPositive : undefined;
   },
   expects: 'decimal with two fraction digits, or with as many as the currency has; greater than 0',
@@ -207,6 +207,19 @@ export const wholeNumber = (least: number, most: number): Kind => ({
 });
 
 /** A day of a month, for schedules that count in months. */
+/** The moment at which a date begins, in UTC; undefined for a day that does not exist. */
+export function startOfDate(text: string): number | undefined {
+  const moment = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  // Some engines roll an impossible day over into the next month.
+  return Number.isFinite(moment) && new Date(moment).toISOString().startsWith(text) ? moment : undefined;
+}
+
+export const calendarDate: Kind = {
+  check: (value) => (startOfDate(value) === undefined ? SENTENCES.invalid : undefined),
+  expects: 'date such as `2027-01-31`',
+  schema: { type: 'string', format: 'date' },
+};
+
 export const dayOfMonth: Kind = {
   check: (value, context) => {
     const unit = context.value('interval_unit');

@@ -144,6 +144,8 @@ export const LIMITS = {
   scheduleRetryMs: [DAY, 3 * DAY],
   /** The first pause of a scheduled charge that waits for another payment's outcome. */
   scheduleWaitMs: MINUTE,
+  /** How far ahead a session may set the date of the first charge. */
+  scheduleStartMostMs: 3653 * DAY,
   scheduleDelaysMost: 365,
 
   /** The total time of one callback attempt, connecting included. */

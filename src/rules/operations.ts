@@ -4,6 +4,7 @@ import {
   amount,
   amountOfPayment,
   anyText,
+  calendarDate,
   currency,
   dayOfMonth,
   type Field,
@@ -136,6 +137,9 @@ export const CHECKOUT_OPERATIONS = {
       may('req_token', flag, { isLoose: true }),
       may('recurring_init', flag, { isLoose: true }),
       may('schedule_id', uuid),
+      may('schedule_start_date', calendarDate),
+      may('payment_schedule_amount', amount('order.currency')),
+      may('recurring_consent_required', flag, { isLoose: true }),
       may('auth', flag, { isLoose: true }),
       ...['name', 'email', 'birth_date'].map((name) => may(`customer.${name}`, anyText)),
       ...['country', 'state', 'city', 'district', 'address', 'house_number', 'zip', 'phone'].map((name) =>
@@ -180,6 +184,7 @@ export const CHECKOUT_OPERATIONS = {
     signs: ['payment_id', 'amount'],
   },
   'payment/void': { fields: [must('payment_id', anyText), operationId, hash], signs: ['payment_id'] },
+  'payment/retry': { opensPayment: true, fields: [must('payment_id', anyText), hash], signs: ['payment_id'] },
   'payment/recurring': {
     opensPayment: true,
     fields: [

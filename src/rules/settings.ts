@@ -1,5 +1,6 @@
 /** The table of account settings; the admin API and the docs read it. */
 import { isLoopbackHost, parseRange } from '../lib/address.ts';
+import type { HashCase } from '../lib/hash.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
 import { BRANDS, CARD } from './brands.ts';
@@ -121,6 +122,16 @@ export const SETTINGS = {
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
   callback_url: row('', callbackUrl, 'The address that callbacks are sent to.'),
   callback_format: row('form', choice('form', 'json'), 'The format of callback bodies.'),
+  callback_hash_case: row<HashCase>(
+    'ascii',
+    choice('ascii', 'unicode'),
+    'How the signed text of callbacks and of return parameters is upper-cased: a to z only, or all letters.',
+  ),
+  whole_amounts_allowed: row(
+    false,
+    flag,
+    'Whether amounts without fraction digits are accepted for currencies that have them, such as `10` for 10.00 EUR.',
+  ),
   ip_allowlist: row<string[]>(
     [],
     ranges,

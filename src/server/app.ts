@@ -107,7 +107,8 @@ export function createApp(
       leaveUnread(request, answer);
       answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
     },
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    // Merchants compose addresses from parts, so a trailing or a doubled slash is common.
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
   });
   const addressOf = (request: FastifyRequest): string =>
     clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);

@@ -24,6 +24,8 @@ export interface PaymentDetails {
   session?: SessionTerms;
   /** The first payment of the recurring series, if this one is a repetition. */
   recurringOf?: string;
+  /** The request fingerprint of the declined payment that the merchant retried with this one. */
+  retryOf?: string;
 }
 
 /** What a payment stores of its card; the card number is in the vault. */
@@ -59,6 +61,12 @@ export interface SessionTerms {
   cardTokens?: string[];
   /** The merchant requested a card token. */
   wantsToken?: true;
+  /** The amount of the scheduled charges, if it differs from that of the order. */
+  scheduleAmount?: string;
+  /** The date of the first scheduled charge. */
+  scheduleStart?: string;
+  /** The payer has to agree to the repeated charges. */
+  needsConsent?: true;
 }
 
 /** What the payer has to do before there can be an outcome. */

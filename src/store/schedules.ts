@@ -227,6 +227,8 @@ export interface ScheduleStore {
     limit: number,
     before?: string,
   ): Promise<Subscription[]>;
+  /** Whether this payment is the first of a subscription to the schedule. */
+  hasSubscription(mid: string, scheduleId: string, firstPaymentId: string): Promise<boolean>;
   subscribe(subscription: Subscription): Promise<void>;
   /** Deletes a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
@@ -304,6 +306,16 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         [scheduleId, before, limit, ...(accounts === null ? [] : [accounts])],
       );
       return rows;
+    },
+    async hasSubscription(mid, scheduleId, firstPaymentId) {
+      const found = await query
+        .selectFrom('subscriptions')
+        .select('subscriptionId')
+        .where('mid', '=', mid)
+        .where('scheduleId', '=', scheduleId)
+        .where('firstPaymentId', '=', firstPaymentId)
+        .executeTakeFirst();
+      return found !== undefined;
     },
     async subscribe(subscription) {
       const { anchorAt, nextAt, dueAt, ...row } = subscription;

@@ -366,7 +366,7 @@ describe('state and callback are written together', () => {
       const amount = pick(['', '1.00', '4.00']);
       return refusedOr(
         pick([
-          () => capture(other, payment, amount, 'merchant'),
+          () => capture(other, account, payment, amount, 'merchant'),
           () => voidPayment(other, payment, 'merchant'),
           () => refund(other, account, payment, amount, 'merchant'),
         ])(),

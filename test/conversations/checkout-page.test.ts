@@ -84,7 +84,6 @@ describe('the payment methods', () => {
     ['doc-a', { parameters: { 'doc-b': { document_number: '1' } } }, [p('document_number')]],
     ['doc-a', { parameters: { 'doc-a': { document_number: 17 } } }, []],
     ['agg-a', { billing_address: { country: 'TR' } }, ACCOUNT],
-    ['agg-a', { billing_address: { country: 'DE' } }, []],
     ['local-a', {}, []],
     ['local-a', { billing_address: { country: 'cl' } }, [p('personalId')]],
     ['local-b', { parameters: { 'local-b': { document_type: 'DNI' } } }, [p('document_number')]],

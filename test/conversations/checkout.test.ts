@@ -167,7 +167,7 @@ describe('the order of checks', () => {
     expect(await statusAndBody(checkout.raw('session', init))).toEqual(entry ? refusal('invalidData', entry) : right);
   });
 
-  test.each(['session', 'payment/status', 'session/', 'Session', '', 'payment', 'payment/credit', 'payment/sale'])(
+  test.each(['session', 'payment/status', 'session/x', 'Session', '', 'payment', 'payment/credit', 'payment/sale'])(
     'answers only POST on known paths: %j',
     async (path) => {
       const error_message = 'Route or parameters is not supported';

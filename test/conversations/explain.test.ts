@@ -94,6 +94,7 @@ const CHECKOUTS: Record<string, Record<string, unknown>> = {
   'payment/refund': { payment_id: SOME_UUID, amount: '5.00' },
   'payment/capture': { payment_id: SOME_UUID, amount: '5.00' },
   'payment/void': { payment_id: SOME_UUID },
+  'payment/retry': { payment_id: SOME_UUID },
   'payment/recurring': { recurring_init_trans_id: SOME_UUID, recurring_token: 'token', order },
 };
 

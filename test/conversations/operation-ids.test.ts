@@ -331,7 +331,7 @@ describe('concurrent requests over two processes', () => {
     const account = (await findAccount(other, shop.merchant.mid)) as Account;
     const payment = (await other.payments.find({ mid: account.mid, paymentId: id })) as PaymentWithDetails;
     const perform = {
-      capture: () => capture(other, payment, amount, 'merchant', operationId),
+      capture: () => capture(other, account, payment, amount, 'merchant', operationId),
       void: () => voidPayment(other, payment, 'merchant', operationId),
       refund: () => refund(other, account, payment, amount, 'merchant', 'refundOrReversal', operationId),
     };

@@ -9,8 +9,10 @@ import {
   fill,
   follow,
   inputs,
+  NO_METHOD_FITS,
   type Session,
   SUCCESS_URL,
+  sessionFields,
   show,
   VCARD,
 } from '../support/checkout.ts';
@@ -341,8 +343,18 @@ describe('a session without a matching method', () => {
     ['a currency that the only brand does not support', { methods: ['ips'] }, {}],
     ['a brand that the account may not use', { methods: ['doc-a'] }, { brands: ['vcard'] }],
     ['recurring_init, which the only brand does not support', { methods: ['doc-a'], recurring_init: true }, {}],
+  ])('%s: is refused', async (_, fields, settings) => {
+    const merchant = await shop.newMerchant(settings);
+    expect(await checkout.send('session', sessionFields(fields), merchant)).toMatchObject(NO_METHOD_FITS);
+  });
+
+  test.each<[string, Body, Body]>([
+    ['a brand that the account may no longer use', { methods: ['doc-a'] }, { brands: ['vcard'] }],
+    ['no brand of the account for the currency', {}, { brands: ['ips'] }],
   ])('%s: the page says so, and does not wait', async (_, fields, settings) => {
-    const { url, id } = await checkout.open(fields, await shop.newMerchant(settings));
+    const merchant = await shop.newMerchant();
+    const { url, id } = await checkout.open(fields, merchant);
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, settings);
     const page = await show(url);
     expect([page.status, inputs(page.text), choices(page.text)]).toEqual([200, [], []]);
     expect(readable(page.text)).toContain('This payment cannot be made here');

@@ -97,7 +97,7 @@ test('sends HSTS over https; in production the policy and the logo exclude plain
       frame_ancestors: ['https://shop.example', 'http://localhost:3000'],
       branding: { logo: 'http://127.0.0.1/logo.png' },
     });
-    const session = await checkoutOf(live).open({ methods: ['vcard'] }, merchant);
+    const session = await checkoutOf(live).open({}, merchant);
     expect(session.url.startsWith('https://pay.example/pay/')).toBe(true);
     const { headers, text } = await show(url + new URL(session.url).pathname);
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000');

@@ -71,7 +71,7 @@ async function inCore(
   amount = '',
 ): Promise<Heard> {
   const perform: Record<OperationAction, () => ReturnType<typeof capture>> = {
-    CAPTURE: () => capture(gateway, payment, amount, 'merchant'),
+    CAPTURE: () => capture(gateway, account, payment, amount, 'merchant'),
     VOID: () => voidPayment(gateway, payment, 'merchant'),
     CREDITVOID: () => refund(gateway, account, payment, amount, 'merchant'),
   };

@@ -270,6 +270,31 @@ describe('each charge is a separate payment', () => {
     await expectConsistentOrders(merchant.mid);
   });
 
+  test.each([
+    ['paid', SETTLED, ['SETTLED', 'DECLINED', 'SETTLED']],
+    ['declined', DECLINED, ['SETTLED', 'DECLINED', 'DECLINED', 'SETTLED']],
+  ])('an occurrence that the merchant retried and that was %s is not charged twice', async (_, outcome, states) => {
+    const { sell, pass, payments, script, merchant, subscription } = await merchantWith({ interval_unit: 'week' });
+    await sell();
+    script({ submit: DECLINED });
+    await pass(7 * DAY + 60);
+    const [, declined] = await payments();
+    script({ submit: outcome });
+    const { merchant_key, password } = merchant;
+    const request = { merchant_key, payment_id: declined.payment_id, hash: sign(password, declined.payment_id) };
+    const answer = await fetch(`${shop.url}/api/v1/payment/retry`, {
+      method: 'POST',
+      body: JSON.stringify(request),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(200);
+    script({});
+    await pass(RETRY_1);
+    expect((await payments()).map(({ status }) => status)).toEqual(states);
+    expect(await subscription()).toMatchObject({ occurrences: 1, failed: 0, declines: 0 });
+    await expectConsistentOrders(merchant.mid);
+  });
+
   test('charges the second attempt of an order whose first payment was voided', async () => {
     const { sell, pass, payments, post } = await merchantWith();
     const order_id = newOrderId();

@@ -57,6 +57,11 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     ['form', 'json'],
     ['xml', 'JSON', '', null, ['form'], true],
   ],
+  callback_hash_case: [
+    ['ascii', 'unicode'],
+    ['UNICODE', 'utf-8', '', null, true],
+  ],
+  whole_amounts_allowed: FLAG,
   ip_allowlist: [
     [[], ['203.0.113.7'], ['10.0.0.0/8', '2001:db8::/32', '::1']],
     ['10.0.0.0/8', ['10.0.0.0/33'], ['localhost'], [''], [10], null, {}, Array(201).fill('10.0.0.1')],

@@ -24,6 +24,12 @@ export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entrie
   return { status: 400, body: { result: 'ERROR', error_code, error_message, errors } };
 }
 
+/** The response to a session none of whose methods fits. */
+export const NO_METHOD_FITS = refusal(
+  'invalidData',
+  'methods: This value should have a method that the account offers for this order.',
+);
+
 /** The fields that the hash of each request covers, written independently of the product. */
 export const SIGNED: Readonly<Record<string, readonly string[]>> = {
   session: ['order.number', 'order.amount', 'order.currency', 'order.description'],
@@ -32,6 +38,7 @@ export const SIGNED: Readonly<Record<string, readonly string[]>> = {
   'payment/refund': ['payment_id', 'amount'],
   'payment/capture': ['payment_id', 'amount'],
   'payment/void': ['payment_id'],
+  'payment/retry': ['payment_id'],
   'payment/recurring': [
     'recurring_init_trans_id',
     'recurring_token',

@@ -57,6 +57,8 @@ export const DEFAULT_SETTINGS = {
   refunds_allowed: true,
   callback_url: '',
   callback_format: 'form',
+  callback_hash_case: 'ascii',
+  whole_amounts_allowed: false,
   ip_allowlist: [],
   three_ds_link_target: '',
   account_uuid: '',

@@ -56,14 +56,14 @@ export async function composeCallback(
   // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
   const operation = transition.operation?.verb === 'expiry' ? undefined : transition.operation;
   const { callbackUrl } = payment.details;
-  const { callback_url, callback_format } = account.settings;
+  const { callback_url, callback_format, callback_hash_case } = account.settings;
   const isJson = callback_format === 'json';
   const unsigned =
     payment.protocol === 'checkout'
       ? checkoutFields(payment, callbackEvent, operation)
       : s2sFields(payment, callbackEvent, operation);
   const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => unsigned[name] ?? '');
-  const signature = wireHash(signed, account.passwords()[0] as string);
+  const signature = wireHash(signed, account.passwords()[0] as string, callback_hash_case);
   const fields: Fields = { ...unsigned, hash: signature, ...threeDsFields(transition, authentication) };
   return {
     type: callbackEvent.type,

@@ -30,8 +30,8 @@ const PERFORM: Readonly<
     ) => Promise<OperationResult>
   >
 > = {
-  capture: (gateway, _account, payment, { amount, operationId }, initiator) =>
-    capture(gateway, payment, amount, initiator, operationId),
+  capture: (gateway, account, payment, { amount, operationId }, initiator) =>
+    capture(gateway, account, payment, amount, initiator, operationId),
   void: (gateway, _account, payment, { operationId }, initiator) =>
     voidPayment(gateway, payment, initiator, operationId),
   refund: (gateway, account, payment, { amount, operationId }, initiator) =>
@@ -75,7 +75,7 @@ export async function operateAs(
   const payment = await requirePayment(gateway, principal, paymentId);
   const account = await findAccount(gateway, payment.mid);
   if (!account) throw new Refusal('noSuchPayment');
-  readAmount(request.amount, payment, 0n);
+  readAmount(request.amount, payment, account, 0n);
   const { mid, paymentId: subject } = payment;
   const after = { amount: request.amount || null, operation_id: request.operationId || null };
   // Written first: if the process dies during the operation, the log has the request.

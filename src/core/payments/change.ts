@@ -10,9 +10,9 @@ import { type Initiator, type OperationPlan, type OperationResult, operate } fro
 import { idempotencyKeyOf } from './operation-ids.ts';
 
 /** Reads the amount of a request in minor units; an empty one means everything. */
-export function readAmount(text: string, payment: Payment, everything: bigint): bigint {
+export function readAmount(text: string, payment: Payment, { settings }: Account, everything: bigint): bigint {
   if (text === '') return everything;
-  const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2);
+  const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2, settings.whole_amounts_allowed);
   if (typeof units === 'bigint') return units;
   const sentence = units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
   throw invalidField('amount', sentence);
@@ -21,15 +21,16 @@ export function readAmount(text: string, payment: Payment, everything: bigint): 
 /** Captures an authorised amount, or a part of it, once. */
 export async function capture(
   gateway: Gateway,
+  account: Account,
   payment: PaymentWithDetails,
   amountText: string,
   initiator: Initiator,
   operationId = '',
 ): Promise<OperationResult> {
   // A malformed amount is refused before the operation_id is looked up.
-  readAmount(amountText, payment, 0n);
+  readAmount(amountText, payment, account, 0n);
   const plan = (current: Payment): OperationPlan => {
-    const amount = readAmount(amountText, current, current.authorised);
+    const amount = readAmount(amountText, current, account, current.authorised);
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
     if (current.authorised === 0n) throw new Refusal('actionNotSupported');
     if (amount > current.authorised) throw new Refusal('captureTooMuch');
@@ -73,11 +74,11 @@ export async function refund(
   operationId = '',
 ): Promise<OperationResult> {
   // A malformed amount is refused before the operation_id is looked up.
-  readAmount(amountText, payment, 0n);
+  readAmount(amountText, payment, account, 0n);
   const planRefund = refundPlan(gateway, account, amountText, 'refund');
   const plan = (current: Payment): OperationPlan => {
     const isAuthorised = current.authorised > 0n && isFree(current);
-    if (isAuthorised && kind === 'refundOrReversal') return reversal(current, amountText);
+    if (isAuthorised && kind === 'refundOrReversal') return reversal(current, account, amountText);
     return planRefund(current);
   };
   return operate(
@@ -91,11 +92,11 @@ export async function refund(
 
 /** Checks a refund or a credit, which is a refund that names the card by its token. */
 export const refundPlan =
-  (gateway: Gateway, { settings }: Account, amountText: string, verb: 'refund' | 'credit') =>
+  (gateway: Gateway, account: Account, amountText: string, verb: 'refund' | 'credit') =>
   (current: Payment): OperationPlan => {
     const refundable = current.captured - current.refunded - current.reserved;
-    const amount = readAmount(amountText, current, refundable > 0n ? refundable : current.captured);
-    if (!settings.refunds_allowed) throw new Refusal('refundNotAllowed');
+    const amount = readAmount(amountText, current, account, refundable > 0n ? refundable : current.captured);
+    if (!account.settings.refunds_allowed) throw new Refusal('refundNotAllowed');
     const refunds = gateway.connectors[current.connector]?.capabilities.refunds;
     if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
     if (refunds !== 'api' || brandOf(current.brand)?.isPayout) throw new Refusal('actionNotSupported');
@@ -104,8 +105,8 @@ export const refundPlan =
     return { verb, amount };
   };
 
-function reversal(current: Payment, amountText: string): OperationPlan {
-  const amount = readAmount(amountText, current, current.authorised);
+function reversal(current: Payment, account: Account, amountText: string): OperationPlan {
+  const amount = readAmount(amountText, current, account, current.authorised);
   if (amount > current.authorised) throw new Refusal('refundTooMuch');
   // An authorisation cannot be reversed partly.
   if (amount < current.authorised) throw new Refusal('actionNotSupported');

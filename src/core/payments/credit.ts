@@ -66,7 +66,8 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   });
   const { paymentId, amount } = result.operation;
   // A credit that reserved the order earlier has started its operation in the meantime.
-  if (paymentId !== payment.paymentId || amount !== readAmount(order.amountText, payment, 0n)) throw duplicate();
+  if (paymentId !== payment.paymentId || amount !== readAmount(order.amountText, payment, account, 0n))
+    throw duplicate();
   return result;
 }
 

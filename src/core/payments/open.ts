@@ -41,6 +41,8 @@ export interface Order {
   payerUntil?: number | undefined;
   /** Whether the payer has to fill in fields before the payment can be submitted. */
   needsFields?: boolean | undefined;
+  /** The declined payment that the merchant retries with this one; the duplicate window does not apply to it. */
+  retries?: string | undefined;
   /** The whole request, to distinguish a repeat from another request for the same order. */
   content: string;
 }
@@ -70,8 +72,11 @@ export async function openOnce(
   const earlierFingerprints = earlier.map((content) => requestFingerprint(gateway, content));
   for (;;) {
     const newest = await gateway.payments.findByOrder(payment);
-    if (newest?.fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
-    if (newest && !earlierFingerprints.includes(newest.fingerprint)) return undefined;
+    // A retry that the merchant requested stands for the attempt that it repeats.
+    const fingerprint = newest?.details.retryOf ?? newest?.fingerprint ?? '';
+    if (newest && fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
+    if (newest && !earlierFingerprints.includes(fingerprint)) return undefined;
+    if (newest && !isRetriable(newest.state)) return waitForOutcome(gateway, newest);
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
@@ -138,11 +143,13 @@ async function openAgain(
     const found = await gateway.payments.findByOrder(payment);
     if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
     const newest = isOutOfTime(gateway, found) ? await endOutOfTime(gateway, found, account) : found;
-    if (payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
+    const isRetried = newest.paymentId === order.retries;
+    if (!isRetried && payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
       if (newest.fingerprint !== payment.fingerprint) throw duplicate();
       return waitForOutcome(gateway, newest);
     }
-    if (account.settings.order_id_reuse === 'never' || !isRetriable(newest.state)) throw duplicate();
+    const allowsReuse = order.retries !== undefined || account.settings.order_id_reuse !== 'never';
+    if (!allowsReuse || !isRetriable(newest.state)) throw duplicate();
     const retry = { ...payment, attempt: newest.attempt + 1 };
     if (await reserveOrder(gateway, retry, order)) return begin(gateway, account, retry, order);
   }
@@ -173,7 +180,8 @@ export function composePayment(
   const now = gateway.clock.now(account.mid);
   const brand = order.brand === NO_BRAND_YET ? undefined : brandOf(order.brand);
   const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
-  const amount = minorUnits(order.amountText, exponent);
+  // Whether a whole amount is acceptable was checked with the request, perhaps under former settings.
+  const amount = minorUnits(order.amountText, exponent, true);
   if ((!brand && order.brand !== NO_BRAND_YET) || typeof amount !== 'bigint')
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();

@@ -1,4 +1,4 @@
-/** Recurring payments that the merchant requests: checks the token of the first payment and opens a repetition. */
+/** Recurring payments that the merchant requests: a repetition of the first payment, and a retry of a declined one. */
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -38,7 +38,10 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
   if (!brandOf(first.brand)?.recurs) throw new Refusal('actionNotSupported');
   const currency = order.currency || first.currency;
   const { orderId, amountText, description, isAuthorisation, content, termUrl3ds } = order;
-  if (typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2) !== 'bigint') {
+  if (
+    typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2, account.settings.whole_amounts_allowed) !==
+    'bigint'
+  ) {
     throw invalidField(order.amountField, SENTENCES.invalid);
   }
   const repeated = repetition(first, {
@@ -52,4 +55,29 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
     termUrl3ds,
   });
   return openPayment(gateway, account, repeated);
+}
+
+/**
+ * Repeats a declined recurring payment as a new attempt of its order. The schedule that made the declined payment
+ * takes the new one as its own attempt, so that it does not charge the occurrence again.
+ */
+export async function retry(gateway: Gateway, account: Account, paymentId: string): Promise<PaymentWithDetails> {
+  const declined = await findPayment(gateway, account, paymentId);
+  if (!declined) throw new Refusal('unknownPayment');
+  if (declined.details.recurringOf === undefined || declined.state !== 'DECLINED') {
+    const sentence = 'This value should be a declined recurring payment.';
+    throw new Refusal('actionNotSupported', [{ field: 'payment_id', sentence }]);
+  }
+  const { mid, scheduleId, orderId, isAuthorisation, fingerprint, details } = declined;
+  const hasSubscription = scheduleId !== null && (await gateway.schedules.hasSubscription(mid, scheduleId, paymentId));
+  const schedule = hasSubscription ? await gateway.schedules.find(mid, scheduleId) : undefined;
+  const repeated = repetition(declined, {
+    orderId,
+    isAuthorisation,
+    scheduleId: scheduleId ?? undefined,
+    schedule,
+    content: `retry ${paymentId}`,
+    retryOf: details.retryOf ?? fingerprint,
+  });
+  return openPayment(gateway, account, { ...repeated, retries: paymentId });
 }

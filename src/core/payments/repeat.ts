@@ -7,9 +7,11 @@ export type Repetition = Pick<Order, 'orderId'> &
   Partial<Pick<Order, 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>> & {
     description?: string;
     termUrl3ds?: string | undefined;
+    /** The declined payment that the merchant retries. */
+    retryOf?: string | undefined;
   };
 
-export function repetition(first: PaymentWithDetails, { description, termUrl3ds, ...own }: Repetition): Order {
+export function repetition(first: PaymentWithDetails, { description, termUrl3ds, retryOf, ...own }: Repetition): Order {
   const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;
   return {
@@ -32,6 +34,7 @@ export function repetition(first: PaymentWithDetails, { description, termUrl3ds,
       ...(customData !== undefined && { customData }),
       ...(parameters !== undefined && { parameters }),
       ...(card !== undefined && { card }),
+      ...(retryOf !== undefined && { retryOf }),
     },
   };
 }

@@ -92,7 +92,7 @@ function successHash(
   account: Account,
 ): string {
   const signed = [paymentId, orderId, amountText, currency, details.description];
-  return wireHash(signed, account.passwords()[0] as string);
+  return wireHash(signed, account.passwords()[0] as string, account.settings.callback_hash_case);
 }
 
 /** Whether a payer may be sent there: https, or plain http on the developer's own machine in the sandbox. */

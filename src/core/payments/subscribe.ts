@@ -1,19 +1,28 @@
 /** Composes the subscription of a first payment to a schedule. */
 import { momentAfter } from '../../lib/calendar.ts';
 import { newId } from '../../lib/id.ts';
-import type { Payment } from '../../store/payments.ts';
+import { startOfDate } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Schedule, Subscription } from '../../store/schedules.ts';
 
-/** The first charge is due one interval after the first payment, plus the delayed intervals of the schedule. */
+/**
+ * The first charge is due on the date that the session names; otherwise one interval after the first payment, plus the
+ * delayed intervals of the schedule.
+ */
 export function subscriptionTo(
   schedule: Schedule,
-  payment: Pick<Payment, 'mid' | 'paymentId' | 'createdAt'>,
+  payment: Pick<PaymentWithDetails, 'mid' | 'paymentId' | 'createdAt' | 'details'>,
 ): Subscription {
-  const anchorAt = payment.createdAt;
+  const { createdAt } = payment;
+  const start = startOfDate(payment.details.session?.scheduleStart ?? '');
+  // A charge has the time of day of the first payment.
+  const anchorAt = start === undefined ? createdAt : start + (createdAt % LIMITS.dayMs);
   const anchorDay = new Date(anchorAt).getUTCDate();
-  const intervals = schedule.delays + 1;
+  const intervals = start === undefined ? schedule.delays + 1 : 0;
   const rhythm = { unit: schedule.intervalUnit, length: schedule.intervalLength };
-  const nextAt = momentAfter(anchorAt, schedule.dayOfMonth ?? anchorDay, rhythm, intervals);
+  const nextAt =
+    start === undefined ? momentAfter(anchorAt, schedule.dayOfMonth ?? anchorDay, rhythm, intervals) : anchorAt;
   return {
     mid: payment.mid,
     subscriptionId: newId(),
@@ -29,6 +38,6 @@ export function subscriptionTo(
     scheduleVersion: schedule.version,
     nextAt,
     dueAt: nextAt,
-    createdAt: anchorAt,
+    createdAt,
   };
 }

@@ -3,7 +3,7 @@ import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
 import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
-import { recur } from '../../core/payments/recur.ts';
+import { recur, retry } from '../../core/payments/recur.ts';
 import { type CheckoutBody, canonicalContent } from '../../core/requests/checkout-body.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
@@ -76,7 +76,9 @@ export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
   },
   'payment/capture': async (gateway, account, { value }) => {
     const payment = await requirePayment(gateway, account, value('payment_id'));
-    return capturedAnswer(await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')));
+    return capturedAnswer(await capture(gateway, account, payment, value('amount'), 'merchant', value('operation_id')));
   },
+  'payment/retry': async (gateway, account, { value }) =>
+    statusAnswer(await retry(gateway, account, value('payment_id'))),
   'payment/recurring': recurring,
 };

@@ -1,16 +1,20 @@
 /** Checkout sessions: the checks of their objects and lists, and the payment that a session opens. */
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
+import { methodsFor } from '../../core/payments/choose.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
-import { openPayment } from '../../core/payments/open.ts';
+import { composePayment, type Order, openPayment } from '../../core/payments/open.ts';
 import { type CheckoutBody, canonicalContent, textList, toList } from '../../core/requests/checkout-body.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
-import type { Problem } from '../../rules/errors.ts';
-import { isYes, SENTENCES } from '../../rules/fields.ts';
+import { invalidField, type Problem } from '../../rules/errors.ts';
+import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
+
+/** What a session may say about the charges of its schedule. */
+const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as const;
 
 const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
 
@@ -51,6 +55,9 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
     ...(value('schedule_id') !== '' && !isYes(value('recurring_init'))
       ? [{ field: 'recurring_init', sentence: SENTENCES.blank }]
       : []),
+    ...(value('schedule_id') === '' && SCHEDULE_TERMS.some((name) => value(name) !== '')
+      ? [{ field: 'schedule_id', sentence: SENTENCES.blank }]
+      : []),
   ];
 }
 
@@ -64,10 +71,15 @@ export async function session(
     value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
   const minutes = Number(value('session_expiry') || LIMITS.sessionMinutes);
   const paymentId = newId();
-  const payerUntil = gateway.clock.now(account.mid) + minutes * LIMITS.minuteMs;
+  const now = gateway.clock.now(account.mid);
+  const start = startOfDate(value('schedule_start_date'));
+  if (start !== undefined && (start <= now || start > now + LIMITS.scheduleStartMostMs)) {
+    throw invalidField('schedule_start_date', 'This value should be a date after today, at most ten years ahead.');
+  }
+  const payerUntil = now + minutes * LIMITS.minuteMs;
   const { open, secret } = brandTexts(body.at('parameters'), account);
   const hasSecrets = Object.values(secret).some((texts) => Object.keys(texts).length > 0);
-  const payment = await openPayment(gateway, account, {
+  const order: Order = {
     protocol: 'checkout',
     brand: NO_BRAND_YET,
     paymentId,
@@ -81,7 +93,12 @@ export async function session(
     details: sessionDetails(paymentId, body, open, payerUntil),
     secrets: hasSecrets ? secret : undefined,
     content: canonicalContent(body),
-  });
+  };
+  const isRestricted = order.details.session?.methods.length !== 0;
+  if (isRestricted && methodsFor(gateway, composePayment(gateway, account, order), account).length === 0) {
+    throw invalidField('methods', 'This value should have a method that the account offers for this order.');
+  }
+  const payment = await openPayment(gateway, account, order);
   // A repeat returns the link of the session, whichever attempt is current.
   return { redirect_url: paymentPageUrl(gateway, payment.details.session?.id ?? payment.paymentId) };
 }
@@ -125,6 +142,9 @@ function sessionDetails(
       parameters,
       ...(cardTokens.length > 0 && { cardTokens }),
       ...(isYes(value('req_token')) && { wantsToken: true as const }),
+      ...optional('scheduleStart', 'schedule_start_date'),
+      ...optional('scheduleAmount', 'payment_schedule_amount'),
+      ...(isYes(value('recurring_consent_required')) && { needsConsent: true as const }),
     },
     ...(Object.keys(customData).length > 0 && { customData }),
   };

@@ -156,6 +156,12 @@ const DESCRIPTIONS: Readonly<Record<CheckoutPath, OperationDescription>> = {
     answer: ACCEPTED,
     refused: ['notUuid', 'unknownPayment', 'duplicateOperation', 'actionNotSupported'],
   },
+  'payment/retry': {
+    operationId: 'checkoutRetry',
+    summary: 'Repeats a declined recurring payment as a new attempt of its order.',
+    answer: PAYMENT,
+    refused: ['duplicatePayment', 'unknownPayment', 'actionNotSupported'],
+  },
   'payment/recurring': {
     operationId: 'checkoutRecurring',
     summary: 'Makes a recurring payment without the payer; by default in the currency of the first payment.',

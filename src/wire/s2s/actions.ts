@@ -232,10 +232,10 @@ export const S2S_ACTIONS: Record<S2sAction, Action> = {
   SALE: sale,
   GET_TRANS_STATUS: status,
   GET_TRANS_STATUS_BY_ORDER: statusByOrder,
-  CAPTURE: paymentAction('unknownTransaction', async (gateway, _account, payment, { value }) =>
+  CAPTURE: paymentAction('unknownTransaction', async (gateway, account, payment, { value }) =>
     operationAnswer(
       'CAPTURE',
-      await capture(gateway, payment, value('amount'), 'merchant', value('operation_id')),
+      await capture(gateway, account, payment, value('amount'), 'merchant', value('operation_id')),
       value('amount') || undefined,
     ),
   ),

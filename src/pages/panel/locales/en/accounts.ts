@@ -38,9 +38,10 @@ export const accounts = {
   no: 'No',
   groups: {
     Access: ['ip_allowlist', 'requests_per_second'],
-    Callbacks: ['callback_url', 'callback_format'],
+    Callbacks: ['callback_url', 'callback_format', 'callback_hash_case'],
     Payments: [
       'refunds_allowed',
+      'whole_amounts_allowed',
       'brands',
       'brand_aliases',
       'order_id_reuse',
@@ -58,6 +59,8 @@ export const accounts = {
     refunds_allowed: 'Refunds allowed',
     callback_url: 'Callback address',
     callback_format: 'Callback format',
+    callback_hash_case: 'Upper-casing of callback hashes',
+    whole_amounts_allowed: 'Amounts without fraction digits',
     ip_allowlist: 'Address allowlist',
     three_ds_link_target: '3DS link target',
     account_uuid: 'ACCOUNT_UUID',
