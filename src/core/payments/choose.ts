@@ -83,14 +83,20 @@ export interface Method {
   fields: readonly Field[];
 }
 
-/** The payment methods that the account and the session allow for this payment, cards first. */
+/**
+ * The payment methods that the account and the session allow for this payment: in the order of the account's list of
+ * brands, or without one, cards first.
+ */
 export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
   const { brands } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
   const hasCards = allowsCards(brands) && allowsCards(sessionMethods) && Object.hasOwn(gateway.connectors, 'upstream');
   const card: Method = { label: CARD, title: 'Card', fields: [] };
-  return [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
+  const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
+  return brands.length === 0
+    ? methods
+    : methods.toSorted((one, other) => brands.indexOf(one.label) - brands.indexOf(other.label));
 }
 
 /** Whether the payment needs a brand that supports merchant-initiated repetitions. */
