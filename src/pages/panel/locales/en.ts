@@ -3,6 +3,7 @@ import { accounts } from './en/accounts.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
+import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
@@ -52,6 +53,7 @@ export const en = {
   callbacks,
   schedules,
   operators,
+  me,
   debugger: hashDebugger,
   tokens,
   audit,
