@@ -236,7 +236,7 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
   payouts: ['account_uuid', 'fee_calculation_method'],
 };
 
-const groupOf = (name: SettingName): string =>
+export const groupOf = (name: SettingName): string =>
   Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(name)) ?? (name.split('.')[0] as string);
 
 /** The settings of each group, in the order of forms. */

@@ -195,7 +195,7 @@ describe('accounts', () => {
     const owner = await signedIn(shop, 'owner');
     expect((await owner.submit('/admin/accounts/new', { name: ' ' })).status).toBe(400);
     const { text } = await owner.submit('/admin/accounts/new', { name: 'Tea & Sons' });
-    const values = [...text.matchAll(/<dd><span class="mono">([^<]+)<\/span><\/dd>/g)].map(
+    const values = [...text.matchAll(/<dd><span class="mono"[^>]*>([^<]+)<\/span><\/dd>/g)].map(
       ([, value]) => value as string,
     );
     const [mid, client_key, merchant_key, password] = values as [string, string, string, string];
@@ -248,7 +248,7 @@ describe('accounts', () => {
     expect((await shop.sale({}, merchant)).status).toBe(400);
     await owner.submit(`/admin/accounts/${merchant.mid}/suspend`, { suspended: 'false' });
     const rotated = await owner.submit(`/admin/accounts/${merchant.mid}/rotate-password`);
-    const password = /Password<\/dt><dd><span class="mono">([^<]+)</.exec(rotated.text)?.[1] ?? '';
+    const password = /Password<\/dt><dd><span class="mono"[^>]*>([^<]+)</.exec(rotated.text)?.[1] ?? '';
     expect((await shop.sale({}, { ...merchant, password })).body).toMatchObject({ result: 'SUCCESS' });
   });
 });

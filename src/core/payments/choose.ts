@@ -75,6 +75,10 @@ export function missingFields(brand: Brand, context: FieldContext): Field[] {
   return [...required, ...fieldsToAsk(brand, context)];
 }
 
+/** The account's alias of a brand, or the brand itself. */
+export const brandTitle = (label: string, aliases: Readonly<Record<string, string>>): string =>
+  Object.keys(aliases).find((alias) => aliases[alias] === label) ?? label;
+
 /** A payment method that is offered to the payer. */
 export interface Method {
   label: string;
@@ -112,7 +116,7 @@ function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Ac
   const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
+    const title = brandTitle(label, brand_aliases);
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
     const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);

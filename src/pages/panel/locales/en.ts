@@ -1,4 +1,5 @@
 /** The texts of the panel in English. */
+import { accountChoice } from './en/account-choice.ts';
 import { accounts } from './en/accounts.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
@@ -25,6 +26,8 @@ export const en = {
   firstPage: 'First page',
   nextPage: 'Next page',
   downloadCsv: 'Download CSV',
+  copy: 'Copy',
+  copied: 'Copied',
   sections: {
     overview: 'Overview',
     reports: 'Reports',
@@ -50,6 +53,7 @@ export const en = {
   reports,
   payments,
   accounts,
+  accountChoice,
   callbacks,
   schedules,
   operators,
