@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PANEL_ROUTES } from '../../src/pages/panel/index.ts';
 import { isAllowed, ROLES } from '../../src/rules/roles.ts';
-import { SETTING_NAMES } from '../../src/rules/settings.ts';
+import { SETTING_GROUPS, SETTING_NAMES } from '../../src/rules/settings.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
 
@@ -206,11 +206,15 @@ describe('accounts', () => {
     expect(again.text).not.toContain(password);
   });
 
-  test('the form has every setting of the table, and saves what was changed', async () => {
+  test('the tabs have every setting of the table, and save what was changed', async () => {
     const owner = await signedIn(shop, 'owner');
     const { mid } = await shop.newMerchant();
-    const { text } = await owner.get(`/admin/accounts/${mid}`);
-    for (const name of SETTING_NAMES) expect(text, name).toContain(`name="${name}"`);
+    for (const [group, names] of SETTING_GROUPS) {
+      const { text } = await owner.get(`/admin/accounts/${mid}?tab=${group}`);
+      expect(text).toMatch(new RegExp(`tab=${group}" aria-current="page"`));
+      for (const name of names) expect(text, name).toContain(`name="${name === 'brands' ? 'brands.mode' : name}"`);
+    }
+    expect([...SETTING_GROUPS.values()].flat().sort()).toEqual([...SETTING_NAMES].sort());
     const changes = {
       refunds_allowed: 'false',
       ip_allowlist: '192.0.2.0/24\r\n 198.51.100.7 \r\n',
@@ -291,10 +295,12 @@ describe('sensitive changes need a recent proof of who the operator is', () => {
   ])('the setting %s is not saved without one, and what was typed is kept', async (name, value) => {
     const owner = await unconfirmed();
     const { mid } = await shop.newMerchant();
+    const settings = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
+    const before = await settings();
     const answer = await owner.submit(`/admin/accounts/${mid}`, { [name]: value, descriptor: 'Typed' });
     expect([answer.status, answer.text.includes('prove first who you are')]).toEqual([400, true]);
-    expect(answer.text).toContain('value="Typed"');
-    expect((await shop.admin('GET', `/accounts/${mid}`)).body.settings.descriptor).toBe('');
+    expect(answer.text).toMatch(new RegExp(`"${value}"( selected)?>|>${value}<`));
+    expect(await settings()).toEqual(before);
     await shop.rows(`update operator_sessions set confirmed_at = now() where operator_id = '${owner.operatorId}'`);
     expect((await owner.submit(`/admin/accounts/${mid}`, { [name]: value })).status).toBe(303);
   });

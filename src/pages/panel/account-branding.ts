@@ -62,7 +62,7 @@ export function brandingPreview(
 <div class="choices">${radio('page', 'choice', text.choicePage, page === 'choice')}${radio('page', 'card', text.cardPage, page === 'card')}</div>
 <div class="choices">${radio('scheme', 'light', text.modes.light, scheme === 'light')}${radio('scheme', 'dark', text.modes.dark, scheme === 'dark')}<span class="gap"></span>${radio('width', 'phone', text.phone, !isDesktop)}${radio('width', 'desktop', text.desktop, isDesktop)}</div>
 ${mayChange && html`<button class="quiet" formaction="${path}" formnovalidate data-preview-button>${text.button}</button>`}
-<ul class="notes" role="status" data-preview-notes>${colourNotes(shownValue(COLOUR)).map((note) => html`<li>${note}</li>`)}</ul>
+<div role="status"><ul class="notes" data-preview-notes>${colourNotes(shownValue(COLOUR)).map((note) => html`<li>${note}</li>`)}</ul></div>
 <div class="screen"><iframe title="${text.frame}" src="${withQuery(path, { ...values, scheme, page })}" tabindex="-1"></iframe></div>
 <p class="hint">${text.hint}</p></section>`;
 }

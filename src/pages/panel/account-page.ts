@@ -137,9 +137,9 @@ function settingsTab(
   };
   const { title, about } = groupText(group);
   const hasPreview = group === 'payment_page';
-  const fields = html`<fieldset class="card"><legend><h2>${title}</h2></legend>${about !== undefined && html`<p class="soft">${about}</p>`}${SETTING_GROUPS.get(group)?.map(oneField)}${
+  const fields = html`<section class="card"><h2>${title}</h2>${about !== undefined && html`<p class="soft">${about}</p>`}${SETTING_GROUPS.get(group)?.map(oneField)}${
     mayChange && html`<div class="actions"><button>${text.save}</button></div>`
-  }</fieldset>`;
+  }</section>`;
   return html`<form method="post" action="${pathOf(account)}">${formToken(session)}<input type="hidden" name="tab" value="${group}">${
     hasPreview
       ? html`<div class="editor"><fieldset class="bare"${!mayChange && html` disabled`}>${fields}</fieldset>${brandingPreview(account, form, shownValue, mayChange)}</div>`

@@ -125,7 +125,7 @@ function passwordSection(
     hasPassword
       ? html`<p class="soft">${text.passwordSince} ${time(passwordChangedAt)}</p>`
       : html`<p class="soft">${text.passwordNone}</p>`
-  }<div class="columns even"><div>${passwordForm}</div>${
+  }<div class="columns even"><div class="narrow">${passwordForm}</div>${
     hasPassword &&
     html`<div>${action(text.totp, html`${text.totpHint}`, '/setup', text.totpButton)}${action(
       text.recovery,

@@ -5,6 +5,11 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
+// On a phone the entry of this page may be outside the window.
+for (const entry of document.querySelectorAll('nav [aria-current], .tabs [aria-current]')) {
+  entry.scrollIntoView({ block: 'nearest', inline: 'center' });
+}
+
 const refresh = document.querySelector('[data-refresh]');
 if (refresh) {
   setInterval(() => {

@@ -94,9 +94,7 @@ button:disabled{opacity:.6;cursor:default}
 .wide{width:100%}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .narrow{max-width:34rem}
-fieldset.card{margin-inline:0}
 fieldset.bare{border:0;margin:0;padding:0;min-width:0}
-legend h2{margin:0;padding:0 .25rem}
 .inline{display:flex;flex-wrap:wrap;gap:.375rem;align-items:center}
 .inline select{width:auto;min-height:2.25rem;margin:0}
 .inline form{margin:0}
@@ -164,7 +162,14 @@ button.small{min-height:1.75rem;padding:0 .5rem;font-size:.8125rem}
 :has(#preview-desktop:checked)>.screen iframe{min-width:56rem}
 .notes{margin:.5rem 0 0;padding-inline-start:1.25rem;color:var(--wait);font-size:.8125rem}
 .notes:empty{display:none}
-.picker{width:4rem;padding:.125rem}
+.field:has(.picker) input{display:inline-block;width:calc(100% - 4.5rem)}
+.field:has(.picker) .picker{width:4rem;margin-inline-start:.5rem;padding:.125rem;vertical-align:bottom}
+fieldset.field{margin-top:1rem}
+.links li{padding:.25rem 0}
+.links .actions{margin:.5rem 0}
+.card>*+.notice{margin-top:.75rem}
+dl.facts+.hint{margin-top:.75rem}
+dl.facts dd:has(.copy),dl.facts dt:has(+dd>.copy){line-height:1.75rem}
 .scrolled{max-height:16rem;overflow-y:auto;margin-top:.25rem;padding:.25rem .75rem;border:1px solid var(--edge);border-radius:8px}
 .scrolled .choice{display:flex}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
