@@ -27,15 +27,15 @@ test('the preview follows what is typed, in both schemes and widths, and nothing
   await frame.getByText('49.90').waitFor();
   await page.getByLabel('Name on the page').fill('Tea for two');
   await frame.getByText('Tea for two').waitFor();
-  await page.getByRole('textbox', { name: 'Main colour' }).fill('#ffd400');
+  await page.locator('[name="branding.colour"]').fill('#ffd400');
   await page.getByText('Light: text in this colour').waitFor();
   await page.getByLabel('Card form').check();
   await frame.getByLabel('Card number').waitFor();
-  const ground = () => frame.locator('body').evaluate('(body) => getComputedStyle(body).backgroundColor');
+  const ground = () => frame.locator('body').evaluate('getComputedStyle(document.body).backgroundColor');
   expect(await ground()).toBe('rgb(243, 244, 246)');
   await page.getByLabel('Dark').check();
   await expect.poll(ground).toBe('rgb(15, 18, 22)');
-  const width = () => frame.locator('body').evaluate('(body) => body.clientWidth');
+  const width = () => frame.locator('body').evaluate('document.body.clientWidth');
   expect(await width()).toBeLessThan(420);
   await page.getByLabel('Desktop').check();
   await expect.poll(width).toBeGreaterThan(860);

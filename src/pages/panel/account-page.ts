@@ -67,6 +67,7 @@ function overviewTab({ gateway, session, form }: PanelRequest, account: Account,
   }</section>
 ${
   gateway.environment === 'sandbox' &&
+  !isSuspended &&
   may('sandbox.use') &&
   html`<section class="card"><h2>${text.testPayment}</h2><p class="soft">${text.testPaymentHint}</p><div class="actions">${post('test-payment', html`<button class="quiet">${text.testPaymentButton}</button>`)}</div></section>`
 }
@@ -83,7 +84,7 @@ ${
       attributes: html`required maxlength="${ACCOUNT_NAME_LENGTH}" autocomplete="off"`,
     })}<div class="actions"><button class="quiet">${text.renameButton}</button></div>`,
   )}</section>
-<section class="card"><h2>${text.suspension}</h2><p class="soft">${isSuspended ? text.suspendedHint : text.suspendHint}</p>${
+<section class="card"><h2>${text.suspension}</h2><p class="soft">${isSuspended ? text.resumeHint : text.suspendHint}</p>${
     isSuspended
       ? html`<div class="actions">${post('suspend', html`<input type="hidden" name="suspended" value="false"><button>${text.resume}</button>`)}</div>`
       : html`<details class="confirm"><summary class="button quiet">${text.suspendSummary}</summary><p>${text.suspendQuestion}</p><div class="actions">${post('suspend', html`<input type="hidden" name="suspended" value="true"><button class="danger">${text.suspend}</button>`)}</div></details>`

@@ -6,7 +6,8 @@ import { openTestPayment } from '../../core/demo.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import {
   ACCOUNT_NAME_LENGTH,
@@ -183,6 +184,7 @@ async function testPayment(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway } = request;
   if (gateway.environment === 'production') throw new Refusal('unknownRoute');
   const account = await requireAccount(request);
+  if (account.isSuspended) throw invalidField('mid', SENTENCES.suspended);
   const { path } = await openTestPayment(gateway, account, (id) => `${gateway.publicUrl}/admin/payments/${id}`);
   return { redirect: path };
 }

@@ -8,6 +8,7 @@ export const accounts = {
   suspended: 'Suspended',
   suspendedHint:
     'This account is suspended: it takes no new payments. Captures, voids, refunds and callbacks of its earlier payments go on.',
+  resumeHint: 'When you end the suspension, the account takes new payments again at once.',
   suspension: 'Suspension',
   suspendHint:
     'A suspended account takes no new payments. Everything else goes on, and you can end the suspension at any time.',
