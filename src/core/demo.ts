@@ -11,8 +11,7 @@ import { openPayment } from './payments/open.ts';
 export async function openDemoPayment(gateway: Gateway): Promise<string> {
   const start = `${gateway.publicUrl}/`;
   const account = await demoAccount(gateway);
-  const { path } = await openTestPayment(gateway, account, (id) => `${start}?paid=${id}`, start);
-  return gateway.publicUrl + path;
+  return gateway.publicUrl + (await openTestPayment(gateway, account, (id) => `${start}?paid=${id}`, start));
 }
 
 /** Opens a Checkout session of an account and returns the path of its payment page. */
@@ -21,7 +20,7 @@ export async function openTestPayment(
   account: Account,
   successUrl: (paymentId: string) => string,
   cancelUrl?: string,
-): Promise<{ path: string }> {
+): Promise<string> {
   const paymentId = newId();
   const until = gateway.clock.now(account.mid) + LIMITS.sessionMinutes * LIMITS.minuteMs;
   const orderId = `demo-${paymentId}`;
@@ -50,5 +49,5 @@ export async function openTestPayment(
     },
     content: orderId,
   });
-  return { path: `/pay/${linkOf(gateway, paymentId)}` };
+  return `/pay/${linkOf(gateway, paymentId)}`;
 }

@@ -69,6 +69,9 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     '/operators',
     '/tokens',
     '/audit',
+    '/accounts/new',
+    ...['payments', 'payment_page', 'callbacks', 'access'].map((tab) => `/accounts/${mid}?tab=${tab}`),
+    '/me',
   ];
   for (const scheme of sized(['light'] as const, ['light', 'dark'] as const)) {
     const page = await owner(1280, scheme);

@@ -122,7 +122,7 @@ describe('passkeys', () => {
     const [first, second] = [await givePasskey(operator, 'Laptop'), await givePasskey(operator, 'Key')];
     await submit(operator, `/passkeys/${first}/rename`, { new_name: ' <i>Desk</i>  computer ' });
     expect((await operator.visitor.get(PATH)).text).toContain('value="&lt;i&gt;Desk&lt;/i&gt; computer"');
-    for (const new_name of ['', 'x'.repeat(61)]) {
+    for (const new_name of ['', 'x'.repeat(61), 'a\0b']) {
       expect((await submit(operator, `/passkeys/${first}/rename`, { new_name })).status).toBe(400);
     }
     await shop.rows(`delete from operator_passwords where operator_id = '${operator.operatorId}'`);

@@ -1,5 +1,6 @@
 /** An operator's own sign-in: changes its password, authenticator app, recovery codes and passkeys, and ends sessions. */
 import { hash } from 'node:crypto';
+import { isText } from '../../lib/json.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Passkey } from '../../store/operator-credentials.ts';
@@ -164,10 +165,10 @@ export async function ownPasskeyOptions(gateway: Gateway, { operator }: Session)
   return creationOptions(gateway, operator, existing);
 }
 
-/** A name that the operator gives a passkey; undefined if it is too long. */
+/** A name that the operator gives a passkey; undefined if it is too long or not a text that can be stored. */
 export function readPasskeyName(typed: string): string | undefined {
   const name = typed.trim().replace(/\s+/g, ' ');
-  return name.length <= PASSKEY_NAME_LENGTH ? name : undefined;
+  return isText(name, PASSKEY_NAME_LENGTH) ? name : undefined;
 }
 
 export async function addPasskey(

@@ -185,8 +185,8 @@ async function testPayment(request: PanelRequest): Promise<PanelAnswer> {
   if (gateway.environment === 'production') throw new Refusal('unknownRoute');
   const account = await requireAccount(request);
   if (account.isSuspended) throw invalidField('mid', SENTENCES.suspended);
-  const { path } = await openTestPayment(gateway, account, (id) => `${gateway.publicUrl}/admin/payments/${id}`);
-  return { redirect: path };
+  const successUrl = (id: string): string => `${gateway.publicUrl}/admin/payments/${id}`;
+  return { redirect: await openTestPayment(gateway, account, successUrl) };
 }
 
 const rotate =

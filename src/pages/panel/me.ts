@@ -141,7 +141,7 @@ function sessionSection({ sessions }: OwnSignIn, post: Post): Html {
     {
       label: text.browser,
       cell: ({ userAgent, isCurrent }) =>
-        html`<span title="${userAgent}">${browserName(userAgent)}</span> ${isCurrent && badge(text.thisSession, 'good')}`,
+        html`<span title="${userAgent}">${browserName(userAgent)} ${isCurrent && badge(text.thisSession, 'good')}</span>`,
     },
     { label: text.address, cell: ({ address }) => html`<span class="mono">${address}</span>` },
     { label: text.signedIn, cell: ({ createdAt }) => time(createdAt) },

@@ -183,7 +183,7 @@ main{padding:1rem}.columns{grid-template-columns:minmax(0,1fr)}.bar{flex-wrap:wr
 .find+.who{margin-inline-start:auto}
 table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
-table.stack td>*{justify-self:start}
+table.stack td>*{justify-self:start;max-width:100%}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
 @media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
 .card{border:0;padding:0}}
