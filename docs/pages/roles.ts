@@ -12,7 +12,7 @@ const ALLOWS: Record<Permission, string> = {
   'payments.operate': 'capture, void and refund payments',
   'payments.resolve_attention': 'remove payments from the attention list',
   'callbacks.view': 'see callbacks and their attempts',
-  'callbacks.resend': 'resend callbacks',
+  'callbacks.resend': 'resend callbacks, send test callbacks',
   'schedules.view': 'see schedules',
   'notifications.view': 'see provider notifications',
   'reports.view': 'see the overview and reports',

@@ -1,4 +1,4 @@
-/** The guarded HTTP client for merchants' servers: calls public addresses only, and returns nothing of an answer but its status. */
+/** The guarded HTTP client for merchants' servers: calls public addresses only, and returns the status of an answer. */
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type CallbackReach, mayCall, readCallbackAddress } from '../rules/callback-address.ts';
@@ -23,15 +23,23 @@ export const FAULT_MESSAGES = {
 export type DeliveryFault = keyof typeof FAULT_MESSAGES;
 
 type Outcome =
-  | { kind: 'answered'; status: number; retryAfterMs: number | undefined }
+  | { kind: 'answered'; status: number; retryAfterMs: number | undefined; sample?: Buffer }
   | { kind: 'failed'; fault: DeliveryFault };
 
 /** The result of one attempt: any status, or why there is none. */
 export type Delivery = Outcome & { tookMs: number };
 
+export interface ReceiverCall {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer | string;
+  /** How many of the first bytes of the answer are returned as its sample; none by default. */
+  sampleBytes?: number;
+}
+
 export interface Receiver {
   /** Posts a body once, without following redirects; never throws. */
-  send(call: { url: string; headers: Record<string, string>; body: Buffer | string }): Promise<Delivery>;
+  send(call: ReceiverCall): Promise<Delivery>;
   /** Aborts all calls in flight; they fail as `stopped`. */
   close(): Promise<void>;
 }
@@ -127,12 +135,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     bodyTimeout: 0,
   });
 
-  const send: Receiver['send'] = ({ url, headers, body }) =>
+  const send: Receiver['send'] = ({ url, headers, body, sampleBytes = 0 }) =>
     new Promise((resolve) => {
       const startedAt = performance.now();
       let control: Dispatcher.DispatchController | undefined;
       let answer: Outcome | undefined;
       let bytes = 0;
+      let sample = Buffer.alloc(0);
       let isOver = false;
       const end = (outcome: Outcome): void => {
         if (isOver) return;
@@ -140,7 +149,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         clearTimeout(timer);
         // Drops the rest of the answer; has no effect on a call that is complete.
         control?.abort(deliveryError('stopped'));
-        resolve({ ...outcome, tookMs: Math.round(performance.now() - startedAt) });
+        const isSampled = sampleBytes > 0 && outcome.kind === 'answered';
+        resolve({ ...outcome, ...(isSampled && { sample }), tookMs: Math.round(performance.now() - startedAt) });
       };
       const timer = setTimeout(() => end({ kind: 'failed', fault: 'timeout' }), totalMs);
 
@@ -160,6 +170,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
             answer = { kind: 'answered', status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
           },
           onResponseData(_, chunk) {
+            if (sample.length < sampleBytes) sample = Buffer.concat([sample, chunk]).subarray(0, sampleBytes);
             bytes += chunk.length;
             if (bytes > LIMITS.callbackAnswerBytes) end(answer as Outcome);
           },

@@ -10,6 +10,7 @@ import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
@@ -26,6 +27,7 @@ import type { NotificationStore } from '../store/notifications.ts';
 import type { OperationStore } from '../store/operations.ts';
 import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
+import type { OwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
@@ -110,6 +112,8 @@ export interface Gateway {
   armFaults(): void;
   deliverer: Deliverer;
   receiver: Receiver;
+  /** Counts a test callback of an account, and returns whether there were too many. */
+  isTestCallbackTooFast: WindowLimit;
   /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
   /** The base URL that providers call; known once the server listens. */
@@ -132,6 +136,7 @@ export interface Gateway {
   audit: AuditStore;
   operators: OperatorStore;
   operatorCredentials: OperatorCredentialStore;
+  ownCredentials: OwnCredentialStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;

@@ -61,3 +61,9 @@ export function accentOf(hex: string, scheme: Scheme): Accent {
     ink: readableColour(fill, SURFACES[scheme], scheme === 'light' ? BLACK : WHITE),
   };
 }
+
+/** The schemes in which text in this colour would have too little contrast, and the colour that is used there instead. */
+export const contrastShortfalls = (hex: string): { scheme: Scheme; ratio: number; ink: string }[] =>
+  (Object.keys(SURFACES) as Scheme[])
+    .map((scheme) => ({ scheme, ratio: contrast(hex, SURFACES[scheme]), ink: accentOf(hex, scheme).ink }))
+    .filter(({ ratio }) => ratio < MIN_CONTRAST);

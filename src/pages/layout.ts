@@ -23,6 +23,8 @@ export interface Page {
 export interface PageContext {
   locale: Locale;
   account?: Account | undefined;
+  /** A preview: the page has no script, and nothing on it can be used. */
+  isPreview?: true;
 }
 
 type GatewayInfo = Pick<Gateway, 'environment' | 'publicUrl'>;
@@ -71,7 +73,7 @@ const logoOf = (gateway: GatewayInfo, account: Account | undefined): URL | undef
 const cspSource = ({ origin, pathname }: URL): string =>
   origin + pathname.replace(/[;,]/g, (character) => (character === ';' ? '%3B' : '%2C'));
 
-export function document(gateway: GatewayInfo, { locale, account }: PageContext, page: Page): string {
+export function document(gateway: GatewayInfo, { locale, account, isPreview }: PageContext, page: Page): string {
   const { title, body, live, refreshSeconds } = page;
   const merchant = account && displayName(account);
   const logo = logoOf(gateway, account);
@@ -91,11 +93,11 @@ ${
   merchant &&
   html`<header class="top">${logo && html`<img class="logo" src="${logo.href}" alt="${merchant}">`}<span${logo && html` aria-hidden="true"`}>${merchant}</span></header>`
 }
-<main>
+<main${isPreview && html` inert`}>
 ${body}
 </main>
 <p class="hush" aria-live="polite" id="said"></p>
-<script>${new Html(SCRIPT)}</script>
+${!isPreview && html`<script>${new Html(SCRIPT)}</script>`}
 </body>
 </html>
 `);

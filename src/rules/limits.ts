@@ -159,6 +159,10 @@ export const LIMITS = {
   /** How much of a receiver's response is read; only its status counts. */
   callbackAnswerBytes: 64 * 1024,
   callbackUrlLength: 2048,
+  /** Test callbacks per account, process and window, and how much of the answer is shown. */
+  testCallbacksMost: 6,
+  testCallbackWindowMs: MINUTE,
+  testCallbackAnswerBytes: 500,
   /** How many callbacks of an account the sandbox's callback inbox keeps. */
   inboxMost: 1000,
   /** How long a request for the next callback in the inbox waits, and how often it polls. */

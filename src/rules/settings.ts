@@ -24,7 +24,16 @@ interface Row<Value> {
 }
 
 /** A list is one value per line; pairs are one `name: value` per line; a list of texts offers these choices. */
-export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | readonly string[];
+export type SettingInput =
+  | 'flag'
+  | 'text'
+  | 'number'
+  | 'list'
+  | 'pairs'
+  | 'textarea'
+  /** Write-only: its value in `Settings` only tells whether it is set. */
+  | 'secret'
+  | readonly string[];
 
 const row = <Value>(
   value: Value,
@@ -144,7 +153,11 @@ export const SETTINGS = {
     choice('account_level', 'transaction_level'),
     'How the fees of brand payout-a are calculated.',
   ),
-  brands: row<string[]>([], brands, 'The brands that this account may use; empty means all brands.'),
+  brands: row<string[]>(
+    [],
+    brands,
+    'The brands that this account may use, in the order of the payment page; empty means all brands.',
+  ),
   brand_aliases: row<Record<string, string>>(
     {},
     aliases,
@@ -215,6 +228,41 @@ export type SettingName = keyof typeof SETTINGS;
 export type Settings = { readonly [Name in SettingName]: (typeof SETTINGS)[Name]['default'] };
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** The groups of settings in forms. A setting in none of them belongs to the group of its name before the dot. */
+const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
+  payments: [
+    'brands',
+    'brand_aliases',
+    'refunds_allowed',
+    'whole_amounts_allowed',
+    'authorisation_days',
+    'order_id_reuse',
+    'descriptor',
+  ],
+  payment_page: [
+    'branding.name',
+    'branding.logo',
+    'branding.colour',
+    'locale',
+    'frame_ancestors',
+    'return_parameters',
+    'three_ds_link_target',
+  ],
+  callbacks: ['callback_url', 'callback_format', 'callback_hash_case'],
+  access: ['ip_allowlist', 'requests_per_second'],
+  limits: ['card_tries_per_session', 'card_failures_per_address', 'card_failures_per_account'],
+  payouts: ['account_uuid', 'fee_calculation_method'],
+};
+
+export const groupOf = (name: SettingName): string =>
+  Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(name)) ?? (name.split('.')[0] as string);
+
+/** The settings of each group, in the order of forms. */
+export const SETTING_GROUPS: ReadonlyMap<string, readonly SettingName[]> = Map.groupBy(
+  new Set([...Object.values(GROUPS).flat(), ...SETTING_NAMES]),
+  groupOf,
+);
 
 const defaultsIn = (environment: 'sandbox' | 'production'): Record<string, unknown> =>
   Object.fromEntries(

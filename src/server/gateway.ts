@@ -14,6 +14,7 @@ import { createConnectorHealth } from '../core/payments/health.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
 import { createClock } from '../lib/clock.ts';
 import { createSeal } from '../lib/seal.ts';
+import { createWindowLimit } from '../lib/window-limit.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
@@ -32,6 +33,7 @@ import { createNotificationStore } from '../store/notifications.ts';
 import { createOperationStore } from '../store/operations.ts';
 import { createOperatorCredentialStore } from '../store/operator-credentials.ts';
 import { createOperatorStore } from '../store/operators.ts';
+import { createOwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createRollupStore } from '../store/rollups.ts';
@@ -76,6 +78,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     simulator: connectors.simulator,
     callbackReach: reach,
     receiver: createReceiver(reach),
+    isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
     },
@@ -101,6 +104,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
     operatorCredentials: createOperatorCredentialStore(database),
+    ownCredentials: createOwnCredentialStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };

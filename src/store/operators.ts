@@ -56,7 +56,7 @@ export interface OperatorStore {
   deleteSession(digest: Buffer): Promise<void>;
 }
 
-const SESSION_COLUMNS = ['operatorId', 'createdAt', 'usedAt', 'confirmedAt', 'address', 'userAgent'] as const;
+export const SESSION_COLUMNS = ['operatorId', 'createdAt', 'usedAt', 'confirmedAt', 'address', 'userAgent'] as const;
 
 export function createOperatorStore({ query }: Database): OperatorStore {
   const operators = () => query.selectFrom('operators').selectAll();

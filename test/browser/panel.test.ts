@@ -30,7 +30,7 @@ test('an owner creates an account, finds its first payment, and refunds it', asy
   await page.getByLabel('Name').fill('Tea & Sons');
   await page.getByRole('button', { name: 'Create account' }).click();
   const value = async (label: string) =>
-    (await page.locator(`dt:has-text("${label}") + dd`).first().textContent()) ?? '';
+    ((await page.locator(`dt:has-text("${label}") + dd`).first().textContent()) ?? '').replace(/ Copy$/, '');
   const merchant = {
     mid: await value('Account id'),
     client_key: await value('Client key'),
@@ -69,6 +69,9 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     '/operators',
     '/tokens',
     '/audit',
+    '/accounts/new',
+    ...['payments', 'payment_page', 'callbacks', 'access'].map((tab) => `/accounts/${mid}?tab=${tab}`),
+    '/me',
   ];
   for (const scheme of sized(['light'] as const, ['light', 'dark'] as const)) {
     const page = await owner(1280, scheme);

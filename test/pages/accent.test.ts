@@ -1,7 +1,7 @@
 /** Every accent colour results in readable text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accentOf, contrast, type Scheme } from '../../src/pages/accent.ts';
+import { accentOf, contrast, contrastShortfalls, type Scheme } from '../../src/pages/accent.ts';
 import { accentStyle } from '../../src/pages/style.ts';
 
 /** The backgrounds of text in each scheme. */
@@ -40,6 +40,13 @@ test('changes a colour only as far as the contrast requires', () => {
   expect(accentOf('#ffd400', 'dark')).toEqual({ fill: '#ffd400', onFill: '#000000', ink: '#ffd400' });
   const { ink } = accentOf('#ffd400', 'light');
   expect(contrast(ink, '#f3f4f6')).toBeLessThan(5);
+});
+
+test('says in which schemes a colour has too little contrast for text', () => {
+  expect(contrastShortfalls('#0f5c4c').map(({ scheme }) => scheme)).toEqual(['dark']);
+  expect(contrastShortfalls('#ffd400')).toEqual([
+    { scheme: 'light', ratio: contrast('#ffd400', '#f3f4f6'), ink: accentOf('#ffd400', 'light').ink },
+  ]);
 });
 
 test('the style of an account contains only colours', () => {

@@ -409,6 +409,8 @@ describe('the gateway', () => {
     await call('/admin/api/payments/{payment_id}', 'get', shop.admin('GET', `/payments/${sale.trans_id}`));
     const rotate = '/admin/api/accounts/{mid}/rotate-callback-secret';
     await call(rotate, 'post', shop.admin('POST', `/accounts/${mid}/rotate-callback-secret`));
+    const testCallback = '/admin/api/accounts/{mid}/test-callback';
+    await call(testCallback, 'post', shop.admin('POST', `/accounts/${mid}/test-callback`));
     const received = '/sandbox/api/callbacks/{mid}';
     const { items } = await call(received, 'get', shop.sandbox('GET', `/callbacks/${mid}?limit=1&wait=1`));
     expect(items).toHaveLength(1);

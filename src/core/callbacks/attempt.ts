@@ -66,16 +66,23 @@ async function post(gateway: Gateway, row: CallbackRow, url: string, secrets: re
   const { seq, body, isJson } = row;
   return gateway.receiver.send({
     url,
-    headers: {
-      'content-type': isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
-      'user-agent': 'Turnpike',
-      'turnpike-sequence': String(seq),
-      // Real time: the receiver does not know the sandbox clock.
-      ...signatureOf(callbackId(row), Date.now(), body, secrets),
-    },
+    headers: { ...signedHeaders(callbackId(row), body, isJson, secrets), 'turnpike-sequence': String(seq) },
     body,
   });
 }
+
+/** The headers of every request to a merchant's server. */
+export const signedHeaders = (
+  id: string,
+  body: string,
+  isJson: boolean,
+  secrets: readonly string[],
+): Record<string, string> => ({
+  'content-type': isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
+  'user-agent': 'Turnpike',
+  // Real time: the receiver does not know the sandbox clock.
+  ...signatureOf(id, Date.now(), body, secrets),
+});
 
 function openSecrets(
   gateway: Gateway,

@@ -32,6 +32,11 @@ const challengeState = (gateway: Gateway, purpose: string, challenge: Challenge)
 const idBytes = (operatorId: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(operatorId.replaceAll('-', ''), 'hex'));
 
+const credentialDescriptor = ({ credentialId, transports }: Passkey) => ({
+  id: credentialId.toString('base64url'),
+  transports,
+});
+
 export const hasPasskeys = ({ publicUrl }: Pick<Gateway, 'publicUrl'>): boolean =>
   relyingPartyId(publicUrl) !== undefined;
 
@@ -39,6 +44,7 @@ export const hasPasskeys = ({ publicUrl }: Pick<Gateway, 'publicUrl'>): boolean 
 export async function creationOptions(
   gateway: Gateway,
   { operatorId, email, name }: { operatorId: string; email: string; name: string },
+  existing: readonly Passkey[] = [],
 ): Promise<PasskeyOptions | undefined> {
   const rpID = relyingPartyId(gateway.publicUrl);
   if (rpID === undefined) return undefined;
@@ -50,6 +56,7 @@ export async function creationOptions(
     userName: email,
     userDisplayName: name,
     attestationType: 'none',
+    excludeCredentials: existing.map(credentialDescriptor),
     supportedAlgorithmIDs: ALGORITHMS,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     timeout: LIMITS.operatorStepMs,
@@ -109,10 +116,7 @@ export async function proofOptions(
   const options = await generateAuthenticationOptions({
     rpID,
     userVerification: 'required',
-    allowCredentials: passkeys.map(({ credentialId, transports }) => ({
-      id: credentialId.toString('base64url'),
-      transports,
-    })),
+    allowCredentials: passkeys.map(credentialDescriptor),
     timeout: LIMITS.operatorStepMs,
   });
   return { options, state: challengeState(gateway, PROOF, { challenge: options.challenge, operatorId }) };

@@ -11,6 +11,8 @@ export interface Session {
   operator: Operator;
   /** A value that the forms of the session contain, so that another site cannot submit them. */
   formToken: string;
+  /** Identifies the session in the database. */
+  digest: Buffer;
   /** Whether the operator proved recently who it is, as sensitive actions need. */
   isConfirmed: boolean;
 }
@@ -34,8 +36,9 @@ export async function startSession(
 /** The session of this cookie; undefined if there is none, it has ended, or its operator is not active. */
 export async function findSession(gateway: Gateway, cookie: string): Promise<Session | undefined> {
   const now = gateway.clock.real();
+  const digest = digestOf(cookie);
   const found = await gateway.operators.useSession(
-    digestOf(cookie),
+    digest,
     now,
     now - LIMITS.operatorSessionMs,
     now - LIMITS.operatorIdleMs,
@@ -47,6 +50,7 @@ export async function findSession(gateway: Gateway, cookie: string): Promise<Ses
     principal: { kind: 'operator', id, name, role, mids },
     operator,
     formToken: gateway.fingerprints.digest(cookie, 'operator form'),
+    digest,
     isConfirmed: now - session.confirmedAt < LIMITS.operatorConfirmationMs,
   };
 }

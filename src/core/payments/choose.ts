@@ -75,6 +75,10 @@ export function missingFields(brand: Brand, context: FieldContext): Field[] {
   return [...required, ...fieldsToAsk(brand, context)];
 }
 
+/** The account's alias of a brand, or the brand itself. */
+export const brandTitle = (label: string, aliases: Readonly<Record<string, string>>): string =>
+  Object.keys(aliases).find((alias) => aliases[alias] === label) ?? label;
+
 /** A payment method that is offered to the payer. */
 export interface Method {
   label: string;
@@ -83,14 +87,20 @@ export interface Method {
   fields: readonly Field[];
 }
 
-/** The payment methods that the account and the session allow for this payment, cards first. */
+/**
+ * The payment methods that the account and the session allow for this payment: in the order of the account's list of
+ * brands, or without one, cards first.
+ */
 export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
   const { brands } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
   const hasCards = allowsCards(brands) && allowsCards(sessionMethods) && Object.hasOwn(gateway.connectors, 'upstream');
   const card: Method = { label: CARD, title: 'Card', fields: [] };
-  return [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
+  const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
+  return brands.length === 0
+    ? methods
+    : methods.toSorted((one, other) => brands.indexOf(one.label) - brands.indexOf(other.label));
 }
 
 /** Whether the payment needs a brand that supports merchant-initiated repetitions. */
@@ -106,7 +116,7 @@ function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Ac
   const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
+    const title = brandTitle(label, brand_aliases);
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
     const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);

@@ -1,36 +1,34 @@
-/** The pages on accounts: the list, a new account, its settings from the settings table, and its secrets. */
-import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
+/** The pages on accounts: the list, a new account with its secrets, and the changes of one account. */
+import { changeAccount, createAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
+import { sendTestCallback } from '../../core/callbacks/test-callback.ts';
 import type { Account } from '../../core/context.ts';
-import { sees } from '../../core/principal.ts';
+import { openTestPayment } from '../../core/demo.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import {
   ACCOUNT_NAME_LENGTH,
+  completeSettings,
+  groupOf,
   isAccountName,
   readSettings,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingInput,
   type SettingName,
 } from '../../rules/settings.ts';
+import { showColourNotes, showPreview } from './account-branding.ts';
+import { brandsProblem, withBrands } from './account-brands.ts';
+import { accountPage, tabOf, tabPath } from './account-page.ts';
+import { pathOf, requireAccount, stateBadge } from './account-parts.ts';
+import { changedSettings, inputText, settingField } from './account-settings.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, choiceField, empty, facts, field, notice, pager, table, time } from './parts.ts';
-import { confirmPath, type PanelAnswer, type PanelRequest, type PanelRoute } from './route.ts';
+import { type Column, copyable, empty, facts, field, pager, table, time } from './parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const PAGE_SIZE = 50;
 const text = en.accounts;
-
-const pathOf = ({ mid }: Pick<Account, 'mid'>): string => `/admin/accounts/${mid}`;
-
-async function requireAccount({ gateway, session, params: { mid = '' } }: PanelRequest): Promise<Account> {
-  const account = isUuid(mid) ? await findAccount(gateway, mid.toLowerCase()) : undefined;
-  if (!account || !sees(session.principal, account.mid)) throw new Refusal('noSuchAccount');
-  return account;
-}
 
 async function showList({ gateway, session, query }: PanelRequest): Promise<PanelAnswer> {
   const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
@@ -57,21 +55,25 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
   };
 }
 
-const stateBadge = ({ isSuspended }: Account): Html =>
-  isSuspended ? badge(text.suspended, 'bad') : badge(text.active, 'good');
+/** The settings that a new account needs first. */
+const FIRST_SETTINGS = ['callback_url', 'callback_format', 'descriptor', 'locale'] as const satisfies SettingName[];
 
-function newAccountPage({ session, form }: PanelRequest, error?: string): PanelAnswer {
+function newAccountPage({ gateway, session, form }: PanelRequest, problems: readonly Problem[] = []): PanelAnswer {
+  const defaults = completeSettings({}, gateway.environment);
+  const errorOf = (name: string): string | undefined => problems.find((problem) => problem.field === name)?.sentence;
   return {
     title: text.create,
-    status: error === undefined ? 200 : 400,
+    status: problems.length === 0 ? 200 : 400,
     body: html`<div class="card narrow"><h1>${text.create}</h1><p class="soft">${text.createHint}</p>
 <form method="post" action="/admin/accounts/new">${formToken(session)}${field({
       name: 'name',
       label: text.name,
       value: form.get('name'),
-      error,
+      error: errorOf('name'),
       attributes: html`required maxlength="${ACCOUNT_NAME_LENGTH}" autocomplete="off"`,
-    })}<div class="actions"><button>${text.create}</button> <a class="button quiet" href="/admin/accounts">${text.cancel}</a></div></form></div>`,
+    })}${FIRST_SETTINGS.map((name) =>
+      settingField(name, { value: form.get(name) ?? inputText(defaults[name]), error: errorOf(name) }),
+    )}<p class="hint field">${text.laterHint}</p><div class="actions"><button>${text.create}</button> <a class="button quiet" href="/admin/accounts">${text.cancel}</a></div></form></div>`,
   };
 }
 
@@ -79,153 +81,91 @@ function newAccountPage({ session, form }: PanelRequest, error?: string): PanelA
 const secretsPage = (
   title: string,
   account: Account,
-  secrets: readonly (readonly [string, string])[],
+  secrets: readonly (readonly [string, Html | string])[],
+  after?: Html,
 ): PanelAnswer => ({
   title,
   body: html`<div class="card narrow"><h1>${title}</h1><div class="notice wait">${text.shownOnce}</div>${facts([
-    [text.mid, html`<span class="mono">${account.mid}</span>`],
-    [text.clientKey, html`<span class="mono">${account.clientKey}</span>`],
-    [text.merchantKey, html`<span class="mono">${account.merchantKey}</span>`],
-    ...secrets.map(([name, value]): [string, Html] => [name, html`<span class="mono">${value}</span>`]),
-  ])}<div class="actions"><a class="button" href="${pathOf(account)}">${text.goToSettings}</a></div></div>`,
+    [text.mid, copyable(account.mid)],
+    [text.clientKey, copyable(account.clientKey)],
+    [text.merchantKey, copyable(account.merchantKey)],
+    ...secrets,
+  ])}<div class="actions"><a class="button" href="${pathOf(account)}">${text.goToSettings}</a></div></div>${after}`,
 });
 
-async function create(request: PanelRequest): Promise<PanelAnswer> {
-  const name = (request.form.get('name') ?? '').trim();
-  if (!isAccountName(name)) return newAccountPage(request, text.nameProblem);
-  if (request.session.principal.mids !== null) throw new Refusal('forbidden');
-  const { account, password, callbackSecret } = await createAccount(request.gateway, request.caller, name, {});
-  return secretsPage(text.createdTitle, account, [
-    [text.password, password.reveal()],
-    [text.callbackSecret, callbackSecret.reveal()],
-  ]);
-}
-
-/** The value of a setting as the text of its input. */
-function inputText(value: unknown): string {
-  if (Array.isArray(value)) return value.join('\n');
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value)
-      .map(([name, one]) => `${name}: ${one}`)
-      .join('\n');
-  }
-  return String(value);
-}
-
-const lines = (value: string): string[] =>
-  value
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-/** The value that the text of an input stands for; the settings table checks it. */
-function settingValue(input: SettingInput, value: string): unknown {
-  if (input === 'flag') return value === 'true';
-  if (input === 'number') return /^\d+$/.test(value.trim()) ? Number(value) : value;
-  if (input === 'list') return lines(value);
-  if (input === 'pairs') {
-    return Object.fromEntries(lines(value).map((line) => line.split(/:\s*/, 2).concat('').slice(0, 2)));
-  }
-  return value.trim();
-}
-
-function settingField(name: SettingName, value: string, error: string | undefined): Html {
-  const { about: hint, input } = SETTINGS[name];
-  const options = { name, label: text.settings[name] ?? name, value, hint, error };
-  if (input === 'flag') {
-    return choiceField(options, [
-      ['true', text.yes],
-      ['false', text.no],
-    ]);
-  }
-  if (Array.isArray(input)) {
-    return choiceField(
-      options,
-      input.map((choice): [string, string] => [choice, choice]),
-    );
-  }
-  if (input === 'list' || input === 'pairs') {
-    return field(
-      options,
-      (attributes) => html`<textarea ${attributes} rows="3" spellcheck="false">${value}</textarea>`,
-    );
-  }
-  return field({ ...options, attributes: html`autocomplete="off"${input === 'number' && html` inputmode="numeric"`}` });
-}
-
-function accountPage(
-  { session, query }: PanelRequest,
-  account: Account,
-  sent?: { form: ReadonlyMap<string, string>; problems: readonly Problem[]; needsConfirmation?: true },
-): PanelAnswer {
+/** What to do with a new account. */
+function nextSteps({ gateway, session }: PanelRequest, account: Account): Html {
   const { role } = session.principal;
-  const mayChange = isAllowed(role, 'accounts.change');
-  const errorOf = (name: string): string | undefined =>
-    sent?.problems.find((problem) => problem.field === name)?.sentence;
-  const shownValue = (name: SettingName): string => sent?.form.get(name) ?? inputText(account.settings[name]);
-  const groups = Object.entries(text.groups).map(
-    ([title, names]) =>
-      html`<fieldset class="card"><legend><h2>${title}</h2></legend>${names.map((name) => settingField(name, shownValue(name), errorOf(name)))}</fieldset>`,
-  );
-  const post = (path: string, label: string, css: string, fields?: Html): Html =>
-    html`<form method="post" action="${pathOf(account)}/${path}">${formToken(session)}${fields}<button class="${css}">${label}</button></form>`;
-  return {
-    title: account.name,
-    status: sent ? 400 : 200,
-    body: html`${notice(query.done && text.saved)}${sent && !sent.needsConfirmation && notice(text.notSaved, 'bad')}${sent?.needsConfirmation && confirmNotice(account)}
-<div class="head"><h1>${account.name}</h1>${stateBadge(account)}<div class="actions"><a class="button quiet" href="/admin/payments?mid=${account.mid}">${text.payments}</a>${
-      isAllowed(role, 'requests.explain') &&
-      html`<a class="button quiet" href="/admin/debugger?mid=${account.mid}">${en.sections.debugger}</a>`
-    }${
-      isAllowed(role, 'accounts.rotate_secrets') &&
-      html`${post('rotate-password', text.rotatePassword, 'quiet')}${post('rotate-callback-secret', text.rotateCallbackSecret, 'quiet')}`
-    }${
-      mayChange &&
-      post(
-        'suspend',
-        account.isSuspended ? text.resume : text.suspend,
-        account.isSuspended ? '' : 'danger',
-        html`<input type="hidden" name="suspended" value="${String(!account.isSuspended)}">`,
-      )
-    }</div></div>
-${account.isSuspended && notice(text.suspendedHint, 'bad')}
-<div class="card">${facts([
-      [text.mid, html`<span class="mono">${account.mid}</span>`],
-      [text.clientKey, html`<span class="mono">${account.clientKey}</span>`],
-      [text.merchantKey, html`<span class="mono">${account.merchantKey}</span>`],
-      [text.created, time(account.createdAt)],
-    ])}</div>
-<form method="post" action="${pathOf(account)}">${formToken(session)}<fieldset class="bare"${!mayChange && html` disabled`}>${groups}</fieldset>${
-      mayChange && html`<div class="actions"><button>${text.save}</button></div>`
-    }</form>`,
-  };
+  const steps = [
+    text.steps.store,
+    gateway.environment === 'sandbox' &&
+      isAllowed(role, 'sandbox.use') &&
+      html`${text.steps.pay} <form method="post" action="${pathOf(account)}/test-payment">${formToken(session)}<div class="actions"><button class="quiet">${text.testPaymentButton}</button></div></form>`,
+    html`<a href="${tabPath(account, 'callbacks')}">${text.steps.callbacks}</a>`,
+    html`<a href="${tabPath(account, 'payment_page')}">${text.steps.branding}</a>`,
+    html`<a href="/admin/debugger?mid=${account.mid}">${text.steps.requests}</a>`,
+    html`<a href="/openapi.json">${text.steps.reference}</a> ${text.steps.guide}`,
+  ];
+  return html`<section class="card narrow"><h2>${text.steps.title}</h2><ol class="links">${steps
+    .filter((step) => step !== false)
+    .map((step) => html`<li>${step}</li>`)}</ol></section>`;
+}
+
+async function create(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway, caller, form } = request;
+  const name = (form.get('name') ?? '').trim();
+  const typed = new Map([...form].filter(([field]) => FIRST_SETTINGS.some((setting) => setting === field)));
+  const settings = changedSettings({ settings: completeSettings({}, gateway.environment) }, typed);
+  const { set, problems } = readSettings(settings, gateway.callbackReach);
+  if (!isAccountName(name)) problems.unshift({ field: 'name', sentence: text.nameProblem });
+  if (problems.length > 0) return newAccountPage(request, problems);
+  if (request.session.principal.mids !== null) throw new Refusal('forbidden');
+  const { account, password, callbackSecret } = await createAccount(gateway, caller, name, set);
+  const secrets = [
+    [text.password, copyable(password.reveal())],
+    [text.callbackSecret, copyable(callbackSecret.reveal())],
+  ] as const;
+  return secretsPage(text.createdTitle, account, secrets, nextSteps(request, account));
 }
 
 /** Settings that decide where money and notices go, and who may send requests: they need a recent proof. */
-const SENSITIVE: readonly SettingName[] = ['callback_url', 'ip_allowlist', 'refunds_allowed'];
-
-/** In another tab, so that what was typed is kept. */
-const confirmNotice = (account: Account): Html =>
-  html`<div class="notice wait" role="status">${text.confirmFirst} <a href="${confirmPath(pathOf(account))}" target="_blank">${text.confirmLink}</a></div>`;
+const SENSITIVE: readonly string[] = ['callback_url', 'ip_allowlist', 'refunds_allowed'] satisfies SettingName[];
 
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const account = await requireAccount(request);
-  const { gateway, caller, form } = request;
-  const changed = SETTING_NAMES.filter(
-    (name) => form.has(name) && normalise(form.get(name) ?? '') !== inputText(account.settings[name]),
-  );
-  const values = changed.map((name) => [name, settingValue(SETTINGS[name].input, form.get(name) ?? '')]);
-  const { set, problems } = readSettings(Object.fromEntries(values), gateway.callbackReach);
-  if (problems.length > 0) return accountPage(request, account, { form, problems });
+  const { gateway, caller } = request;
+  const form = withBrands(request.form);
+  const settings = changedSettings(account, form);
+  const changed = Object.keys(settings) as SettingName[];
+  const { set, problems } = readSettings(settings, gateway.callbackReach);
+  const noBrands = brandsProblem(form);
+  if (noBrands !== undefined) problems.push({ field: 'brands', sentence: noBrands });
+  const firstAtFault = (problems[0]?.field ?? changed[0]) as SettingName | undefined;
+  const tab = tabOf(form.get('tab') ?? (firstAtFault && groupOf(firstAtFault)));
+  if (problems.length > 0) return accountPage(request, account, tab, { form, problems });
   if (!request.session.isConfirmed && changed.some((name) => SENSITIVE.includes(name))) {
-    return accountPage(request, account, { form, problems: [], needsConfirmation: true });
+    return accountPage(request, account, tab, { form, needsConfirmation: true });
   }
   if (changed.length > 0) await changeAccount(gateway, caller, account.mid, { settings: set });
-  return { redirect: `${pathOf(account)}?done=1` };
+  const path = tabPath(account, tabOf(form.get('tab')));
+  return { redirect: `${path}${path.includes('?') ? '&' : '?'}done=1` };
 }
 
-/** Browsers send line breaks of a text area as CRLF. */
-const normalise = (value: string): string => value.replaceAll('\r\n', '\n');
+async function preview(request: PanelRequest): Promise<PanelAnswer> {
+  const account = await requireAccount(request);
+  return accountPage(request, account, 'payment_page', { form: request.form, isPreview: true });
+}
+
+async function rename(request: PanelRequest): Promise<PanelAnswer> {
+  const account = await requireAccount(request);
+  const name = (request.form.get('name') ?? '').trim();
+  if (!isAccountName(name)) {
+    const problems = [{ field: 'name', sentence: text.nameProblem }];
+    return accountPage(request, account, undefined, { form: request.form, problems });
+  }
+  if (name !== account.name) await changeAccount(request.gateway, request.caller, account.mid, { name });
+  return { redirect: `${pathOf(account)}?done=1` };
+}
 
 async function suspend(request: PanelRequest): Promise<PanelAnswer> {
   const account = await requireAccount(request);
@@ -234,17 +174,39 @@ async function suspend(request: PanelRequest): Promise<PanelAnswer> {
   return { redirect: `${pathOf(account)}?done=1` };
 }
 
+async function testCallback(request: PanelRequest): Promise<PanelAnswer> {
+  const account = await requireAccount(request);
+  const test = await sendTestCallback(request.gateway, request.caller, account);
+  return accountPage(request, account, 'callbacks', { form: new Map(), test });
+}
+
+async function testPayment(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway } = request;
+  if (gateway.environment === 'production') throw new Refusal('unknownRoute');
+  const account = await requireAccount(request);
+  if (account.isSuspended) throw invalidField('mid', SENTENCES.suspended);
+  const successUrl = (id: string): string => `${gateway.publicUrl}/admin/payments/${id}`;
+  return { redirect: await openTestPayment(gateway, account, successUrl) };
+}
+
 const rotate =
   (name: 'password' | 'callbackSecret') =>
   async (request: PanelRequest): Promise<PanelAnswer> => {
     const account = await requireAccount(request);
     const { secret, previousUntil } = await rotateSecret(request.gateway, request.caller, account.mid, name);
-    const until = new Date(previousUntil).toISOString().slice(0, 16).replace('T', ' ');
     return secretsPage(text.rotatedTitle, account, [
-      [text[name], secret.reveal()],
-      [text.previousUntil, `${until} UTC`],
+      [text[name], copyable(secret.reveal())],
+      [text.previousUntil, time(previousUntil)],
     ]);
   };
+
+const change = (path: string, permission: PanelRoute['permission'], handle: PanelRoute['handle']): PanelRoute => ({
+  method: 'POST',
+  path: `/admin/accounts/:mid${path}`,
+  permission,
+  handle,
+});
+const CONFIRMED = { confirmFor: '/admin/accounts/:mid' };
 
 export const accountPages: readonly PanelRoute[] = [
   { method: 'GET', path: '/admin/accounts', permission: 'accounts.view', handle: showList },
@@ -259,22 +221,16 @@ export const accountPages: readonly PanelRoute[] = [
     method: 'GET',
     path: '/admin/accounts/:mid',
     permission: 'accounts.view',
-    handle: async (request) => accountPage(request, await requireAccount(request)),
+    handle: async (request) => accountPage(request, await requireAccount(request), tabOf(request.query.tab)),
   },
-  { method: 'POST', path: '/admin/accounts/:mid', permission: 'accounts.change', handle: save },
-  { method: 'POST', path: '/admin/accounts/:mid/suspend', permission: 'accounts.change', handle: suspend },
-  {
-    method: 'POST',
-    path: '/admin/accounts/:mid/rotate-password',
-    permission: 'accounts.rotate_secrets',
-    confirmFor: '/admin/accounts/:mid',
-    handle: rotate('password'),
-  },
-  {
-    method: 'POST',
-    path: '/admin/accounts/:mid/rotate-callback-secret',
-    permission: 'accounts.rotate_secrets',
-    confirmFor: '/admin/accounts/:mid',
-    handle: rotate('callbackSecret'),
-  },
+  { method: 'GET', path: '/admin/accounts/:mid/preview', permission: 'accounts.view', handle: showPreview },
+  { method: 'GET', path: '/admin/accounts/:mid/preview/notes', permission: 'accounts.view', handle: showColourNotes },
+  change('', 'accounts.change', save),
+  change('/preview', 'accounts.change', preview),
+  change('/rename', 'accounts.change', rename),
+  change('/suspend', 'accounts.change', suspend),
+  change('/test-callback', 'callbacks.resend', testCallback),
+  change('/test-payment', 'sandbox.use', testPayment),
+  { ...change('/rotate-password', 'accounts.rotate_secrets', rotate('password')), ...CONFIRMED },
+  { ...change('/rotate-callback-secret', 'accounts.rotate_secrets', rotate('callbackSecret')), ...CONFIRMED },
 ];

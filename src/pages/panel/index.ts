@@ -6,7 +6,7 @@ import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { callerOf } from '../../core/principal.ts';
 import type { Form } from '../../lib/form.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { html } from '../../lib/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { readForm } from '../form-body.ts';
@@ -15,15 +15,15 @@ import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { debuggerPages } from './debugger.ts';
-import { downloadHeaders, panelDocument, panelHeaders, SECTIONS } from './layout.ts';
+import { downloadHeaders, type PanelPage, panelDocument, panelHeaders, SECTIONS, sendJson } from './layout.ts';
 import { en } from './locales/en.ts';
+import { ownSignInPages } from './me.ts';
 import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
 import { reportPages } from './reports.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
-import type { PageScript } from './script.ts';
 import { tokenPages } from './tokens.ts';
 
 export const PANEL_ROUTES: readonly PanelRoute[] = [
@@ -37,13 +37,14 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...operatorPages,
   ...tokenPages,
   ...auditPages,
+  ...ownSignInPages,
 ];
 
 const NO_FORM: ReadonlyMap<string, string> = new Map();
 
 const sectionOf = (url: string): string | undefined =>
   SECTIONS.map(({ path }) => path)
-    .filter((path) => url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`))
+    .filter((path) => url === path || (path !== '/admin' && url.startsWith(`${path}/`)) || url.startsWith(`${path}?`))
     .sort((a, b) => b.length - a.length)[0];
 
 /** Query parameters that appear once and are not empty. */
@@ -66,26 +67,24 @@ export function panelRoutes(
     reply: FastifyReply,
     session: Session | undefined,
     url: string,
-    title: string,
-    body: Html,
-    scripts?: readonly PageScript[],
+    {
+      title,
+      body,
+      scripts,
+      hasFrames = false,
+    }: Pick<PanelPage, 'title' | 'body' | 'scripts'> & { hasFrames?: boolean },
   ): string => {
-    reply.headers(panelHeaders(gateway, scripts));
+    reply.headers(panelHeaders(gateway, { scripts, hasFrames }));
     return panelDocument(gateway, { title, body, session, section: sectionOf(url), scripts });
   };
 
   const refuse = (reply: FastifyReply, session: Session | undefined, url: string, status: number, text: string) =>
-    reply
-      .code(status)
-      .send(
-        show(
-          reply,
-          session,
-          url,
-          en.refused,
-          html`<div class="card"><h1>${text}</h1><p><a href="/admin">${en.backToOverview}</a></p></div>`,
-        ),
-      );
+    reply.code(status).send(
+      show(reply, session, url, {
+        title: en.refused,
+        body: html`<div class="card"><h1>${text}</h1><p><a href="/admin">${en.backToOverview}</a></p></div>`,
+      }),
+    );
 
   const send = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
     const body = Readable.from(chunks);
@@ -111,7 +110,7 @@ export function panelRoutes(
         if (method === 'POST' && !isOwnForm(gateway, request, session)) {
           return refuse(reply, session, request.url, 403, en.staleForm);
         }
-        if (!isAllowed(session.principal.role, permission)) {
+        if (permission !== 'any' && !isAllowed(session.principal.role, permission)) {
           return refuse(reply, session, request.url, 403, ERRORS.forbidden.message);
         }
         if (confirmFor !== undefined && !session.isConfirmed) {
@@ -121,11 +120,15 @@ export function panelRoutes(
         const caller = callerOf(session.principal, addressOf(request));
         const params = request.params as Record<string, string>;
         try {
-          const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });
+          const query = single(request.query);
+          const acceptLanguage = request.headers['accept-language'];
+          const answer = await handle({ gateway, session, caller, params, query, form, acceptLanguage });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
           if ('download' in answer) return send(reply, request, answer.download);
+          if ('document' in answer) return reply.headers(answer.headers).send(answer.document);
           reply.code(answer.status ?? 200);
-          return reply.send(show(reply, session, request.url, answer.title, answer.body, answer.scripts));
+          if ('json' in answer) return sendJson(reply, gateway, answer.json);
+          return reply.send(show(reply, session, request.url, answer));
         } catch (error) {
           if (!(error instanceof Refusal) || ERRORS[error.error].http >= 500) throw error;
           const { http, message } = ERRORS[error.error];

@@ -1,4 +1,5 @@
 /** The HTML document and the headers of every page of the panel. Nothing is loaded from another server. */
+import type { FastifyReply } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import { Html, html } from '../../lib/html.ts';
@@ -45,7 +46,7 @@ export const SECTIONS: readonly Section[] = [
 
 export const panelHeaders = (
   gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
-  scripts: readonly PageScript[] = [],
+  { scripts = [], hasFrames = false }: { scripts?: readonly PageScript[] | undefined; hasFrames?: boolean } = {},
 ): Record<string, string> => ({
   ...commonHeaders(gateway),
   'content-type': 'text/html; charset=utf-8',
@@ -58,6 +59,7 @@ export const panelHeaders = (
     "img-src 'self' data:",
     "connect-src 'self'",
     "form-action 'self'",
+    ...(hasFrames ? ["frame-src 'self'"] : []),
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
@@ -75,6 +77,16 @@ export const downloadHeaders = (
   'content-disposition': `attachment; filename="${filename}"`,
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 });
+
+/** Sends JSON to the script of a page. */
+export const sendJson = (
+  reply: FastifyReply,
+  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
+  value: object,
+): FastifyReply =>
+  reply
+    .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
+    .send(JSON.stringify(value));
 
 /** The hidden field that every form of a session has. */
 export const formToken = ({ formToken: token }: Session): Html =>
@@ -110,6 +122,7 @@ ${
   session &&
   html`<form class="find" action="/admin/payments" role="search"><input type="search" name="q" aria-label="${en.search}" placeholder="${en.search}"></form>
 <details class="who"><summary>${session.operator.name}</summary><div><p class="soft small">${session.operator.email}<br>${en.roles[session.principal.role]}</p>
+<p><a href="/admin/me">${en.me.title}</a></p>
 <form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
 }
 </header>

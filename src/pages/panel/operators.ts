@@ -1,6 +1,5 @@
 /** The page on operators: lists them, invites, changes roles, suspends. */
 
-import { findAccount } from '../../core/accounts.ts';
 import type { Operator } from '../../core/context.ts';
 import { inviteAgain, inviteOperator, readEmail } from '../../core/operators/invitations.ts';
 import { changeOperator, listOperators } from '../../core/operators/manage.ts';
@@ -9,9 +8,10 @@ import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { ROLES } from '../../rules/roles.ts';
+import { accountChoice, chosenAccounts } from './account-choice.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, choiceField, facts, field, table, time } from './parts.ts';
+import { badge, type Column, choiceField, copyable, facts, field, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const text = en.operators;
@@ -77,10 +77,7 @@ async function showList(
         error: errors.email,
         attributes: html`required autocomplete="off"`,
       },
-    )}${choiceField({ name: 'role', label: text.role, value: form.get('role') ?? 'operator' }, roleOptions)}${field(
-      { name: 'mids', label: text.accounts, hint: text.accountsHint, error: errors.mids },
-      (attributes) => html`<textarea ${attributes} rows="2" spellcheck="false">${form.get('mids') ?? ''}</textarea>`,
-    )}<div class="actions"><button>${text.inviteButton}</button></div></form></section>`,
+    )}${choiceField({ name: 'role', label: text.role, value: form.get('role') ?? 'operator' }, roleOptions)}${await accountChoice(gateway, form, errors.mids)}<div class="actions"><button>${text.inviteButton}</button></div></form></section>`,
   };
 }
 
@@ -88,7 +85,7 @@ const linkPage = (gateway: PanelRequest['gateway'], email: string, secret: strin
   title: text.invited,
   body: html`<div class="card narrow"><h1>${text.invited}</h1><p>${text.inviteHint}</p>${facts([
     [text.email, email],
-    [text.link, html`<span class="mono">${invitationLink(gateway.publicUrl, secret)}</span>`],
+    [text.link, copyable(invitationLink(gateway.publicUrl, secret))],
   ])}<div class="actions"><a class="button" href="/admin/operators">${en.sections.operators}</a></div></div>`,
 });
 
@@ -98,14 +95,10 @@ async function invite(request: PanelRequest): Promise<PanelAnswer> {
   if (email === undefined) return showList(request, { email: text.emailProblem });
   const role = ROLES.find((one) => one === form.get('role'));
   if (!role) throw new Refusal('invalidData');
-  const listed = (form.get('mids') ?? '')
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((mid) => mid !== '');
-  const accounts = await Promise.all(listed.map((mid) => (isUuid(mid) ? findAccount(gateway, mid) : undefined)));
-  if (accounts.includes(undefined)) return showList(request, { mids: text.accountsProblem });
-  if (role === 'merchant' && listed.length === 0) return showList(request, { mids: text.accountsMissing });
-  const mids = listed.length === 0 ? null : [...new Set(listed)];
+  const chosen = await chosenAccounts(gateway, form);
+  if (!chosen) return showList(request, { mids: en.accountChoice.problem });
+  if (role === 'merchant' && chosen.length === 0) return showList(request, { mids: en.accountChoice.missing });
+  const mids = chosen.length === 0 ? null : chosen;
   const invited = await inviteOperator(gateway, caller, { email, role, mids });
   if (invited === 'emailInUse') return showList(request, { email: text.emailInUse });
   return linkPage(gateway, email, invited.secret.reveal());

@@ -58,6 +58,10 @@ export const facts = (pairs: readonly (readonly [string, Html | string | number 
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value === null || value === '' ? '–' : value}</dd>`)}</dl>`;
 
+/** A value with a button that copies it, which the script adds. */
+export const copyable = (value: string): Html =>
+  html`<span class="mono" data-copy="${en.copy}" data-copied="${en.copied}">${value}</span>`;
+
 export const empty = (title: string, text: string): Html =>
   html`<div class="empty"><h2>${title}</h2><p>${text}</p></div>`;
 

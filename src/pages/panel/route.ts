@@ -16,18 +16,22 @@ export interface PanelRequest {
   query: Readonly<Record<string, string>>;
   /** The fields of a submitted form. */
   form: ReadonlyMap<string, string>;
+  acceptLanguage: string | undefined;
 }
 
-/** What a route answers: a page, a file, or a redirect after a change. */
+/** What a route answers: a page, a document with its own headers, JSON for a script, a file, or a redirect after a change. */
 export type PanelAnswer =
-  | { title: string; body: Html; status?: number; scripts?: readonly PageScript[] }
+  | { title: string; body: Html; status?: number; scripts?: readonly PageScript[] | undefined; hasFrames?: true }
+  | { document: string; headers: Record<string, string> }
+  | { json: object; status?: number }
   | { download: Download }
   | { redirect: string };
 
 export interface PanelRoute {
   method: 'GET' | 'POST';
   path: string;
-  permission: Permission;
+  /** `any` means every operator. */
+  permission: Permission | 'any';
   /** The page to go to after the operator has proved again who it is; the route needs a recent proof. */
   confirmFor?: string;
   /** The route answers with a file, which is not read for a HEAD request. */

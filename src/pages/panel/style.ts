@@ -94,9 +94,7 @@ button:disabled{opacity:.6;cursor:default}
 .wide{width:100%}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .narrow{max-width:34rem}
-fieldset.card{margin-inline:0}
 fieldset.bare{border:0;margin:0;padding:0;min-width:0}
-legend h2{margin:0;padding:0 .25rem}
 .inline{display:flex;flex-wrap:wrap;gap:.375rem;align-items:center}
 .inline select{width:auto;min-height:2.25rem;margin:0}
 .inline form{margin:0}
@@ -133,9 +131,51 @@ dl.facts{margin-top:.5rem}
 td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
 td .key{white-space:nowrap}
+.tabs{margin-bottom:1rem;overflow-x:auto;border-bottom:1px solid var(--line)}
+.tabs ul{display:flex;gap:.25rem;list-style:none;margin:0;padding:0}
+.tabs a{display:block;padding:.625rem .75rem;border-bottom:3px solid transparent;color:var(--soft);text-decoration:none;white-space:nowrap}
+.tabs a:hover{color:var(--ink)}
+.tabs a[aria-current]{border-color:var(--accent);color:var(--accent);font-weight:650}
+.tabs a:focus-visible{outline-offset:-3px}
+button.small{min-height:1.75rem;padding:0 .5rem;font-size:.8125rem}
+.copy{vertical-align:middle}
+.confirm>summary{list-style:none;margin-top:1rem}
+.confirm>p{margin-top:.75rem}
+.confirm>.actions{margin-top:.75rem}
+.inset.end{padding-bottom:1rem}
+.inline .short{width:14rem;max-width:100%;min-height:2.25rem;margin:0}
+.brands .list{margin-top:.5rem}
+.brands:has(#brands-all:checked) .list{display:none}
+.brands ol{list-style:none;margin:.5rem 0 0;padding:0;border:1px solid var(--line);border-radius:10px;max-height:28rem;overflow-y:auto}
+.brands li{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding:.125rem .75rem;border-bottom:1px solid var(--line)}
+.brands li:last-child{border:0}
+.brands li:has(:checked) .choice{font-weight:600}
+.brands li .inline{margin-inline-start:auto}
+.brands .position{width:4rem;min-height:2.25rem;margin:0;text-align:end}
+.editor{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,26rem);gap:1rem;align-items:start}
+.editor:has(#preview-desktop:checked){grid-template-columns:minmax(0,1fr)}
+.preview{position:sticky;top:1rem}
+.editor:has(#preview-desktop:checked) .preview{position:static}
+.preview .choices .gap{flex:1}
+.screen{margin-top:.75rem;overflow-x:auto;border:1px solid var(--line);border-radius:12px}
+.screen iframe{display:block;width:100%;min-width:20rem;height:44rem;border:0;border-radius:12px;background:var(--ground)}
+:has(#preview-desktop:checked)>.screen iframe{min-width:56rem}
+.notes{margin:.5rem 0 0;padding-inline-start:1.25rem;color:var(--wait);font-size:.8125rem}
+.notes:empty{display:none}
+.field:has(.picker) input{display:inline-block;width:calc(100% - 4.5rem)}
+.field:has(.picker) .picker{width:4rem;margin-inline-start:.5rem;padding:.125rem;vertical-align:bottom}
+fieldset.field{margin-top:1rem}
+.links li{padding:.25rem 0}
+.links .actions{margin:.5rem 0}
+.card>*+.notice{margin-top:.75rem}
+dl.facts+.hint{margin-top:.75rem}
+dl.facts dd:has(.copy),dl.facts dt:has(+dd>.copy){line-height:1.75rem}
+.scrolled{max-height:16rem;overflow-y:auto;margin-top:.25rem;padding:.25rem .75rem;border:1px solid var(--edge);border-radius:8px}
+.scrolled .choice{display:flex}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
 .dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
 pre.wrap{white-space:pre-wrap}
+@media(max-width:70rem){.editor{grid-template-columns:minmax(0,1fr)}.preview{position:static}}
 @media(max-width:52rem){body{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
 nav{padding:.25rem .5rem;border:0;border-bottom:1px solid var(--line);overflow-x:auto}
 nav ul{display:flex}nav a{white-space:nowrap;padding:.5rem .625rem}
@@ -143,7 +183,7 @@ main{padding:1rem}.columns{grid-template-columns:minmax(0,1fr)}.bar{flex-wrap:wr
 .find+.who{margin-inline-start:auto}
 table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
-table.stack td>*{justify-self:start}
+table.stack td>*{justify-self:start;max-width:100%}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
 @media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
 .card{border:0;padding:0}}

@@ -1,6 +1,7 @@
-/** Admin calls on accounts: create, list, read, change, rotate secrets. */
+/** Admin calls on accounts: create, list, read, change, rotate secrets, send a test callback. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
+import { sendTestCallback } from '../../core/callbacks/test-callback.ts';
 import type { Account, Gateway } from '../../core/context.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
@@ -80,6 +81,16 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
       return { mid, callback_secret: secret.reveal(), previous_callback_secret_valid_until: wireDate(previousUntil) };
     },
   );
+
+  app.post<AccountParams>('/accounts/:mid/test-callback', needs('callbacks.resend'), async (request) => {
+    const account = await requireAccount(request);
+    const { id, isAccepted, status, problem, answer, tookMs } = await sendTestCallback(
+      gateway,
+      request.caller,
+      account,
+    );
+    return { mid: account.mid, id, accepted: isAccepted, status, problem, answer, took_ms: tookMs };
+  });
 }
 
 /** Reads a name and settings; the settings are members of the body, of its object `settings`, or of both. */

@@ -7,6 +7,7 @@ import {
   callbackRefusals,
   commonRefusals,
   dateTime,
+  EVERY_CALL,
   mid,
   pageParameters,
   resendRefusals,
@@ -105,6 +106,26 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
           object({ mid: uuid, callback_secret: text, previous_callback_secret_valid_until: date }),
         ),
         ...accountRefusals,
+      },
+    }),
+  },
+  '/admin/api/accounts/{mid}/test-callback': {
+    parameters: mid,
+    post: call('accounts', 'testCallback', 'Sends a signed test to the callback address of an account, once.', {
+      responses: {
+        ...answers(
+          'What the server answered. The test is not in the delivery log.',
+          object({
+            mid: uuid,
+            id: described(text, 'The header `webhook-id` of the test.'),
+            accepted: described(flag, 'Whether the server answered with a 2xx status.'),
+            status: orNull(described(integer, 'The HTTP status of the response.')),
+            problem: orNull(described(text, 'What is wrong with the response, or why there is none.')),
+            answer: orNull(described(text, 'The beginning of the response.')),
+            took_ms: integer,
+          }),
+        ),
+        ...refusals('tooManyRequests', 'invalidData', 'noSuchAccount', ...EVERY_CALL),
       },
     }),
   },

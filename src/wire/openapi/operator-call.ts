@@ -2,7 +2,7 @@
 import { LIMITS } from '../../rules/limits.ts';
 import { inPath, inQuery, type Json, refusals, text, uuid } from './schema.ts';
 
-const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'forbidden', 'internal', 'unavailable'] as const;
+export const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'forbidden', 'internal', 'unavailable'] as const;
 export const commonRefusals = refusals('invalidData', ...EVERY_CALL);
 export const accountRefusals = refusals('invalidData', 'noSuchAccount', ...EVERY_CALL);
 export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY_CALL);

@@ -1,8 +1,10 @@
 /** The texts of the panel in English. */
+import { accountChoice } from './en/account-choice.ts';
 import { accounts } from './en/accounts.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
+import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
@@ -24,6 +26,8 @@ export const en = {
   firstPage: 'First page',
   nextPage: 'Next page',
   downloadCsv: 'Download CSV',
+  copy: 'Copy',
+  copied: 'Copied',
   sections: {
     overview: 'Overview',
     reports: 'Reports',
@@ -49,9 +53,11 @@ export const en = {
   reports,
   payments,
   accounts,
+  accountChoice,
   callbacks,
   schedules,
   operators,
+  me,
   debugger: hashDebugger,
   tokens,
   audit,

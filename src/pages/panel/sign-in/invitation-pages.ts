@@ -72,16 +72,23 @@ function qrCode(text: string): Html {
   return new Html(svg.replace(/<svg ([^>]*)>/, `<svg width="220" height="220" $1>${ground}`));
 }
 
-export function setupPage(secret: string, { email, seed }: Setup, sealed: string, error?: string): PanelPage {
+/** The QR code of the authenticator app, and the form for its first code. */
+export function setupPage(
+  action: string,
+  { email, seed }: Pick<Setup, 'email' | 'seed'>,
+  sealed: string,
+  error?: string,
+  token?: Html,
+): PanelPage {
   return {
     title: texts.setupTitle,
     body: html`<div class="head"><h1>${texts.setupTitle}</h1></div>
-<div class="card">
+<div class="card narrow">
 <p>${texts.setupIntro}</p>
 <p role="img" aria-label="${texts.setupAlt}">${qrCode(totpUri(seed, email, 'Turnpike'))}</p>
 <p class="small">${texts.setupKey}<br><code class="mono">${grouped(seed)}</code></p>
-<form method="post" action="/admin/invitation/${secret}/code">
-${hidden('setup', sealed)}
+<form method="post" action="${action}">
+${token}${hidden('setup', sealed)}
 ${field({ name: 'code', label: texts.code, autocomplete: 'one-time-code', inputmode: 'numeric', error, isFocused: true, maxlength: 12 })}
 <div class="field"><button class="wide">${texts.continue}</button></div>
 </form>
@@ -89,13 +96,13 @@ ${field({ name: 'code', label: texts.code, autocomplete: 'one-time-code', inputm
   };
 }
 
-export const recoveryPage = (codes: readonly string[]): PanelPage => ({
+export const recoveryPage = (codes: readonly string[], next = '/admin'): PanelPage => ({
   title: texts.recoveryTitle,
   body: html`<div class="head"><h1>${texts.recoveryTitle}</h1></div>
-<div class="card">
+<div class="card narrow">
 <p>${texts.recoveryIntro}</p>
 <pre id="recovery-codes">${codes.join('\n')}</pre>
-<div class="field no-print"><a class="button wide" href="/admin">${texts.recoveryDone}</a></div>
+<div class="field no-print"><a class="button wide" href="${next}">${texts.recoveryDone}</a></div>
 </div>`,
 });
 

@@ -33,6 +33,8 @@ const problemTexts = ({ email, name }: ProfileProblems): InvitationForm['errors'
   ...(name && { name: name === 'missing' ? texts.missing : texts.nameInvalid }),
 });
 
+const codePath = (secret: string): string => `/admin/invitation/${secret}/code`;
+
 export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: SignInTools): void {
   const { show, clientOf, begin, sendOptions, answersOf } = tools;
 
@@ -111,7 +113,7 @@ export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: 
     const { secret, answer, again } = submission;
     const begun = await beginSetup(gateway, secret, profile, new Secret(answer('password')));
     if (typeof begun === 'string') return again({ errors: { password: texts.passwordProblems[begun] } });
-    return show(reply, setupPage(secret, begun.setup, begun.sealed));
+    return show(reply, setupPage(codePath(secret), begun.setup, begun.sealed));
   });
 
   app.post<InvitationRoute>('/admin/invitation/:secret/code', async (request, reply) => {
@@ -123,7 +125,7 @@ export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: 
     const client = clientOf(request);
     const accepted = await acceptWithPassword(gateway, secret, invitation, setup, answer('code'), client);
     if (accepted === 'wrongCode') {
-      return show(reply.code(422), setupPage(secret, setup, answer('setup'), texts.setupWrong));
+      return show(reply.code(422), setupPage(codePath(secret), setup, answer('setup'), texts.setupWrong));
     }
     if (accepted === 'emailInUse') return again({ ...setup, errors: { email: texts.emailInUse } });
     if (accepted === 'noInvitation') return showNone(reply);

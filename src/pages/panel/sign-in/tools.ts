@@ -5,9 +5,8 @@ import type { Client } from '../../../core/operators/invitations.ts';
 import type { PasskeyOptions } from '../../../core/operators/passkeys.ts';
 import { endSession } from '../../../core/operators/sessions.ts';
 import type { Form } from '../../../lib/form.ts';
-import { commonHeaders } from '../../layout.ts';
 import { sessionCookie, setSessionCookie } from '../cookie.ts';
-import { type PanelPage, panelDocument, panelHeaders } from '../layout.ts';
+import { type PanelPage, panelDocument, panelHeaders, sendJson } from '../layout.ts';
 
 export interface SignInTools {
   show(reply: FastifyReply, page: PanelPage): FastifyReply;
@@ -28,11 +27,7 @@ export const createTools = (gateway: Gateway, addressOf: (request: FastifyReques
     if (earlier !== undefined) await endSession(gateway, earlier);
     setSessionCookie(reply, cookie);
   },
-  sendOptions: (reply, options) =>
-    reply
-      .code(options ? 200 : 404)
-      .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify(options ?? {})),
+  sendOptions: (reply, options) => sendJson(reply.code(options ? 200 : 404), gateway, options ?? {}),
   answersOf({ body }) {
     const values = (body as Form | undefined)?.values;
     return (name) => values?.get(name) ?? '';

@@ -57,7 +57,7 @@ export const signIn = {
     'Each of these codes works once in place of the authenticator app, for example when you lose your phone. They are shown only now: print them or store them in a password manager.',
   recoveryDone: 'I have stored them, continue',
   codesLeft: 'You used a recovery code. Codes left:',
-  codesLeftHint: 'If only a few are left, ask an owner for a new invitation to get new codes.',
+  codesLeftHint: 'If only a few are left, create new codes on the page “Your sign-in”.',
   invalidTitle: 'This link does not work',
   invalidText: 'The invitation has expired or was used. Ask the person who invited you for a new one.',
   invalidOwner: 'On the machine of the gateway, this command prints a new link:',

@@ -6,7 +6,6 @@ export const tokens = {
   nameProblem: 'Enter a name of 100 characters or less.',
   role: 'Role',
   accounts: 'Accounts',
-  all: 'All',
   created: 'Created',
   expires: 'Expires',
   never: 'Never',

@@ -1,0 +1,131 @@
+/** A preview of the payment page for the panel: the real templates with a sample order, and nothing that can be used. */
+import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
+import { methodsFor } from '../../core/payments/choose.ts';
+import { CARD, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { Scheme } from '../accent.ts';
+import { document, type Page, pageHeaders } from '../layout.ts';
+import { localeFor } from '../locale.ts';
+import { sourceHash } from '../source-hash.ts';
+import { accentStyle, STYLE } from '../style.ts';
+import { cardPage } from './card.ts';
+import { choicePage } from './choice.ts';
+import type { PageView } from './view.ts';
+
+export interface Preview {
+  headers: Record<string, string>;
+  document: string;
+}
+
+export interface PreviewOptions {
+  scheme: Scheme;
+  /** The choice of methods, or the card form. */
+  page: 'choice' | 'card';
+  acceptLanguage: string | undefined;
+}
+
+/** A payment that exists nowhere. */
+function samplePayment({ mid }: Account, now: number): PaymentWithDetails {
+  const paymentId = '00000000-0000-7000-8000-000000000000';
+  const until = now + LIMITS.sessionMinutes * LIMITS.minuteMs;
+  const session = { id: paymentId, until, successUrl: '', cancelUrl: '', payer: {}, methods: [], parameters: {} };
+  return {
+    mid,
+    paymentId,
+    orderId: 'order-1042',
+    attempt: 1,
+    protocol: 'checkout',
+    brand: NO_BRAND_YET,
+    connector: NO_CONNECTOR,
+    state: 'PREPARE',
+    historyLength: 1,
+    amountText: '49.90',
+    currency: 'EUR',
+    amount: 4990n,
+    authorised: 0n,
+    captured: 0n,
+    refunded: 0n,
+    reserved: 0n,
+    busy: null,
+    inDoubt: false,
+    dueAt: null,
+    payerUntil: until,
+    queryCount: 0,
+    nextStep: null,
+    attention: null,
+    isAuthorisation: false,
+    isRecurringInit: false,
+    fingerprint: '',
+    descriptor: '',
+    declineReason: null,
+    recurringToken: null,
+    scheduleId: null,
+    providerReference: null,
+    createdAt: now,
+    updatedAt: now,
+    details: { description: 'A pot of green tea and two cups', payer: {}, session },
+  };
+}
+
+/** A style sheet for one colour scheme, whatever the browser prefers. */
+const inScheme = (css: string, scheme: Scheme): string =>
+  css
+    .replaceAll('@media(prefers-color-scheme:dark)', scheme === 'dark' ? '@media all' : '@media not all')
+    .replace('color-scheme:light dark', `color-scheme:${scheme}`);
+
+/** Replaces directives of a content security policy. */
+const withDirectives = (policy: string, directives: Readonly<Record<string, string>>): string =>
+  [
+    ...policy.split('; ').filter((directive) => !Object.hasOwn(directives, directive.split(' ', 1)[0] as string)),
+    ...Object.entries(directives).map((pair) => pair.join(' ').trim()),
+  ].join('; ');
+
+/** Only a page of our own origin may frame it; scripts, forms and requests are off. */
+function previewHeaders(gateway: Gateway, account: Account, scheme: Scheme): Record<string, string> {
+  const { 'x-frame-options': _, ...headers } = pageHeaders(gateway, account);
+  const colour = account.settings['branding.colour'];
+  const styles = [STYLE, ...(colour ? [accentStyle(colour)] : [])].map((css) => sourceHash(inScheme(css, scheme)));
+  return {
+    ...headers,
+    'x-frame-options': 'SAMEORIGIN',
+    'content-security-policy': withDirectives(headers['content-security-policy'] as string, {
+      'script-src': "'none'",
+      'connect-src': "'none'",
+      'style-src': styles.join(' '),
+      'form-action': "'none'",
+      'frame-ancestors': "'self'",
+      sandbox: '',
+    }),
+  };
+}
+
+/** Renders the page that a payer of this account would see, with all of its settings. */
+export function previewPage(gateway: Gateway, account: Account, options: PreviewOptions): Preview {
+  const { scheme, acceptLanguage } = options;
+  const now = gateway.clock.now(account.mid);
+  const payment = samplePayment(account, now);
+  const methods = methodsFor(gateway, payment, account);
+  const locale = localeFor(account.settings.locale, acceptLanguage);
+  const view: PageView = {
+    payment,
+    account,
+    methods,
+    savedCards: [],
+    locale,
+    now,
+    result: 'open',
+    path: '',
+    back: {},
+    cancel: '',
+  };
+  const card = methods.find(({ label }) => label === CARD);
+  const isCard = card && (options.page === 'card' || methods.length === 1);
+  const page: Page = isCard ? cardPage(view, { method: card, answers: new Map(), problems: [] }) : choicePage(view);
+  return {
+    headers: previewHeaders(gateway, account, scheme),
+    document: inScheme(
+      document(gateway, { locale, account, isPreview: true }, { title: page.title, body: page.body }),
+      scheme,
+    ),
+  };
+}
