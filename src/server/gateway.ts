@@ -34,7 +34,10 @@ import { createOperatorCredentialStore } from '../store/operator-credentials.ts'
 import { createOperatorStore } from '../store/operators.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
+import { createReconciliationRowStore } from '../store/reconciliation-rows.ts';
+import { createReconciliationStore } from '../store/reconciliations.ts';
 import { createRollupStore } from '../store/rollups.ts';
+import { createSavedFilterStore } from '../store/saved-filters.ts';
 import { createScheduleStore } from '../store/schedules.ts';
 import { createWriteProbe } from '../store/write-probe.ts';
 
@@ -96,11 +99,14 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     notifications: createNotificationStore(database),
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
+    reconciliations: createReconciliationStore(database),
+    reconciliationRows: createReconciliationRowStore(database),
     accounts: createAccountStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
     operatorCredentials: createOperatorCredentialStore(database),
+    savedFilters: createSavedFilterStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };
