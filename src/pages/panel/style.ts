@@ -133,6 +133,40 @@ dl.facts{margin-top:.5rem}
 td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
 td .key{white-space:nowrap}
+.tabs{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem .375rem;margin:0 0 1rem;padding:0}
+.tabs li{display:inline-flex;align-items:center;border:1px solid var(--line);border-radius:99px;background:var(--card);min-width:0}
+.tabs a{padding:.3125rem .875rem;color:inherit;text-decoration:none;border-radius:99px}
+.tabs .active{border-color:var(--accent)}
+.tabs [aria-current]{font-weight:650;color:var(--accent)}
+.tabs li:has(form) a{padding-inline-end:.375rem}
+.tabs form{margin:0;display:flex}
+button.mini{min-height:1.75rem;min-width:1.75rem;padding:0;margin-inline-end:.25rem;border-radius:99px;background:none;color:var(--soft)}
+button.mini:hover{background:var(--raised);color:var(--bad)}
+.saved{display:flex;flex-wrap:wrap;gap:.5rem;align-items:start;margin-bottom:1rem}
+.saved .tabs{margin:0}
+.save{position:relative}
+.save summary{list-style:none;min-height:2.125rem}
+.save summary::-webkit-details-marker{display:none}
+.save .card{position:absolute;z-index:4;min-width:min(20rem,80vw);margin-top:.25rem;box-shadow:0 8px 24px #0003}
+.save .field{margin:0}
+.export{display:inline-flex;flex-wrap:wrap;align-items:center;gap:.375rem .75rem}
+.export:has(output:not([hidden])){flex-direction:row-reverse}
+a[aria-disabled=true]{opacity:.6}
+.upload{margin-top:1rem;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+progress{accent-color:var(--fill)}
+.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:0 1rem}
+.cards.links .card{color:inherit;text-decoration:none}
+.cards.links .card:hover{border-color:var(--accent)}
+.receipt{max-width:40rem;padding:2rem;margin-inline:auto}
+.receipt header{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:.25rem 1rem;margin-bottom:1.5rem;
+border-bottom:1px solid var(--line);padding-bottom:1rem}
+.receipt .shop{font-size:1.375rem;font-weight:700;margin:0;line-height:1.3}
+.receipt h1{font-weight:500;color:var(--soft)}
+.receipt .figure{font-size:2rem;margin:0}
+.receipt .facts{margin:1.25rem 0}
+.receipt .total{display:flex;justify-content:space-between;border-top:1px solid var(--line);padding-top:.75rem;font-size:1.125rem}
+.receipt footer{margin-top:2rem}
+.head.actions{justify-content:center;display:flex}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
 .dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
 pre.wrap{white-space:pre-wrap}
@@ -145,6 +179,9 @@ table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;bord
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
 table.stack td>*{justify-self:start}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
-@media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
-.card{border:0;padding:0}}
+@media(max-width:30rem){.receipt{padding:1.25rem}}
+@page{margin:18mm}
+@media print{.bar,nav,.actions,.filters,.tabs,.skip,.pages{display:none!important}body{display:block;background:#fff;color:#000}
+:root{--ink:#000;--soft:#444;--line:#bbb;--card:#fff;--ground:#fff;--raised:#fff}
+main{padding:0;max-width:none}.card{border:0;padding:0}.receipt{max-width:none}}
 `;

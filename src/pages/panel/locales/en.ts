@@ -6,6 +6,7 @@ import { hashDebugger } from './en/hash-debugger.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
+import { reconciliations } from './en/reconciliations.ts';
 import { reports } from './en/reports.ts';
 import { schedules } from './en/schedules.ts';
 import { signIn } from './en/sign-in.ts';
@@ -24,6 +25,13 @@ export const en = {
   firstPage: 'First page',
   nextPage: 'Next page',
   downloadCsv: 'Download CSV',
+  /** The script fills the numbers in. */
+  exported: '{rows} rows, {size}',
+  exportedOf: '{rows} of about {total} rows, {size}',
+  exportDone: 'Saved: {rows} rows, {size}',
+  exportBrokeOff: 'The download broke off. Try again.',
+  copyLink: 'Copy link',
+  copied: 'Copied',
   sections: {
     overview: 'Overview',
     reports: 'Reports',
@@ -47,6 +55,7 @@ export const en = {
   start,
   overview,
   reports,
+  reconciliations,
   payments,
   accounts,
   callbacks,
