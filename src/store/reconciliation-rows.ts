@@ -48,8 +48,8 @@ export interface StatementScope {
 export interface ReconciliationRowStore {
   /** Writes rows of the statement with the payments that they refer to; they are missing here until they are compared. */
   insert(run: ReconciliationRun, connector: string | null, rows: readonly StatementRow[]): Promise<void>;
-  /** The first and the last time in the statement; undefined if it has none. */
-  range(run: ReconciliationRun): Promise<{ from: number; to: number } | undefined>;
+  /** All rows are written: returns the first and the last time in the statement, or undefined if it has none. */
+  prepare(run: ReconciliationRun): Promise<{ from: number; to: number } | undefined>;
   /** Compares the next portion of payments of the statement after one; undefined when there are no more. */
   comparePortion(run: ReconciliationRun, scope: StatementScope, after: string): Promise<string | undefined>;
   /** Adds the movements in the scope whose payments the statement does not have at all. */
@@ -104,51 +104,52 @@ const missingThere = (source: string): string => `
 
 const IN_SCOPE = `m.at >= $2 and m.at < $3 and ($4::text is null or m.connector = $4)`;
 
+/** The last payment of the next portion. */
+const BOUND = `
+  select payment_id as "paymentId" from (
+    select payment_id from reconciliation_rows
+    where reconciliation_id = $1 and payment_id > $2 and line is not null order by payment_id limit $3
+  ) next order by payment_id desc limit 1`;
+
 /**
  * Pairs each row of the statement with one movement of its payment and type: first those with the same amount, then the
- * others in their order.
+ * others in their order. Both sides are sorted together instead of joined, because the planner cannot estimate them.
  */
 const COMPARE = `
-  with bound as materialized (
-    select payment_id from (
-      select payment_id from reconciliation_rows
-      where reconciliation_id = $1 and payment_id > $5 and line is not null order by payment_id limit $6
-    ) next order by payment_id desc limit 1
-  ), listed as materialized (
-    select r.number, r.mid, r.payment_id, r.type, r.amount, r.currency,
-      row_number() over (partition by r.payment_id, r.type, r.amount, r.currency order by r.number) as n
-    from reconciliation_rows r
-    where r.reconciliation_id = $1 and r.payment_id > $5 and r.payment_id <= (select payment_id from bound)
-      and r.line is not null
+  with listed as materialized (
+    select r.number, r.mid, r.payment_id, r.type, r.amount, r.currency from reconciliation_rows r
+    where r.reconciliation_id = $1 and r.payment_id > $5 and r.payment_id <= $6 and r.line is not null
   ), portion as materialized (
     select distinct mid, payment_id from listed
   ), events as materialized (
     ${events('portion x join history h on h.mid = x.mid and h.payment_id = x.payment_id', 'true')}
-  ), movements as materialized (
-    select m.*, row_number() over (partition by payment_id, type, amount, currency order by seq) as n
-    from (${MOVEMENTS}) m
-  ), exact as materialized (
-    select l.number, m.payment_id, m.seq from listed l join movements m using (payment_id, type, amount, currency, n)
-  ), other_rows as (
-    select l.number, l.payment_id, l.type, row_number() over (partition by l.payment_id, l.type order by l.number) as n
-    from listed l where not exists (select from exact x where x.number = l.number)
-  ), other_movements as (
-    select m.payment_id, m.type, m.seq, row_number() over (partition by m.payment_id, m.type order by m.seq) as n
-    from movements m where not exists (select from exact x where x.payment_id = m.payment_id and x.seq = m.seq)
-  ), pairs as materialized (
-    select number, payment_id, seq, 'matched' as outcome from exact
+  ), sides as (
+    select number, mid, payment_id, type, amount, currency, null::int as seq, null::timestamptz as at, null as connector
+    from listed
     union all
-    select r.number, r.payment_id, m.seq, 'different' from other_rows r join other_movements m using (payment_id, type, n)
+    select null, mid, payment_id, type, amount, currency, seq, at, connector from (${MOVEMENTS}) m
+  ), counted as (
+    select s.*, row_number() over (partition by payment_id, type, amount, currency, number is null order by number, seq) as n
+    from sides s
+  ), marked as (
+    select c.*, count(*) over (partition by payment_id, type, amount, currency, n) = 2 as is_exact from counted c
+  ), ranked as (
+    select m.*, row_number() over (partition by payment_id, type, is_exact, number is null order by number, seq) as place
+    from marked m
+  ), pairs as materialized (
+    select mid, payment_id, type, is_exact, max(number) as number, max(seq) as seq, max(at) as at,
+      max(connector) as connector, max(amount) filter (where number is null) as amount,
+      max(currency) filter (where number is null) as currency
+    from ranked
+    group by mid, payment_id, type, is_exact, case when is_exact then n else place end,
+      case when is_exact then amount end, case when is_exact then currency end
   ), compared as (
     update reconciliation_rows r
-    set outcome = p.outcome, our_amount = m.amount, our_currency = m.currency, our_at = m.at
-    from pairs p join movements m on m.payment_id = p.payment_id and m.seq = p.seq
-    where r.reconciliation_id = $1 and r.number = p.number
-  ), missing as (
-    ${missingThere(`movements m where ${IN_SCOPE}
-      and not exists (select from pairs p where p.payment_id = m.payment_id and p.seq = m.seq)`)}
+    set outcome = case when p.is_exact then 'matched' else 'different' end, our_amount = p.amount,
+      our_currency = p.currency, our_at = p.at
+    from pairs p where r.reconciliation_id = $1 and r.number = p.number and p.seq is not null
   )
-  select payment_id as "paymentId" from bound`;
+  ${missingThere(`pairs m where m.number is null and ${IN_SCOPE}`)}`;
 
 const ADD_MISSING = `
   with events as materialized (
@@ -194,14 +195,21 @@ export function createReconciliationRowStore({ pool }: Database): Reconciliation
     async insert({ reconciliationId }, connector, rows) {
       await pool.query(INSERT, [reconciliationId, connector, ...statementRows.values(rows)]);
     },
-    async range({ reconciliationId }) {
+    async prepare({ reconciliationId }) {
+      // Without statistics of the new rows the planner would read all of them for each portion.
+      await pool.query('analyze reconciliation_rows');
       const { rows } = await pool.query<{ from: number; to: number }>(RANGE, [reconciliationId]);
       return rows[0];
     },
     async comparePortion({ reconciliationId }, scope, after) {
-      const values = [reconciliationId, ...scopeValues(scope), after, LIMITS.statementPortion];
-      const { rows } = await pool.query<{ paymentId: string }>(COMPARE, values);
-      return rows[0]?.paymentId;
+      const { rows } = await pool.query<{ paymentId: string }>(BOUND, [
+        reconciliationId,
+        after,
+        LIMITS.statementPortion,
+      ]);
+      const last = rows[0]?.paymentId;
+      if (last !== undefined) await pool.query(COMPARE, [reconciliationId, ...scopeValues(scope), after, last]);
+      return last;
     },
     async addMissing({ reconciliationId }, scope) {
       await pool.query(ADD_MISSING, [reconciliationId, ...scopeValues(scope)]);

@@ -134,8 +134,8 @@ async function periodOf(
   run: ReconciliationRun,
   { from, to }: StatementTerms,
 ): Promise<{ from: number; to: number }> {
+  const range = await reconciliationRows.prepare(run);
   if (from !== null && to !== null) return { from, to };
-  const range = await reconciliationRows.range(run);
   if (!range) throw new StatementFault({ field: 'from', sentence: 'No row has a date: enter the period.' });
   const period = { from: dayStart(range.from), to: dayStart(range.to) + LIMITS.dayMs };
   if (period.to - period.from > LIMITS.reportMostMs)

@@ -98,7 +98,7 @@ export async function termsForm(
       [['', text.notUsed], ...head.header.map((one): [string, string] => [one, one])],
     );
   const connectors = Object.keys(request.gateway.connectors).map((name): [string, string] => [name, name]);
-  return html`<form method="post" action="${path}/compare">${formToken(request.session)}
+  return html`<form class="block" method="post" action="${path}/compare">${formToken(request.session)}
 ${head.problem !== undefined && html`<div class="notice bad" role="status">${head.problem}</div>`}
 <fieldset class="card"><legend><h2>${text.columns}</h2></legend><p class="soft">${text.columnsHint}</p><div class="grid">${STATEMENT_COLUMNS.map(columnField)}</div></fieldset>
 <fieldset class="card"><legend><h2>${text.format}</h2></legend><div class="grid">${choiceField(

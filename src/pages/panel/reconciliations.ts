@@ -86,7 +86,7 @@ async function showList(request: PanelRequest, error?: string): Promise<PanelAns
   const { items, last } = keysetPage(await gateway.reconciliations.list(PAGE_SIZE + 1, before), PAGE_SIZE);
   const columns: Column<Reconciliation>[] = [
     { label: text.created, cell: ({ createdAt }) => time(createdAt) },
-    { label: text.file, cell: (one) => html`<a href="${pathOf(one)}">${one.fileName}</a>` },
+    { label: text.fileName, cell: (one) => html`<a href="${pathOf(one)}">${one.fileName}</a>` },
     { label: text.state, cell: ({ state }) => badge(text.states[state], TONES[state]) },
     { label: text.period, cell: periodText },
     { label: text.rows, isNumber: true, cell: ({ rowsRead }) => count(rowsRead) },
@@ -195,7 +195,7 @@ async function result(request: PanelRequest, found: Reconciliation): Promise<Htm
     label: one ? text.outcomes[one] : text.all,
     isActive: one === outcome,
   }));
-  return html`<div class="cards links">${cards}</div>
+  return html`<div class="cards">${cards}</div>
 <section class="card flush dense"><h2 class="inset">${text.totals}</h2>${
     totals.length > 0 ? table(text.totals, TOTAL_COLUMNS, totals) : html`<p class="inset soft">${text.noRows}</p>`
   }</section>
@@ -228,7 +228,7 @@ const amount = (minor: bigint | null, currency: string | null): string | null =>
 const ROW_COLUMNS: readonly Column<ReconciledRow>[] = [
   { label: text.row, cell: ({ line }) => (line === null ? null : String(line)) },
   { label: text.outcome, cell: ({ outcome }) => badge(text.outcomes[outcome], OUTCOME_TONES[outcome]) },
-  { label: text.type, cell: ({ type }) => text.types[type] },
+  { label: text.type, cell: ({ type }) => html`<span class="key">${text.types[type]}</span>` },
   {
     label: text.reference,
     cell: ({ reference, paymentId }) => {
@@ -267,7 +267,7 @@ async function confirmDeletion(request: PanelRequest): Promise<PanelAnswer> {
   return {
     title: text.deleteTitle,
     body: html`<div class="card narrow"><h1>${text.deleteTitle}</h1><p>${text.deleteHint}</p>${facts([
-      [text.file, found.fileName],
+      [text.fileName, found.fileName],
       [text.created, time(found.createdAt)],
     ])}<form method="post" action="${path}/delete">${formToken(request.session)}<div class="actions"><button class="danger">${text.delete}</button> <a class="button quiet" href="${path}">${text.cancel}</a></div></form></div>`,
   };

@@ -32,7 +32,10 @@ for (const button of navigator.clipboard ? document.querySelectorAll('button[dat
 }
 
 const countText = (number) => number.toLocaleString();
-const sizeText = (bytes) => `${(bytes / 1e6).toLocaleString(undefined, { maximumFractionDigits: 1 })} MB`;
+const sizeText = (bytes) => {
+  const [number, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : [bytes / 1e6, 'MB'];
+  return `${number.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`;
+};
 
 // Downloads: shows how many rows have arrived. Where the browser can write files the rows go to the disk at once,
 // otherwise into a blob.

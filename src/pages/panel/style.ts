@@ -154,9 +154,10 @@ button.mini:hover{background:var(--raised);color:var(--bad)}
 a[aria-disabled=true]{opacity:.6}
 .upload{margin-top:1rem;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
 progress{accent-color:var(--fill)}
+.block{margin-bottom:1rem}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:0 1rem}
-.cards.links .card{color:inherit;text-decoration:none}
-.cards.links .card:hover{border-color:var(--accent)}
+a.card{color:inherit;text-decoration:none}
+a.card:hover{border-color:var(--accent)}
 .receipt{max-width:40rem;padding:2rem;margin-inline:auto}
 .receipt header{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:.25rem 1rem;margin-bottom:1.5rem;
 border-bottom:1px solid var(--line);padding-bottom:1rem}

@@ -12,6 +12,7 @@ export const reconciliations = {
   title: 'Reconciliation',
   intro: 'Compare the statement of a provider with the payments of this gateway.',
   file: 'Statement (CSV)',
+  fileName: 'File',
   fileHint:
     'A CSV file in UTF-8, with one row per sale, refund or chargeback and the names of the columns in its first line.',
   chooseFile: 'Choose a file.',
