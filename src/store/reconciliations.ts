@@ -25,7 +25,7 @@ export interface StatementProblem {
   sentence: string;
 }
 
-/** Counts and sums in minor units; a sum that one side does not have is null. */
+/** Counts, and sums in minor units as text; zero for a side that does not have the rows. */
 export interface StatementTotal {
   outcome: Outcome;
   type: StatementType;

@@ -1,5 +1,6 @@
 /** Compares a statement with our movements of money: reads its rows in batches, and lets the database compare them. */
 import { CsvProblem, csvRecords } from '../../lib/csv-reader.ts';
+import { LATEST_TIME } from '../../lib/date-time.ts';
 import { isUuid } from '../../lib/id.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -114,7 +115,7 @@ async function readRows(gateway: Gateway, run: ReconciliationRun, terms: Stateme
       const row = readRow(record);
       if (row) batch.push(row);
       else counts.skipped++;
-      if (batch.length === LIMITS.statementPortion) await store();
+      if (counts.read % LIMITS.statementPortion === 0) await store();
     }
     await store();
   } catch (error) {
@@ -137,7 +138,7 @@ async function periodOf(
   const range = await reconciliationRows.prepare(run);
   if (from !== null && to !== null) return { from, to };
   if (!range) throw new StatementFault({ field: 'from', sentence: 'No row has a date: enter the period.' });
-  const period = { from: dayStart(range.from), to: dayStart(range.to) + LIMITS.dayMs };
+  const period = { from: dayStart(range.from), to: Math.min(dayStart(range.to) + LIMITS.dayMs, LATEST_TIME) };
   if (period.to - period.from > LIMITS.reportMostMs)
     throw new StatementFault({ field: 'from', sentence: PERIOD_TOO_LONG });
   return period;

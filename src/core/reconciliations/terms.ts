@@ -25,22 +25,27 @@ export function termProblems(
   const problems: Problem[] = STATEMENT_COLUMNS.filter(
     (column) => mapping[column] !== undefined && !header.includes(mapping[column]),
   ).map((field) => ({ field, sentence: 'The file has no column with this name.' }));
-  const require = (isFine: boolean, field: string, sentence: string): void => {
+  const expectThat = (isFine: boolean, field: string, sentence: string): void => {
     if (!isFine && problems.every((problem) => problem.field !== field)) problems.push({ field, sentence });
   };
-  require(mapping.reference !== undefined ||
-    mapping.provider_reference !==
-      undefined, 'reference', 'Choose the column of our reference or of the provider reference.');
-  require(mapping.amount !== undefined, 'amount', 'Choose the column of the amount.');
-  require(mapping.currency !== undefined ||
-    currency !== null, 'currency', 'Choose the column of the currency, or one currency for all rows.');
-  require(currency === null || statementCurrency(currency) === currency, 'fixed_currency', SENTENCES.invalid);
-  require(connector === null || Object.hasOwn(connectors, connector), 'connector', SENTENCES.notAChoice);
+  expectThat(
+    mapping.reference !== undefined || mapping.provider_reference !== undefined,
+    'reference',
+    'Choose the column of our reference or of the provider reference.',
+  );
+  expectThat(mapping.amount !== undefined, 'amount', 'Choose the column of the amount.');
+  expectThat(
+    mapping.currency !== undefined || currency !== null,
+    'currency',
+    'Choose the column of the currency, or one currency for all rows.',
+  );
+  expectThat(currency === null || statementCurrency(currency) === currency, 'fixed_currency', SENTENCES.invalid);
+  expectThat(connector === null || Object.hasOwn(connectors, connector), 'connector', SENTENCES.notAChoice);
   const hasPeriod = from !== null && to !== null;
-  require(hasPeriod || mapping.date !== undefined, 'from', 'Enter the period, or choose the column of the date.');
-  require((from === null) === (to === null), from === null ? 'from' : 'to', SENTENCES.blank);
-  require(!hasPeriod || from < to, 'from', 'This value should be before to.');
-  require(!hasPeriod || to - from <= LIMITS.reportMostMs, 'from', PERIOD_TOO_LONG);
+  expectThat(hasPeriod || mapping.date !== undefined, 'from', 'Enter the period, or choose the column of the date.');
+  expectThat((from === null) === (to === null), from === null ? 'from' : 'to', SENTENCES.blank);
+  expectThat(!hasPeriod || from < to, 'from', 'This value should be before to.');
+  expectThat(!hasPeriod || to - from <= LIMITS.reportMostMs, 'from', PERIOD_TOO_LONG);
   return problems;
 }
 
