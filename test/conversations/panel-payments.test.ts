@@ -1,5 +1,6 @@
 /** The list of payments and its tools in the panel: saved filters, receipts, links to copy, and the export. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { checkoutOf } from '../support/checkout.ts';
 import { openShop } from '../support/gateway.ts';
 import { operationsOf } from '../support/operations.ts';
 import { signedIn, type TestOperator } from '../support/operators.ts';
@@ -75,7 +76,7 @@ describe('a saved filter', () => {
 });
 
 describe('a receipt', () => {
-  test('has the shop, the order, the amounts with their dates, and the masked card', async () => {
+  test('has the shop, the order, and the amounts with their dates', async () => {
     const merchant = await shop.newMerchant({ branding: { name: 'Tea & Sons' } });
     const { trans_id: id } = (await shop.sale({ order_amount: '25.50', order_id: 'tea-1' }, merchant)).body;
     await at.send('CREDITVOID', id, { amount: '5.25' }, merchant);
@@ -88,6 +89,13 @@ describe('a receipt', () => {
     expect((await viewer.get(`/admin/payments/${id}`)).text).toContain(`href="/admin/payments/${id}/receipt"`);
     const other = await signedIn(shop, 'merchant', [shop.merchant.mid]);
     expect((await other.get(`/admin/payments/${id}/receipt`)).status).toBe(404);
+  });
+
+  test('of a card payment has the masked number only', async () => {
+    const { id } = await checkoutOf(shop).paidByCard();
+    const { text } = await viewer.get(`/admin/payments/${id}/receipt`);
+    expect(text).toContain('411111******1111');
+    expect(text).not.toContain('4111111111111111');
   });
 
   test('of a declined payment says so and has no amounts', async () => {
