@@ -36,6 +36,7 @@ const WHEN: Record<ErrorName, string> = {
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',
   noSuchSchedule: 'Admin API: no schedule has this id.',
+  noSuchReconciliation: 'Admin API and panel: no reconciliation has this id.',
   duplicateOperation:
     'The `operation_id` was already used for another kind of call, another payment or another amount.',
   refundNotAllowed: 'The account may not refund (setting `refunds_allowed`).',

@@ -29,7 +29,10 @@ import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { OwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStore } from '../store/payments.ts';
+import type { ReconciliationRowStore } from '../store/reconciliation-rows.ts';
+import type { ReconciliationStore } from '../store/reconciliations.ts';
 import type { RollupStore } from '../store/rollups.ts';
+import type { SavedFilterStore } from '../store/saved-filters.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -49,6 +52,9 @@ export type {
   PaymentStatus,
   PaymentWithDetails,
 } from '../store/payments.ts';
+export type { ReconciledRow } from '../store/reconciliation-rows.ts';
+export type { Reconciliation, StatementProblem, StatementTerms, StatementTotal } from '../store/reconciliations.ts';
+export type { SavedFilter } from '../store/saved-filters.ts';
 export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
 
 /** Card security codes during a 3DS challenge: in the memory of this process only, and only for a short time. */
@@ -131,12 +137,15 @@ export interface Gateway {
   /** The sums of reports, and what reads them. */
   rollups: RollupStore;
   figures: FigureStore;
+  reconciliations: ReconciliationStore;
+  reconciliationRows: ReconciliationRowStore;
   accounts: AccountStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
   operatorCredentials: OperatorCredentialStore;
   ownCredentials: OwnCredentialStore;
+  savedFilters: SavedFilterStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
   accountCache: Cache<Account>;

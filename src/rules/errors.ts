@@ -29,6 +29,7 @@ export const ERRORS = {
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },
   noSuchSchedule: { code: 101000, message: 'Schedule does not exist.', http: 404 },
+  noSuchReconciliation: { code: 101000, message: 'Reconciliation does not exist.', http: 404 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {

@@ -191,6 +191,20 @@ export const LIMITS = {
   /** Rows that wait for something are counted up to this number. */
   countedMost: 10_000,
 
+  /** Statements to reconcile: the size of a file, of its stored parts, and the rows that are compared at a time. */
+  statementBytes: 256 * 1024 * 1024,
+  statementPartBytes: 1024 * 1024,
+  statementPortion: 5000,
+  statementNameLength: 255,
+  statementReferenceLength: 255,
+  /** A comparison without progress for this long has died, and can be started again. */
+  comparisonTimeoutMs: 2 * MINUTE,
+  /** How long a file is kept that was uploaded and not compared. */
+  statementKeptMs: DAY,
+  /** How many filters an operator may save, and the length of their names. */
+  savedFiltersMost: 20,
+  savedFilterNameLength: 60,
+
   /** How long the previous password remains valid after a rotation. */
   passwordOverlapMs: DAY,
 

@@ -19,6 +19,7 @@ export const PERMISSIONS = {
   'schedules.view': ROLES,
   'notifications.view': STAFF,
   'reports.view': ROLES,
+  'reports.reconcile': ['owner', 'operator'],
   'requests.explain': ['owner', 'operator', 'support', 'merchant'],
   'tokens.manage': ['owner'],
   'operators.manage': ['owner'],

@@ -36,7 +36,10 @@ import { createOperatorStore } from '../store/operators.ts';
 import { createOwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
+import { createReconciliationRowStore } from '../store/reconciliation-rows.ts';
+import { createReconciliationStore } from '../store/reconciliations.ts';
 import { createRollupStore } from '../store/rollups.ts';
+import { createSavedFilterStore } from '../store/saved-filters.ts';
 import { createScheduleStore } from '../store/schedules.ts';
 import { createWriteProbe } from '../store/write-probe.ts';
 
@@ -99,12 +102,15 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     notifications: createNotificationStore(database),
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
+    reconciliations: createReconciliationStore(database),
+    reconciliationRows: createReconciliationRowStore(database),
     accounts: createAccountStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
     operatorCredentials: createOperatorCredentialStore(database),
     ownCredentials: createOwnCredentialStore(database),
+    savedFilters: createSavedFilterStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(() => changes?.live === true),
   };

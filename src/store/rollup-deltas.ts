@@ -14,7 +14,7 @@ export const FIGURES = [
 ] as const;
 
 /** Brands that send money to a person: what they settle is paid out, not captured from a payer. */
-const PAYOUT_BRANDS = `(${Object.keys(BRANDS)
+export const PAYOUT_BRANDS = `(${Object.keys(BRANDS)
   .filter((brand) => BRANDS[brand]?.isPayout)
   .map((brand) => `'${brand}'`)
   .join(', ')})`;
@@ -37,6 +37,26 @@ const FORMER_REFUND = `coalesce((
         and x.event in ${REFUND_EVENTS}
     )
 ), 0)::bigint`;
+
+/** What a row of `events` means, as `i`. */
+const MEANING = `
+  cross join lateral (
+    select e.from_state is distinct from e.to_state as entered, e.event in ${REFUND_EVENTS} as refund,
+      e.brand in ${PAYOUT_BRANDS} as payout,
+      case when e.event in ${REFUND_EVENTS} or e.to_state = 'CHARGEBACK' then 0
+        when e.to_state = 'SETTLED' and e.from_state <> 'SETTLED' then coalesce(e.amount, e.captured)
+        else coalesce(e.amount, 0) end as captured
+  ) i`;
+const REFUNDED = `case when i.refund then coalesce(e.amount, ${FORMER_REFUND}) else 0 end`;
+const CHARGED_BACK = `
+  case when i.entered and e.to_state = 'CHARGEBACK' then coalesce(e.amount, e.captured - e.refunded) else 0 end`;
+
+/** The movements of money in the table `events`, as a provider's statement has them; a payout is a sale there. */
+export const MOVEMENTS = `
+  select e.mid, e.payment_id, e.seq, e.at, e.connector, e.currency, m.type, m.amount
+  from events e ${MEANING}
+  cross join lateral (values ('sale', i.captured), ('refund', ${REFUNDED}), ('chargeback', ${CHARGED_BACK})) m(type, amount)
+  where m.amount > 0 and (i.refund or e.amount is not null or i.entered and e.to_state in ('SETTLED', 'CHARGEBACK'))`;
 
 /**
  * The figures of the table `events`. A payment counts at its creation, an outcome at its own time. A Checkout payment is
@@ -64,17 +84,10 @@ export const DELTAS = `
     (i.entered and e.to_state = 'SETTLED')::int, (i.entered and e.to_state = 'DECLINED')::int,
     (i.entered and e.to_state = 'CHARGEBACK')::int,
     case when i.payout then 0 else i.captured end,
-    case when i.refund then coalesce(e.amount, ${FORMER_REFUND}) else 0 end,
-    case when i.entered and e.to_state = 'CHARGEBACK' then coalesce(e.amount, e.captured - e.refunded) else 0 end,
+    ${REFUNDED},
+    ${CHARGED_BACK},
     case when i.payout then i.captured else 0 end
-  from events e
-  cross join lateral (
-    select e.from_state is distinct from e.to_state as entered, e.event in ${REFUND_EVENTS} as refund,
-      e.brand in ${PAYOUT_BRANDS} as payout,
-      case when e.event in ${REFUND_EVENTS} or e.to_state = 'CHARGEBACK' then 0
-        when e.to_state = 'SETTLED' and e.from_state <> 'SETTLED' then coalesce(e.amount, e.captured)
-        else coalesce(e.amount, 0) end as captured
-  ) i
+  from events e ${MEANING}
   where i.refund or e.amount is not null or i.entered and e.to_state in ('SETTLED', 'DECLINED', 'CHARGEBACK')`;
 
 /** The declines of the table `events`; a provider may send a text of any length. */

@@ -271,6 +271,45 @@ export interface Schema {
     dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
   };
+  reconciliationParts: {
+    reconciliationId: string;
+    part: number;
+    content: Buffer;
+  };
+  reconciliationRows: {
+    reconciliationId: string;
+    number: bigint;
+    outcome: string;
+    type: string;
+    line: bigint | null;
+    reference: string | null;
+    amount: bigint | null;
+    currency: string | null;
+    at: ColumnType<number, string, string> | null;
+    mid: string | null;
+    paymentId: string | null;
+    ourAmount: bigint | null;
+    ourCurrency: string | null;
+    ourAt: ColumnType<number, string, string> | null;
+  };
+  reconciliations: {
+    reconciliationId: string;
+    fileName: string;
+    digest: Buffer;
+    bytes: bigint;
+    createdAt: ColumnType<number, string, string>;
+    createdBy: string;
+    state: string;
+    terms: ColumnType<unknown, string, string> | null;
+    problem: ColumnType<unknown, string, string> | null;
+    run: Generated<number>;
+    rowsRead: Generated<bigint>;
+    rowsSkipped: Generated<bigint>;
+    periodFrom: ColumnType<number, string, string> | null;
+    periodTo: ColumnType<number, string, string> | null;
+    totals: ColumnType<unknown, string, string> | null;
+    updatedAt: ColumnType<number, string, string>;
+  };
   rollupCalls: {
     grain: string;
     startsAt: ColumnType<number, string, string>;
@@ -315,6 +354,12 @@ export interface Schema {
     refunded: bigint;
     chargedBack: bigint;
     paidOut: bigint;
+  };
+  savedFilters: {
+    operatorId: string;
+    name: string;
+    query: string;
+    createdAt: ColumnType<number, string, string>;
   };
   schedules: {
     mid: string;

@@ -8,6 +8,7 @@ import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
+import { RECONCILIATION_PATHS, RECONCILIATION_SCHEMAS } from './openapi/reconciliations.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
 import { SANDBOX_PATHS, SANDBOX_SCHEMAS } from './openapi/sandbox.ts';
 import { SCHEDULE_PATHS } from './openapi/schedules.ts';
@@ -217,6 +218,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
       ...REPORT_PATHS,
+      ...RECONCILIATION_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
         'isReady',
@@ -239,6 +241,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...EXPLAIN_SCHEMAS,
         ...CALLBACK_SCHEMAS,
         ...REPORT_SCHEMAS,
+        ...RECONCILIATION_SCHEMAS,
       },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },

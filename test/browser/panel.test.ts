@@ -23,6 +23,13 @@ async function owner(width = 1280, colorScheme: 'light' | 'dark' = 'light'): Pro
   return page;
 }
 
+/** A statement that was uploaded and not compared. */
+async function draft(): Promise<string> {
+  const { upload } = await signedIn(stage.shop, 'owner');
+  const file = new File(['payment_id,amount,currency,note\nx,1.00,USD,y\n'], 'draft.csv');
+  return (await upload('/admin/reports/reconciliations', file)).location?.split('/').at(-1) ?? '';
+}
+
 test('an owner creates an account, finds its first payment, and refunds it', async () => {
   const page = await owner();
   await page.goto(`${stage.shop.url}/admin/accounts`);
@@ -53,6 +60,32 @@ test('an owner creates an account, finds its first payment, and refunds it', asy
   expect(await value('Refunded')).toBe('4.00 USD');
 });
 
+test('an owner uploads a statement, saves the result, and copies the link to a payment', async () => {
+  const { trans_id: id } = (await stage.shop.sale()).body;
+  const page = await owner();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${stage.shop.url}/admin/reports/reconciliations`);
+  const today = new Date().toISOString().slice(0, 10);
+  const csv = `payment_id,amount,currency,date\n${id},10.00,USD,${today}\n`;
+  await page
+    .getByLabel('Statement (CSV)')
+    .setInputFiles({ name: 'may.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('heading', { name: 'Totals' }).waitFor();
+  // A dialogue of the browser would wait for a person.
+  await page.evaluate('delete window.showSaveFilePicker');
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download CSV' }).click();
+  const lines = readFileSync(await (await download).path(), 'utf8').split('\r\n');
+  await page.getByText(`Saved: ${lines.length - 2} rows`).waitFor();
+  expect(lines[1]).toMatch(`matched,sale,2,${id}`);
+  await page.goto(`${stage.shop.url}/admin/payments/${id}?done=1`);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${stage.shop.url}/admin/payments/${id}`);
+});
+
 test('pages have no barriers, and nothing stands out of a small window', async () => {
   const { mid } = stage.shop.merchant;
   const { trans_id: id } = (await stage.shop.sale()).body;
@@ -61,6 +94,7 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     '/payments',
     `/payments/${id}`,
     `/payments/${id}/refund`,
+    `/payments/${id}/receipt`,
     '/accounts',
     `/accounts/${mid}`,
     '/callbacks',
@@ -72,6 +106,8 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     '/accounts/new',
     ...['payments', 'payment_page', 'callbacks', 'access'].map((tab) => `/accounts/${mid}?tab=${tab}`),
     '/me',
+    '/reports/reconciliations',
+    `/reports/reconciliations/${await draft()}`,
   ];
   for (const scheme of sized(['light'] as const, ['light', 'dark'] as const)) {
     const page = await owner(1280, scheme);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { isAllowed, PERMISSIONS, type Permission, ROLES, type Role } from '../../src/rules/roles.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
+import { uploadStatement } from '../support/statements.ts';
 
 const shop = openShop({ simulator: true });
 const RANDOM_ID = '01234567-89ab-7def-8123-456789abcdef';
@@ -119,6 +120,13 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'schedules.view': (token) => shop.admin('GET', '/schedules', undefined, token),
   'notifications.view': (token) => shop.admin('GET', '/notifications', undefined, token),
   'reports.view': (token) => shop.admin('GET', '/reports', undefined, token),
+  'reports.reconcile': (token) =>
+    uploadStatement(
+      shop,
+      'payment_id,amount,currency\nx,1.00,USD',
+      { from: '2026-01-01', to: '2026-01-02' },
+      { token },
+    ),
   'requests.explain': (token, { mid }) => shop.admin('POST', '/explain', { mid, request: 'action=SALE' }, token),
   'tokens.manage': (token) => shop.admin('GET', '/tokens', undefined, token),
   'operators.manage': (token) => shop.admin('GET', '/operators', undefined, token),

@@ -275,7 +275,9 @@ describe('the database and the code agree on', () => {
       // What operators do concerns the installation.
       ...['api_tokens', 'audit_head', 'audit_log', 'operators', 'operator_invitations'],
       ...['operator_passkeys', 'operator_passwords', 'operator_recovery_codes', 'operator_sessions'],
-      ...['operator_sign_in_failures', 'operator_spent_values'],
+      ...['operator_sign_in_failures', 'operator_spent_values', 'saved_filters'],
+      // A statement concerns all accounts of a provider.
+      ...['reconciliations', 'reconciliation_parts', 'reconciliation_rows'],
       // How far the sums of all accounts are.
       'rollup_progress',
     ];

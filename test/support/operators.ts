@@ -19,6 +19,8 @@ export interface TestOperator {
   get(path: string): Promise<PanelAnswer>;
   /** Submits a form with the token that a page of this session has, or with another one. */
   submit(path: string, fields?: Record<string, string>, formToken?: string): Promise<PanelAnswer>;
+  /** Submits a form with a file. */
+  upload(path: string, file: File, formToken?: string): Promise<PanelAnswer>;
 }
 
 export const COOKIE = '__Host-turnpike_session';
@@ -66,5 +68,11 @@ export async function signedIn(
         headers,
         body: new URLSearchParams({ ...fields, form_token: formToken ?? (await ownToken()) }),
       }),
+    async upload(path, file, formToken) {
+      const body = new FormData();
+      body.append('form_token', formToken ?? (await ownToken()));
+      body.append('file', file);
+      return send(url + path, { method: 'POST', headers, body });
+    },
   };
 }

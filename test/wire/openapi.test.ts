@@ -12,6 +12,7 @@ import { createApp } from '../../src/server/app.ts';
 import { openApi, openApiRoutes, VERSION } from '../../src/wire/openapi.ts';
 import { type Body, checkoutOf, creditFields, newOrder, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { uploadStatement } from '../support/statements.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads all parts of the document
 type Json = any;
@@ -102,7 +103,7 @@ describe('the document', () => {
     for (const { path, operation } of operations) {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.responses, path).toHaveProperty(
-        ['createAccount', 'createToken'].includes(operation.operationId) ? '201' : '200',
+        ['createAccount', 'createToken', 'createReconciliation'].includes(operation.operationId) ? '201' : '200',
       );
       const named = [...(document.paths[path].parameters ?? []), ...(operation.parameters ?? [])]
         .filter((parameter) => parameter.in === 'path')
@@ -347,6 +348,17 @@ describe('the gateway', () => {
     }
     for (const query of ['', '?group_by=day,mid,brand,currency,connection', '?group_by=x']) {
       expectAsDocumented('/admin/api/reports', 'get', await shop.admin('GET', `/reports${query}`));
+    }
+    const statement = 'payment_id,amount,currency\nx,1.00,USD';
+    const reconciled = await uploadStatement(shop, statement, { from: '2026-01-01', to: '2026-01-02' });
+    const one = '/admin/api/reconciliations/{reconciliation_id}';
+    const path = `/reconciliations/${reconciled.body.reconciliation_id}`;
+    expectAsDocumented('/admin/api/reconciliations', 'post', reconciled);
+    expectAsDocumented('/admin/api/reconciliations', 'post', await uploadStatement(shop, statement));
+    expectAsDocumented('/admin/api/reconciliations', 'get', await shop.admin('GET', '/reconciliations'));
+    expectAsDocumented(`${one}/rows`, 'get', await shop.admin('GET', `${path}/rows`));
+    for (const method of ['GET', 'DELETE', 'GET']) {
+      expectAsDocumented(one, method.toLowerCase(), await shop.admin(method, path));
     }
     const { responses } = document.paths['/admin/api/reports.csv'].get;
     expect(Object.keys(responses['200'].content)).toEqual(['text/csv']);

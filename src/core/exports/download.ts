@@ -2,4 +2,6 @@
 export interface Download {
   filename: string;
   chunks: AsyncIterable<string> | Iterable<string>;
+  /** About how many rows it has, if that is known without counting them. */
+  estimatedRows?: number | undefined;
 }

@@ -1,7 +1,9 @@
 /** The export of payments as CSV, in portions: memory does not grow with the number of payments. */
 import { csvRows } from '../../lib/csv.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import type { Gateway, Payment, PaymentFilter } from '../context.ts';
 import { exportPayments } from '../payments/find.ts';
+import { accountsOf, report, wholeHours } from '../reports.ts';
 import type { Download } from './download.ts';
 import { type PaymentView, paymentView } from './payment-view.ts';
 
@@ -14,6 +16,22 @@ export async function paymentsCsv(
   const first = await portions.next();
   const time = new Date(gateway.clock.now()).toISOString().replace(/\..*|:/g, '');
   return { filename: `payments-${time}Z.csv`, chunks: csv(first.value ?? [], portions) };
+}
+
+/**
+ * About how many payments a filter has: the sums of reports tell it for accounts, brands and days. Undefined for any
+ * other filter, because counting would read all payments.
+ */
+export async function estimatedPayments(
+  gateway: Gateway,
+  { mids, mid, brand, from, to, ...others }: Omit<PaymentFilter, 'before' | 'limit'>,
+): Promise<number | undefined> {
+  if (Object.values(others).some((value) => value !== undefined)) return undefined;
+  const now = gateway.clock.now(mid);
+  const range = wholeHours({ from: from ?? 0, to: to ?? now + LIMITS.dayMs });
+  const scope = { ...range, mids: accountsOf(mids, mid) };
+  const { rows } = await report(gateway, scope, ['brand'], LIMITS.reportRowsMost);
+  return rows.filter((row) => brand === undefined || row.brand === brand).reduce((sum, row) => sum + row.payments, 0);
 }
 
 async function* csv(first: Payment[], rest: AsyncIterable<Payment[]>): AsyncGenerator<string, void> {

@@ -31,5 +31,9 @@ export async function accountNames({
 
 /** The link to the file of what a page shows; a file has no pages. */
 export function downloadLink(path: string, { cursor: _cursor, ...query }: PanelRequest['query']): Html {
-  return html`<a class="button quiet" href="${withQuery(path, query)}">${en.downloadCsv}</a>`;
+  return exportLink(withQuery(path, query));
 }
+
+/** A link to a file; the script shows how much has arrived. */
+export const exportLink = (href: string): Html =>
+  html`<span class="export"><a class="button quiet" href="${href}" data-export data-progress="${en.exported}" data-progress-of="${en.exportedOf}" data-done="${en.exportDone}" data-failed="${en.exportBrokeOff}">${en.downloadCsv}</a><output class="soft small" hidden></output></span>`;

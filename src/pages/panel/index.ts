@@ -5,11 +5,11 @@ import type { Gateway } from '../../core/context.ts';
 import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { callerOf } from '../../core/principal.ts';
-import type { Form } from '../../lib/form.ts';
 import { html } from '../../lib/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { readForm } from '../form-body.ts';
+import { readUpload, type UploadForm } from '../multipart.ts';
 import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
@@ -21,6 +21,8 @@ import { ownSignInPages } from './me.ts';
 import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
+import { receiptPages } from './receipt.ts';
+import { reconciliationPages } from './reconciliations.ts';
 import { reportPages } from './reports.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
@@ -29,7 +31,9 @@ import { tokenPages } from './tokens.ts';
 export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...overviewPages,
   ...reportPages,
+  ...reconciliationPages,
   ...paymentPages,
+  ...receiptPages,
   ...accountPages,
   ...callbackPages,
   ...schedulePages,
@@ -62,6 +66,8 @@ export function panelRoutes(
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', readForm);
+  app.addContentTypeParser('multipart/form-data', readUpload);
+  app.addHook('onResponse', async ({ body }) => (body as Partial<UploadForm> | undefined)?.skipRest?.());
 
   const show = (
     reply: FastifyReply,
@@ -86,9 +92,14 @@ export function panelRoutes(
       }),
     );
 
-  const send = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
+  const send = (
+    reply: FastifyReply,
+    request: FastifyRequest,
+    { filename, chunks, estimatedRows }: Download,
+  ): FastifyReply => {
     const body = Readable.from(chunks);
     body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
+    if (estimatedRows !== undefined) reply.header('x-estimated-rows', estimatedRows);
     return reply.headers(downloadHeaders(gateway, filename)).send(body);
   };
 
@@ -106,7 +117,7 @@ export function panelRoutes(
           const next = method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
           return reply.headers(panelHeaders(gateway)).redirect(`/admin/sign-in${next}`, 303);
         }
-        const form = (request.body as Form | undefined)?.values ?? NO_FORM;
+        const { values: form = NO_FORM, file } = (request.body ?? {}) as Partial<UploadForm>;
         if (method === 'POST' && !isOwnForm(gateway, request, session)) {
           return refuse(reply, session, request.url, 403, en.staleForm);
         }
@@ -122,7 +133,7 @@ export function panelRoutes(
         try {
           const query = single(request.query);
           const acceptLanguage = request.headers['accept-language'];
-          const answer = await handle({ gateway, session, caller, params, query, form, acceptLanguage });
+          const answer = await handle({ gateway, session, caller, params, query, form, file, acceptLanguage });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
           if ('download' in answer) return send(reply, request, answer.download);
           if ('document' in answer) return reply.headers(answer.headers).send(answer.document);

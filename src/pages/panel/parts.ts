@@ -121,3 +121,22 @@ export function pager(path: string, query: Readonly<Record<string, string>>, nex
     html`<a class="button quiet" href="${withQuery(path, { ...rest, ...more })}">${label}</a>`;
   return html`<div class="pages">${cursor !== undefined && link(en.firstPage, {})}${next !== undefined && link(en.nextPage, { cursor: next })}</div>`;
 }
+
+export interface Tab {
+  href: string;
+  label: Html | string;
+  isActive: boolean;
+  /** What follows the link, such as a button. */
+  after?: Html | false;
+}
+
+/** Links between views of the same things. */
+export const tabs = (label: string, all: readonly Tab[]): Html =>
+  html`<ul class="pills" aria-label="${label}">${all.map(
+    (tab) =>
+      html`<li${tab.isActive && html` class="active"`}><a href="${tab.href}"${tab.isActive && html` aria-current="page"`}>${tab.label}</a>${tab.after}</li>`,
+  )}</ul>`;
+
+/** Copies the address of what the page shows; the script shows the button where the browser can copy. */
+export const copyLink = (path: string): Html =>
+  html`<button type="button" class="quiet" data-copy-link="${path}" data-copied="${en.copied}" hidden>${en.copyLink}</button>`;

@@ -2,10 +2,11 @@
 import { findAccount } from '../../core/accounts.ts';
 import { type LoggedCallback, listPaymentCallbacks, shownAddress } from '../../core/callbacks/log.ts';
 import type { HistoryRow, OperationRow, Payment, PaymentFilter, PaymentWithDetails } from '../../core/context.ts';
-import { paymentsCsv } from '../../core/exports/payments.ts';
+import { estimatedPayments, paymentsCsv } from '../../core/exports/payments.ts';
 import { attendAs, type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
-import { inspectPayment, listPayments } from '../../core/payments/find.ts';
-import { type Principal, sees } from '../../core/principal.ts';
+import { listSavedFilters } from '../../core/operators/saved-filters.ts';
+import { listPayments } from '../../core/payments/find.ts';
+import type { Principal } from '../../core/principal.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid, newId } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
@@ -18,12 +19,14 @@ import { readSearch } from '../../rules/payment-search.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { accountNames, dayStart, downloadLink } from './filters.ts';
+import { requirePayment } from './find-payment.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import {
   badge,
   type Column,
   choiceField,
+  copyLink,
   empty,
   facts,
   field,
@@ -33,8 +36,10 @@ import {
   table,
   time,
   toneOf,
+  withQuery,
 } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
+import { filtersOf, savedFilterPages, savedFilters } from './saved-filters.ts';
 
 const PAGE_SIZE = 25;
 
@@ -62,8 +67,9 @@ function filterOf({ query, session }: PanelRequest): Omit<PaymentFilter, 'before
   };
 }
 
-async function showList(request: PanelRequest): Promise<PanelAnswer> {
-  const { gateway, query } = request;
+async function showList(request: PanelRequest, error?: string): Promise<PanelAnswer> {
+  const { gateway, session, query } = request;
+  const saved = await listSavedFilters(gateway, session);
   const names = await accountNames(request);
   const { payments: shown, next } = await listPayments(gateway, {
     ...filterOf(request),
@@ -88,9 +94,11 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const isFiltered = Object.keys(query).length > 0;
   return {
     title: en.sections.payments,
-    body: html`<div class="head"><h1>${en.sections.payments}</h1>${
-      shown.length > 0 && html`<div class="actions">${downloadLink('/admin/payments.csv', query)}</div>`
-    }</div>
+    status: error === undefined ? 200 : 400,
+    body: html`<div class="head"><h1>${en.sections.payments}</h1><div class="actions">${copyLink(withQuery('/admin/payments', filtersOf(query)))}${
+      shown.length > 0 && downloadLink('/admin/payments.csv', query)
+    }</div></div>
+${savedFilters(request, saved, error)}
 ${filters(query, names)}
 <div class="card flush">${
       shown.length > 0
@@ -100,6 +108,12 @@ ${filters(query, names)}
           : empty(text.none, text.noneHint)
     }${pager('/admin/payments', query, next ?? undefined)}</div>`,
   };
+}
+
+async function downloadList(request: PanelRequest): Promise<PanelAnswer> {
+  const filter = filterOf(request);
+  const estimatedRows = await estimatedPayments(request.gateway, filter);
+  return { download: { ...(await paymentsCsv(request.gateway, filter)), estimatedRows } };
 }
 
 function filters(query: PanelRequest['query'], names: ReadonlyMap<string, string>): Html {
@@ -115,13 +129,6 @@ ${field({ name: 'from', label: text.from, value: query.from, type: 'date' })}
 ${field({ name: 'to', label: text.to, value: query.to, type: 'date' })}
 <button>${text.filter}</button>${Object.keys(query).length > 0 && html`<a class="button quiet" href="/admin/payments">${text.clear}</a>`}
 </form>`;
-}
-
-/** A payment that the operator may see, with everything about it. */
-async function requirePayment({ gateway, session, params }: PanelRequest) {
-  const found = await inspectPayment(gateway, params.paymentId ?? '');
-  if (!found || !sees(session.principal, found.payment.mid)) throw new Refusal('noSuchPayment');
-  return found;
 }
 
 interface Moment {
@@ -164,11 +171,12 @@ function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallb
 const timeline = (all: readonly Moment[]): Html =>
   html`<ol class="timeline">${all.map(({ at, what, tone }) => html`<li class="${tone}">${what}<p class="soft small">${time(at)}</p></li>`)}</ol>`;
 
-/** The actions that the state and the role allow. */
-function actions(principal: Principal, payment: PaymentWithDetails): Html | false {
-  if (!isAllowed(principal.role, 'payments.operate')) return false;
-  return html`<div class="actions">${possibleActions(payment).map(
-    (action) => html`<a class="button quiet" href="${pathOf(payment.paymentId)}/${action}">${text.actions[action]}</a>`,
+/** The link, the receipt, and the actions that the state and the role allow. */
+function actions(principal: Principal, payment: PaymentWithDetails): Html {
+  const path = pathOf(payment.paymentId);
+  const possible = isAllowed(principal.role, 'payments.operate') ? possibleActions(payment) : [];
+  return html`<div class="actions">${copyLink(path)}<a class="button quiet" href="${path}/receipt">${text.receipt.link}</a>${possible.map(
+    (action) => html`<a class="button quiet" href="${path}/${action}">${text.actions[action]}</a>`,
   )}</div>`;
 }
 
@@ -295,14 +303,15 @@ async function attend({ gateway, session, caller, params: { paymentId = '' } }: 
 }
 
 export const paymentPages: readonly PanelRoute[] = [
-  { method: 'GET', path: '/admin/payments', permission: 'payments.view', handle: showList },
+  { method: 'GET', path: '/admin/payments', permission: 'payments.view', handle: (request) => showList(request) },
   {
     method: 'GET',
     path: '/admin/payments.csv',
     permission: 'payments.view',
     isDownload: true,
-    handle: async (request) => ({ download: await paymentsCsv(request.gateway, filterOf(request)) }),
+    handle: downloadList,
   },
+  ...savedFilterPages(showList),
   { method: 'GET', path: '/admin/payments/:paymentId', permission: 'payments.view', handle: showPayment },
   {
     method: 'POST',

@@ -10,7 +10,8 @@ import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
 import { accountNames, dayStart, dayText, downloadLink } from './filters.ts';
 import { en } from './locales/en.ts';
-import { type Column, choiceField, empty, field, notice, table } from './parts.ts';
+import { type Column, choiceField, copyLink, empty, field, notice, table, withQuery } from './parts.ts';
+import { reportTabs } from './reconciliations.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const text = en.reports;
@@ -54,7 +55,8 @@ async function showReport(request: PanelRequest): Promise<PanelAnswer> {
   const page = (body: Html, problems: readonly Problem[] = [], download: Html | false = false): PanelAnswer => ({
     title: en.sections.reports,
     status: problems.length > 0 ? 400 : 200,
-    body: html`<div class="head"><h1>${en.sections.reports}</h1>${download && html`<div class="actions">${download}</div>`}</div>
+    body: html`<div class="head"><h1>${en.sections.reports}</h1>${download && html`<div class="actions">${copyLink(withQuery('/admin/reports', query))}${download}</div>`}</div>
+${reportTabs(request, 'figures')}
 ${filters(query, names, problems)}
 ${body}`,
   });

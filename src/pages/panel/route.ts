@@ -5,6 +5,7 @@ import type { Session } from '../../core/operators/sessions.ts';
 import type { Caller } from '../../core/principal.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Permission } from '../../rules/roles.ts';
+import type { UploadedFile } from '../multipart.ts';
 import type { PageScript } from './script.ts';
 
 /** What a page of the panel knows of the request. */
@@ -17,6 +18,8 @@ export interface PanelRequest {
   /** The fields of a submitted form. */
   form: ReadonlyMap<string, string>;
   acceptLanguage: string | undefined;
+  /** The file of a form that has one. */
+  file?: UploadedFile | undefined;
 }
 
 /** What a route answers: a page, a document with its own headers, JSON for a script, a file, or a redirect after a change. */

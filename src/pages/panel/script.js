@@ -1,4 +1,6 @@
 // Enhances the pages of the panel. Every page works without it. Times are shown in the viewer's zone.
+// Enhances the pages of the panel: times in the viewer's zone, pages that refresh themselves, links to copy, progress of
+// uploads and downloads. Every page works without it.
 for (const time of document.querySelectorAll('time[datetime]')) {
   const at = new Date(time.dateTime);
   time.title = `${time.textContent.trim()} UTC`;
@@ -17,20 +19,32 @@ if (refresh) {
   }, refresh.dataset.refresh * 1000);
 }
 
+// The browser offers the clipboard to secure pages only.
+const copyOnClick = (button, textOf, copied) => {
+  const label = button.textContent;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(textOf());
+    button.textContent = copied;
+    setTimeout(() => {
+      button.textContent = label;
+    }, 2000);
+  });
+};
+
 // Values with `data-copy` get a button that copies them.
 for (const value of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'quiet small copy';
   button.textContent = value.dataset.copy;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(value.textContent);
-    button.textContent = value.dataset.copied;
-    setTimeout(() => {
-      button.textContent = value.dataset.copy;
-    }, 2000);
-  });
+  copyOnClick(button, () => value.textContent, value.dataset.copied);
   value.after(' ', button);
+}
+
+// Links to send to a colleague.
+for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy-link]') : []) {
+  button.hidden = false;
+  copyOnClick(button, () => new URL(button.dataset.copyLink, location.href).href, button.dataset.copied);
 }
 
 // A list whose order is in number fields: buttons move an entry, and a changed number moves it, too.
@@ -110,6 +124,112 @@ if (preview) {
     if (isColour(colour.value)) picker.value = colour.value;
   });
   colour.after(picker);
+}
+
+for (const button of document.querySelectorAll('button[data-print]')) {
+  button.hidden = false;
+  button.addEventListener('click', () => print());
+}
+
+const countText = (number) => number.toLocaleString();
+const sizeText = (bytes) => {
+  const [number, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : [bytes / 1e6, 'MB'];
+  return `${number.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`;
+};
+
+// Downloads: shows how many rows have arrived. Where the browser can write files the rows go to the disk at once,
+// otherwise into a blob.
+for (const link of document.querySelectorAll('a[data-export]')) {
+  const output = link.parentElement.querySelector('output');
+  link.addEventListener('click', async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (link.ariaDisabled === 'true') return;
+    const { progress, progressOf, done, failed } = link.dataset;
+    let rows = -1;
+    let bytes = 0;
+    const show = (text, total) => {
+      const values = {
+        rows: countText(Math.max(rows, 0)),
+        total: total && countText(Number(total)),
+        size: sizeText(bytes),
+      };
+      output.textContent = text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+      output.hidden = false;
+    };
+    try {
+      const named = `${link.pathname.split('/').at(-1).replace('.csv', '')}-${new Date().toISOString().slice(0, 10)}.csv`;
+      const handle = await window.showSaveFilePicker?.({ suggestedName: named });
+      link.ariaDisabled = 'true';
+      const response = await fetch(link.href);
+      if (!response.ok || response.redirected) throw new Error(String(response.status));
+      const total = response.headers.get('x-estimated-rows');
+      let shownAt = 0;
+      const counter = new TransformStream({
+        transform(chunk, controller) {
+          bytes += chunk.length;
+          for (const byte of chunk) if (byte === 10) rows++;
+          if (Date.now() - shownAt > 200) {
+            show(total ? progressOf : progress, total);
+            shownAt = Date.now();
+          }
+          controller.enqueue(chunk);
+        },
+      });
+      const body = response.body.pipeThrough(counter);
+      if (handle) await body.pipeTo(await handle.createWritable());
+      else {
+        const [, name = named] = /filename="([^"]+)"/.exec(response.headers.get('content-disposition')) ?? [];
+        const file = document.createElement('a');
+        file.href = URL.createObjectURL(await new Response(body).blob());
+        file.download = name;
+        file.click();
+        setTimeout(() => URL.revokeObjectURL(file.href), 60_000);
+      }
+      show(done);
+    } catch (error) {
+      // The operator closed the dialogue that asks for the file.
+      if (error.name !== 'AbortError') show(failed);
+    }
+    link.ariaDisabled = 'false';
+  });
+}
+
+// Uploads: shows how much has been sent. The answer is a redirect to the page of the file.
+for (const form of document.querySelectorAll('form[data-upload]')) {
+  const panel = form.querySelector('.upload');
+  const [bar, output, button] = ['progress', 'output', 'button'].map((name) => form.querySelector(name));
+  form.addEventListener('submit', (event) => {
+    const [file] = form.elements.file.files;
+    if (!file) return;
+    event.preventDefault();
+    panel.hidden = false;
+    const stop = (text) => {
+      bar.hidden = true;
+      button.disabled = false;
+      output.textContent = text;
+    };
+    if (file.size > Number(form.dataset.most)) {
+      stop(form.dataset.tooLarge);
+      return;
+    }
+    bar.hidden = false;
+    button.disabled = true;
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      bar.value = (100 * loaded) / total;
+      output.textContent = `${form.dataset.upload}: ${sizeText(loaded)} / ${sizeText(total)}`;
+    });
+    request.addEventListener('error', () => stop(form.dataset.failed));
+    request.addEventListener('load', () => {
+      const page = new URL(request.responseURL);
+      if (request.status === 200 && page.pathname !== new URL(form.action).pathname) location.assign(page);
+      // The file was refused: sent without the script, the answer shows why.
+      else form.submit();
+    });
+    request.open('POST', form.action);
+    request.send(new FormData(form));
+  });
 }
 
 // Passkeys: a form with `data-passkey` gets its options from the server and sends the browser's result. Without

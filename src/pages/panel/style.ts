@@ -172,6 +172,41 @@ dl.facts+.hint{margin-top:.75rem}
 dl.facts dd:has(.copy),dl.facts dt:has(+dd>.copy){line-height:1.75rem}
 .scrolled{max-height:16rem;overflow-y:auto;margin-top:.25rem;padding:.25rem .75rem;border:1px solid var(--edge);border-radius:8px}
 .scrolled .choice{display:flex}
+.pills{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem .375rem;margin:0 0 1rem;padding:0}
+.pills li{display:inline-flex;align-items:center;border:1px solid var(--line);border-radius:99px;background:var(--card);min-width:0}
+.pills a{padding:.3125rem .875rem;color:inherit;text-decoration:none;border-radius:99px}
+.pills .active{border-color:var(--accent)}
+.pills [aria-current]{font-weight:650;color:var(--accent)}
+.pills li:has(form) a{padding-inline-end:.375rem}
+.pills form{margin:0;display:flex}
+button.mini{min-height:1.75rem;min-width:1.75rem;padding:0;margin-inline-end:.25rem;border-radius:99px;background:none;color:var(--soft)}
+button.mini:hover{background:var(--raised);color:var(--bad)}
+.saved{display:flex;flex-wrap:wrap;gap:.5rem;align-items:start;margin-bottom:1rem}
+.saved .pills{margin:0}
+.save{position:relative}
+.save summary{list-style:none;min-height:2.125rem}
+.save summary::-webkit-details-marker{display:none}
+.save .card{position:absolute;z-index:4;min-width:min(20rem,80vw);margin-top:.25rem;box-shadow:0 8px 24px #0003}
+.save .field{margin:0}
+.export{display:inline-flex;flex-wrap:wrap;align-items:center;gap:.375rem .75rem}
+.export:has(output:not([hidden])){flex-direction:row-reverse}
+a[aria-disabled=true]{opacity:.6}
+.upload{margin-top:1rem;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+progress{accent-color:var(--fill)}
+.block{margin-bottom:1rem}
+.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:0 1rem}
+a.card{color:inherit;text-decoration:none}
+a.card:hover{border-color:var(--accent)}
+.receipt{max-width:40rem;padding:2rem;margin-inline:auto}
+.receipt header{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:.25rem 1rem;margin-bottom:1.5rem;
+border-bottom:1px solid var(--line);padding-bottom:1rem}
+.receipt .shop{font-size:1.375rem;font-weight:700;margin:0;line-height:1.3}
+.receipt h1{font-weight:500;color:var(--soft)}
+.receipt .figure{font-size:2rem;margin:0}
+.receipt .facts{margin:1.25rem 0}
+.receipt .total{display:flex;justify-content:space-between;border-top:1px solid var(--line);padding-top:.75rem;font-size:1.125rem}
+.receipt footer{margin-top:2rem}
+.head.actions{justify-content:center;display:flex}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
 .dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
 pre.wrap{white-space:pre-wrap}
@@ -185,6 +220,9 @@ table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;bord
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
 table.stack td>*{justify-self:start;max-width:100%}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
-@media print{.bar,nav,.actions,.filters,.no-print{display:none!important}body{display:block;background:#fff;color:#000}
-.card{border:0;padding:0}}
+@media(max-width:30rem){.receipt{padding:1.25rem}}
+@page{margin:18mm}
+@media print{.bar,nav,.actions,.filters,.tabs,.pills,.no-print,.skip,.pages{display:none!important}body{display:block;background:#fff;color:#000}
+:root{--ink:#000;--soft:#444;--line:#bbb;--card:#fff;--ground:#fff;--raised:#fff}
+main{padding:0;max-width:none}.card{border:0;padding:0}.receipt{max-width:none}}
 `;

@@ -9,6 +9,7 @@ import { clockRoutes } from './clock.ts';
 import { explainRoutes } from './explain.ts';
 import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
+import { reconciliationRoutes } from './reconciliations.ts';
 import { reportRoutes } from './reports.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -26,5 +27,6 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   scheduleRoutes(app, gateway);
   explainRoutes(app, gateway);
   reportRoutes(app, gateway);
+  reconciliationRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

@@ -1,10 +1,13 @@
 /** Reads the input of admin calls: JSON objects, query parameters, page sizes, dates. */
+import { LATEST_TIME } from '../../lib/date-time.ts';
 import { isUuid } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+
+export { dateTime } from '../../lib/date-time.ts';
 
 /** Returns a body, or a member of one, if it is an object; otherwise refuses the request. */
 export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
@@ -57,24 +60,10 @@ export function pageSize(text: string): number | undefined {
   return size >= 1 && size <= LIMITS.adminPageSizeMost ? size : undefined;
 }
 
-/** Parses a date, or a date and a time separated by `T` or a space; without a zone it is UTC. */
-export function dateTime(text: string): number | undefined {
-  const parts = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
-  if (!parts) return undefined;
-  const [, day, time = '00:00', zone = 'Z'] = parts;
-  const ms = Date.parse(`${day}T${time}${zone}`);
-  // Date.parse reads February 30 as a day in March, and PostgreSQL has no year 0.
-  const isDay = new Date(`${day}T00:00Z`).toJSON()?.startsWith(day as string);
-  return isDay && ms >= EARLIEST && ms <= LATEST ? ms : undefined;
-}
-
-const EARLIEST = Date.parse('0001-01-01T00:00Z');
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
-
 /** Parses milliseconds since 1970, as cursors contain them, within the range of the database. */
 export function epochMs(text: string): number | undefined {
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return ms <= LATEST ? ms : undefined;
+  return ms <= LATEST_TIME ? ms : undefined;
 }
 
 /** Builds one page of a list. `rows` has one row more than the page if there is a next page. */

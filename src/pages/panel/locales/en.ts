@@ -8,6 +8,7 @@ import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
+import { reconciliations } from './en/reconciliations.ts';
 import { reports } from './en/reports.ts';
 import { schedules } from './en/schedules.ts';
 import { signIn } from './en/sign-in.ts';
@@ -27,6 +28,12 @@ export const en = {
   nextPage: 'Next page',
   downloadCsv: 'Download CSV',
   copy: 'Copy',
+  /** The script fills the numbers in. */
+  exported: '{rows} rows, {size}',
+  exportedOf: '{rows} of about {total} rows, {size}',
+  exportDone: 'Saved: {rows} rows, {size}',
+  exportBrokeOff: 'The download broke off. Try again.',
+  copyLink: 'Copy link',
   copied: 'Copied',
   sections: {
     overview: 'Overview',
@@ -51,6 +58,7 @@ export const en = {
   start,
   overview,
   reports,
+  reconciliations,
   payments,
   accounts,
   accountChoice,

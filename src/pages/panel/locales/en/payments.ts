@@ -1,5 +1,6 @@
 /** The texts of the payments in English. */
 import type { Attention } from '../../../../rules/attention.ts';
+import type { StateName } from '../../../../rules/states.ts';
 
 export const payments = {
   created: 'Created',
@@ -53,6 +54,45 @@ export const payments = {
     capture: 'The provider collects the authorised amount, or a part of it. This can be done once.',
     void: 'The payment is cancelled at the provider before money moves. This cannot be undone.',
     refund: 'The payer gets the amount back. A payment that is only authorised is reversed in full.',
+  },
+  saved: {
+    title: 'Saved filters',
+    all: 'All payments',
+    save: 'Save filters',
+    name: 'Name',
+    delete: 'Delete the filter',
+  },
+  receipt: {
+    link: 'Print receipt',
+    title: 'Receipt',
+    print: 'Print',
+    back: 'Back to the payment',
+    order: 'Order',
+    description: 'Description',
+    date: 'Date',
+    method: 'Method',
+    card: 'Card',
+    email: 'E-mail',
+    amounts: 'Amounts',
+    captured: 'Paid',
+    refunded: 'Refunded',
+    chargedBack: 'Charged back',
+    total: 'Total',
+    id: 'Payment',
+    updated: 'As of',
+    states: {
+      SETTLED: 'Paid',
+      REFUND: 'Refunded',
+      CHARGEBACK: 'Charged back',
+      PENDING: 'Not paid yet',
+      PREPARE: 'Not paid yet',
+      REDIRECT: 'Not paid yet',
+      '3DS': 'Not paid yet',
+      DECLINED: 'Not paid: declined',
+      VOID: 'Not paid: cancelled',
+      REVERSAL: 'Not paid: cancelled',
+      EXPIRED: 'Not paid: expired',
+    } satisfies Record<StateName, string>,
   },
   actors: {
     merchant: 'the merchant',

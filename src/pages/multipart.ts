@@ -1,0 +1,59 @@
+/** Reads a form with a file: the fields before the file, and the file as it arrives. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import type { Form } from '../lib/form.ts';
+import { LIMITS } from '../rules/limits.ts';
+
+export interface UploadedFile {
+  name: string;
+  content: Readable;
+}
+
+export interface UploadForm extends Form {
+  file: UploadedFile | undefined;
+  /** Skips what was not read of the body, so that the connection can be used again. */
+  skipRest(): void;
+}
+
+/** The content type parser of forms with one file, which has to be their last field. */
+export function readUpload(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  stream: IncomingMessage,
+  done: (error: Error | null, form?: UploadForm) => void,
+): void {
+  const values = new Map<string, string>();
+  const fail = (): void => done(Object.assign(new Error('The form is not valid.'), { statusCode: 400 }));
+  let parser: BusboyInstance;
+  try {
+    parser = new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: { files: 1, fields: LIMITS.formFields, fieldSize: LIMITS.bodyBytes },
+    });
+  } catch {
+    fail();
+    return;
+  }
+  let opened: Readable | undefined;
+  const skipRest = (): void => {
+    stream.unpipe(parser);
+    stream.resume();
+  };
+  const breakOff = (): void => {
+    if (!stream.complete) opened?.destroy(new Error('The upload broke off.'));
+  };
+  parser.on('field', (name: string, value: string) => values.set(name, value));
+  parser.once('file', (_field: string, content: Readable, name: string) => {
+    opened = content;
+    done(null, { values, problems: [], file: { name, content }, skipRest });
+  });
+  parser.once('finish', () => {
+    if (!opened) done(null, { values, problems: [], file: undefined, skipRest });
+  });
+  parser.on('error', (error: Error) => {
+    if (opened) opened.destroy(error);
+    else fail();
+  });
+  stream.once('close', breakOff).once('error', breakOff);
+  stream.pipe(parser);
+}
