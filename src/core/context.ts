@@ -38,6 +38,7 @@ export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
 export type { NotificationRow } from '../store/notifications.ts';
 export type { Operator } from '../store/operators.ts';
 export type {
+  CallRecord,
   HistoryRow,
   NextStep,
   OperationRow,

@@ -8,7 +8,7 @@ import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { applyOutcome, isExpectedAmount, queryProviderNow } from './provider.ts';
+import { applyOutcome, isExpectedAmount, queryProviderNow, wrongAmountRecord } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
@@ -105,7 +105,10 @@ async function applyNotification(
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
   if (isExpectedAmount(payment, meaning.reportedAmount)) await applyOutcome(gateway, payment, account, meaning, call);
-  else await recordWrongAmount(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
+  else {
+    const wrong = wrongAmountRecord(payment, meaning, (outcome) => ({ ...call, outcome }));
+    await recordWrongAmount(gateway, payment, 'provider', wrong);
+  }
   return 'done';
 }
 

@@ -72,6 +72,8 @@ export async function openOnce(
     const newest = await gateway.payments.findByOrder(payment);
     if (newest?.fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
     if (newest && !earlierFingerprints.includes(newest.fingerprint)) return undefined;
+    // An operator accepted the late success of an earlier attempt.
+    if (newest && !isRetriable(newest.state)) return newest;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
