@@ -43,6 +43,8 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
     noSuchAccount: 404,
     noSuchPayment: 404,
     noSuchCallback: 404,
+    noSuchChargeback: 404,
+    noSuchEvidence: 404,
     noSuchOperator: 404,
     noSuchToken: 404,
     noSuchSchedule: 404,

@@ -6,6 +6,7 @@ import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
 import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
+import { recordChargeback } from '../chargebacks.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { applyOutcome, isExpectedAmount, queryProviderNow, wrongAmountRecord } from './provider.ts';
@@ -101,6 +102,7 @@ async function applyNotification(
   const meaning = gateway.connectors[connector]?.interpretNotification(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
+  if (meaning.kind === 'chargedBack') await recordChargeback(gateway, payment, meaning);
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
