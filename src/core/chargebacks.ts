@@ -93,8 +93,7 @@ const boundOf = ({ mid, paymentId, evidenceId }: Pick<Evidence, 'mid' | 'payment
   boundTo('chargeback_evidence', 'sealed', `${mid} ${paymentId} ${evidenceId}`);
 
 /** The last part of a path, without characters that a file name should not have. */
-const fileName = (name: string): string =>
-  (name.split(/[/\\]/).at(-1) ?? '').replace(/\p{Cc}|["<>:|?*]/gu, '').trim();
+const fileName = (name: string): string => (name.split(/[/\\]/).at(-1) ?? '').replace(/\p{Cc}|["<>:|?*]/gu, '').trim();
 
 /** Stores a file, sealed; its content decides its type. */
 export async function addEvidence(

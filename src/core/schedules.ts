@@ -136,7 +136,9 @@ export async function stopSubscriptionAs(
   if (!isUuid(subscriptionId)) throw ended;
   if (!(await gateway.schedules.end({ ...schedule, subscriptionId: subject }))) throw ended;
   const before = { schedule_id: schedule.scheduleId };
-  await gateway.audit.append(auditEntry(gateway, by, 'schedules.stop_subscription', { mid: schedule.mid, subject, before }));
+  await gateway.audit.append(
+    auditEntry(gateway, by, 'schedules.stop_subscription', { mid: schedule.mid, subject, before }),
+  );
 }
 
 /** For the operator: the subscriptions of a schedule id, which several accounts may use; `mid` selects one account. */

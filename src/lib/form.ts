@@ -12,6 +12,16 @@ export interface Form {
   problems: readonly FormProblem[];
 }
 
+/** A file of a form. */
+export interface UploadedFile {
+  name: string;
+  bytes: Buffer;
+}
+
+export interface UploadForm extends Form {
+  files: ReadonlyMap<string, UploadedFile>;
+}
+
 export interface FormLimits {
   fields: number;
   depth: number;
@@ -61,7 +71,7 @@ class Reader {
     }
   }
 
-  addFile(name: string): void {
+  addFile(name: string, _fileName: string, _content: string): void {
     this.refuse(name, 'This value should be a text, not a file.');
   }
 
@@ -155,11 +165,40 @@ const PARAMETER = /;[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[ \t]*/y
 export function readMultipart(body: Buffer, contentType: string, limits: FormLimits): Form {
   const form = new Reader(limits);
   if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
+  return readParts(form, body.toString('utf8'), contentType);
+}
+
+/** Reads a form with files: each byte of the body is a character, so that the bytes of a file survive. */
+class UploadReader extends Reader {
+  readonly files = new Map<string, UploadedFile>();
+
+  override add(name: string, value: string): void {
+    super.add(decodeBytes(name).toString(), decodeBytes(value).toString());
+  }
+
+  override addFile(name: string, fileName: string, content: string): void {
+    this.files.set(decodeBytes(name).toString(), {
+      name: decodeBytes(fileName).toString(),
+      bytes: decodeBytes(content),
+    });
+  }
+}
+
+const decodeBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
+
+/** Parses `multipart/form-data` that may contain files. */
+export function readUpload(body: Buffer, contentType: string, limits: FormLimits): UploadForm {
+  const form = new UploadReader(limits);
+  readParts(form, body.toString('latin1'), contentType);
+  return form;
+}
+
+function readParts(form: Reader, body: string, contentType: string): Form {
   const [, quoted, bare] = BOUNDARY.exec(contentType) ?? [];
   const boundary = quoted ?? bare;
   if (boundary !== undefined) {
     const delimiter = `\r\n--${boundary}`;
-    const text = `\r\n${body.toString('utf8')}`;
+    const text = `\r\n${body}`;
     // Text before the first boundary and after the last one is not part of the form.
     let at = text.indexOf(delimiter);
     while (at !== -1) {
@@ -186,8 +225,9 @@ function addPart(form: Reader, part: string): boolean {
   const parameters = BARE_LINE_BREAK.test(headers) ? undefined : readParameters(DISPOSITION.exec(headers)?.[1] ?? '');
   const name = parameters?.get('name');
   if (name === undefined) return false;
-  if (parameters?.has('filename')) form.addFile(name);
-  else form.add(name, part.slice(end + 4));
+  const [fileName, content] = [parameters?.get('filename'), part.slice(end + 4)];
+  if (fileName === undefined) form.add(name, content);
+  else form.addFile(name, fileName, content);
   return true;
 }
 

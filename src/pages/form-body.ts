@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Form, readUrlEncoded } from '../lib/form.ts';
 import { LIMITS } from '../rules/limits.ts';
 
-const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
+export const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
 /** Parses a form and overwrites its buffers with zeros. */
 export function takeForm(chunks: readonly Buffer[]): Form {

@@ -93,7 +93,8 @@ export function createChargebackStore({ query }: Database): ChargebackStore {
         state !== undefined && sql`c.state = ${state}`,
         from !== undefined && sql`c.received_at >= ${iso(from)}`,
         to !== undefined && sql`c.received_at < ${iso(to)}`,
-        before && sql`(c.received_at, c.payment_id) < (${iso(before.receivedAt)}::timestamptz, ${before.paymentId}::uuid)`,
+        before &&
+          sql`(c.received_at, c.payment_id) < (${iso(before.receivedAt)}::timestamptz, ${before.paymentId}::uuid)`,
       ].filter((condition) => condition !== false && condition !== undefined);
       const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
       const { rows } = await sql<ListedChargeback>`

@@ -18,7 +18,8 @@ async function chargedBack(merchant: Merchant, chargeback: unknown = true, brand
   return id;
 }
 
-const list = async (query: string, token?: string) => (await shop.admin('GET', `/chargebacks?${query}`, undefined, token)).body;
+const list = async (query: string, token?: string) =>
+  (await shop.admin('GET', `/chargebacks?${query}`, undefined, token)).body;
 
 async function upload(
   id: string,
@@ -91,7 +92,9 @@ describe('the list', () => {
     const before = await list(`mid=${merchant.mid}`);
     const { body } = await shop.admin('GET', `/payments/${id}`);
     const notification = body.notifications.find((one: { type: string }) => one.type === 'chargeback');
-    await shop.rows(`update provider_notifications set state = 'new', due_at = now() where event_id = '${notification.event_id}'`);
+    await shop.rows(
+      `update provider_notifications set state = 'new', due_at = now() where event_id = '${notification.event_id}'`,
+    );
     await shop.advanceClock(1);
     expect(await list(`mid=${merchant.mid}`)).toEqual(before);
   });

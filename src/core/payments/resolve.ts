@@ -66,7 +66,7 @@ export function lateMoney(
 }
 
 /** Refuses a decision that the mark and the state do not allow; the payment may have changed since it was shown. */
-function requirePossible({ attention, state, busy }: Payment, resolve: Resolution): void {
+export function requirePossible({ attention, state, busy }: Payment, resolve: Resolution): void {
   if (attention === null) throw refuse('This payment does not need attention, or no longer does.');
   const possible = possibleResolutions(attention, state);
   if (!possible.includes(resolve)) {

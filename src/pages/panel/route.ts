@@ -3,6 +3,7 @@ import type { Gateway } from '../../core/context.ts';
 import type { Download } from '../../core/exports/download.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import type { Caller } from '../../core/principal.ts';
+import type { UploadedFile } from '../../lib/form.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Permission } from '../../rules/roles.ts';
 import type { PageScript } from './script.ts';
@@ -16,12 +17,15 @@ export interface PanelRequest {
   query: Readonly<Record<string, string>>;
   /** The fields of a submitted form. */
   form: ReadonlyMap<string, string>;
+  /** The files of a form of a route that takes uploads. */
+  files: ReadonlyMap<string, UploadedFile>;
 }
 
 /** What a route answers: a page, a file, or a redirect after a change. */
 export type PanelAnswer =
   | { title: string; body: Html; status?: number; scripts?: readonly PageScript[] }
   | { download: Download }
+  | { file: { name: string; mediaType: string; bytes: Buffer } }
   | { redirect: string };
 
 export interface PanelRoute {
@@ -32,6 +36,8 @@ export interface PanelRoute {
   confirmFor?: string;
   /** The route answers with a file, which is not read for a HEAD request. */
   isDownload?: true;
+  /** The form of the route may contain a file of evidence. */
+  isUpload?: true;
   handle(request: PanelRequest): Promise<PanelAnswer>;
 }
 

@@ -113,6 +113,15 @@ legend h2{margin:0;padding:0 .25rem}
 .cards.inner .card{background:var(--raised);border:0}
 .inset{padding:1rem 1.25rem 0;margin:0}
 p.inset{padding-bottom:1rem}
+nav .badge{float:inline-end;margin-block-start:.125rem}
+.tabs{display:flex;flex-wrap:wrap;gap:.375rem;margin-bottom:1rem}
+.tabs a{display:inline-flex;gap:.5rem;align-items:center;min-height:2.5rem;padding:.25rem .75rem;border:1px solid var(--line);
+border-radius:99px;background:var(--card);color:inherit;text-decoration:none}
+.tabs a:hover{background:var(--raised)}
+.tabs a[aria-current]{border-color:var(--accent);color:var(--accent);font-weight:650}
+.notice .inline{margin-top:.75rem}
+td .inline .button{min-height:2rem;padding:.125rem .625rem;font-size:.8125rem}
+.head>p{flex-basis:100%;margin:0}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .actions form{margin:0}
 .card>.actions,form>.actions{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:1.25rem}

@@ -1,7 +1,9 @@
 /** The texts of the panel in English. */
 import { accounts } from './en/accounts.ts';
+import { attention } from './en/attention.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
+import { chargebacks } from './en/chargebacks.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
@@ -28,6 +30,8 @@ export const en = {
     overview: 'Overview',
     reports: 'Reports',
     payments: 'Payments',
+    attention: 'Needs attention',
+    chargebacks: 'Chargebacks',
     accounts: 'Accounts',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
@@ -48,6 +52,8 @@ export const en = {
   overview,
   reports,
   payments,
+  attention,
+  chargebacks,
   accounts,
   callbacks,
   schedules,

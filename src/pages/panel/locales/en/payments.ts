@@ -45,8 +45,15 @@ export const payments = {
   delivered: 'delivered',
   failed: 'failed',
   inDoubt: 'outcome unknown',
-  resolve: 'Remove from the attention list',
   done: 'Done.',
+  outcomes: {
+    accept: 'The payment is settled, and the merchant gets a callback.',
+    dismiss: 'The mark is removed.',
+    refund_done: 'The money is sent back to the payer.',
+    refund_sent:
+      'The provider has not answered yet. It is queried until the outcome is known; the mark stays until then.',
+    refund_declined: 'The provider declined the refund. The operations below say why; the mark stays.',
+  } as Readonly<Record<string, string>>,
   cancel: 'Cancel',
   actions: { capture: 'Capture', void: 'Void', refund: 'Refund' },
   confirm: {
@@ -81,6 +88,12 @@ export const payments = {
     queried: 'Provider queried',
     doubted: 'Outcome unknown',
     attended: 'Removed from the attention list',
+    acceptedLate: 'Late success accepted',
+    lateRefunded: 'Late success sent back',
+    'requested late_refund': 'Refund of the late success requested',
+    'requested late_void': 'Release of the late reservation requested',
+    'refused late_refund': 'Refund of the late success declined by the provider',
+    'refused late_void': 'Release of the late reservation declined by the provider',
     authenticated: '3-D Secure challenge passed',
   } as Readonly<Record<string, string>>,
   attentions: {
