@@ -96,8 +96,7 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
     body: html`<div class="head"><h1>${en.sections.attention}</h1><p class="soft">${text.lead}</p></div>
 ${tabs(counts, mark, mid)}
 ${accountFilter(names, mark, mid)}
-${!isEmpty && html`<div class="notice"><p>${en.payments.attentionHints[mark]}</p></div>`}
-<div class="card flush">${
+<div class="card flush">${!isEmpty && html`<p class="inset">${en.payments.attentionHints[mark]}</p>`}${
       payments.length > 0
         ? table(en.payments.attentions[mark], columns, payments)
         : isEmpty

@@ -71,13 +71,16 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const { items, last } = keysetPage(rows, PAGE_SIZE);
   const columns: Column<ListedChargeback>[] = [
     { label: text.received, cell: ({ receivedAt }) => time(receivedAt) },
-    { label: text.order, cell: ({ paymentId, orderId }) => html`<a href="${PATH}/${paymentId}">${orderId}</a>` },
+    {
+      label: text.order,
+      cell: ({ paymentId, orderId, note }) =>
+        html`<a href="${PATH}/${paymentId}">${orderId}</a>${note && html`<p class="soft small">${note}</p>`}`,
+    },
     { label: text.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
     { label: text.state, cell: ({ state }) => stateBadge(state) },
     { label: text.respondBy, cell: (one) => deadline(one, gateway.clock.now(one.mid)) },
     { label: text.files, isNumber: true, cell: ({ files }) => files },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? html`<span class="mono">${mid}</span>` },
-    { label: text.note, cell: ({ note }) => note || null },
   ];
   const isFiltered = Object.keys(query).length > 0;
   return {

@@ -133,7 +133,11 @@ interface Moment {
   tone: string;
 }
 
-const eventLabel = (event: string): string => text.events[event] ?? event.replace(/([A-Z])/g, ' $1').toLowerCase();
+const eventLabel = (event: string): string => {
+  const [, noted] = /^noted (.+)$/.exec(event) ?? [];
+  if (noted !== undefined) return `${eventLabel(noted)} (${text.reportedOnly})`;
+  return text.events[event] ?? event.replace(/([A-Z])/g, ' $1').toLowerCase();
+};
 
 function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallback[]): Moment[] {
   const events = history.map(({ at, seq, event, toState, fromState, actor, actorName, note, call }): Moment => {
@@ -199,7 +203,7 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
       payment.inDoubt && badge(text.inDoubt, 'wait')
     }${actions(session.principal, payment)}</div>
 ${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}
-<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks))}</section>
+<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks))}${resendLink(session.principal, payment, callbacks)}</section>
 <div><section class="card" aria-labelledby="facts"><h2 id="facts">${text.details}</h2>${facts([
       [text.id, html`<span class="mono">${payment.paymentId}</span>`],
       [text.order, payment.orderId],
@@ -223,11 +227,6 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.captured, money(payment.captured, currency)],
       [text.refunded, money(payment.refunded, currency)],
     ])}</section></div></div>
-${
-  callbacks.length > 0 &&
-  isAllowed(session.principal.role, 'callbacks.resend') &&
-  html`<section class="card"><h2>${en.sections.callbacks}</h2><div class="inline"><span>${callbacks.length}</span><a class="button quiet" href="/admin/callbacks/resend?payment_id=${payment.paymentId}">${en.callbacks.resendOfPayment}</a></div></section>`
-}
 <section class="card flush"><h2 class="inset">${text.operations}</h2>${
       operations.length > 0
         ? table(text.operations, operationColumns(payment), operations)
@@ -235,6 +234,11 @@ ${
     }</section>`,
   };
 }
+
+const resendLink = ({ role }: Principal, { paymentId }: Payment, callbacks: readonly LoggedCallback[]): Html | false =>
+  callbacks.length > 0 &&
+  isAllowed(role, 'callbacks.resend') &&
+  html`<p><a class="button quiet" href="/admin/callbacks/resend?payment_id=${paymentId}">${en.callbacks.resendOfPayment}</a></p>`;
 
 const attentionNotice = (
   request: PanelRequest,

@@ -37,11 +37,10 @@ function filterOf(chosen: Chosen, { session }: Pick<PanelRequest, 'session'>) {
   return { mid, paymentId, state, from, to: until, mids: session.principal.mids };
 }
 
-async function show(request: PanelRequest): Promise<PanelAnswer> {
+async function show(request: PanelRequest, chosen: Chosen, isRefused = false): Promise<PanelAnswer> {
   const { gateway, query } = request;
   const names = await accountNames(request);
-  const chosen = chosenFrom((name) => query[name]);
-  const isChosen = Object.keys(chosen).length > 0;
+  const isChosen = isRefused || Object.keys(chosen).length > 0;
   const filter = filterOf(chosen, request);
   let count: number | undefined;
   let error: string | undefined = isChosen && !filter ? text.chooseFirst : undefined;
@@ -87,12 +86,21 @@ async function resend(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, caller, form } = request;
   const chosen = chosenFrom((name) => form.get(name));
   const filter = filterOf(chosen, request);
-  if (!filter) return show({ ...request, query: { state: '', ...chosen } });
+  if (!filter) return show(request, chosen, true);
   const resent = await resendCallbacks(gateway, caller, filter);
   return { redirect: `${PATH}?resent=${resent}` };
 }
 
 export const resendPages: readonly PanelRoute[] = [
-  { method: 'GET', path: PATH, permission: 'callbacks.resend', handle: show },
+  {
+    method: 'GET',
+    path: PATH,
+    permission: 'callbacks.resend',
+    handle: (request) =>
+      show(
+        request,
+        chosenFrom((name) => request.query[name]),
+      ),
+  },
   { method: 'POST', path: PATH, permission: 'callbacks.resend', handle: resend },
 ];

@@ -22,7 +22,7 @@ export const callbacks = {
   resent: 'The callback is sent again.',
   resendMany: 'Resend callbacks',
   resendLead: 'Choose an account, and which of its callbacks. Nothing is sent before you confirm the number.',
-  resendOfPayment: 'Resend all',
+  resendOfPayment: 'Resend all callbacks',
   count: 'Count',
   chooseFirst: 'Choose an account, and valid days.',
   atLeast: 'at least',

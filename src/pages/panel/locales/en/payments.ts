@@ -35,6 +35,7 @@ export const payments = {
   refunded: 'Refunded',
   timeline: 'Timeline',
   by: 'By',
+  reportedOnly: 'reported, nothing changed',
   operations: 'Operations',
   operation: 'Operation',
   noOperations: 'Nothing was captured, voided or refunded by request.',
@@ -104,8 +105,10 @@ export const payments = {
     unexpected_chargeback: 'Unexpected chargeback',
   } satisfies Record<Attention, string>,
   attentionHints: {
-    late_success: 'The provider reported a success after the payment had failed here: money may have moved.',
-    wrong_amount: 'The provider reported another amount or currency than was requested.',
+    late_success:
+      'The provider reported a success after the payment had failed here, so it has the payer’s money. Accept it if the order is fulfilled; otherwise send it back.',
+    wrong_amount:
+      'The provider reported another amount or currency than was requested, and the report was not applied. Compare with its records.',
     unresolved: 'The provider did not report an outcome. Look the payment up in the portal of the provider.',
     conflict: 'The provider reported two different outcomes and is queried until it settles on one.',
     unexpected_chargeback: 'A chargeback arrived for a payment that was not settled here.',
