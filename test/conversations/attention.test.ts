@@ -1,7 +1,7 @@
 /** What an operator decides about payments on the attention list, and what each decision does to the money. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
-import { type Fields, newOrderId, openShop, PROVIDER_POLL } from '../support/gateway.ts';
+import { type Fields, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { brandSale, operationsOf, refused } from '../support/operations.ts';
 
 const shop = openShop({ simulator: true });
@@ -119,6 +119,24 @@ describe('accept', () => {
       if (accepted.status === 200) expect([states, again.result]).toEqual([[{ state: 'SETTLED' }], 'ERROR']);
       else expect(states).toEqual([{ state: 'DECLINED' }, { state: 'SETTLED' }]);
     }
+  });
+
+  test('a scheduled charge that was accepted is not charged again', async () => {
+    const merchant = await shop.newMerchant();
+    const { mid, client_key, password } = merchant;
+    const terms = { name: 'Weekly', interval_length: '1', interval_unit: 'week', payments_count: '3' };
+    const { body } = await shop.post({ action: 'CREATE_SCHEDULE', client_key, ...terms, hash: sign(password) });
+    const { schedule_id } = body;
+    await shop.sale({ recurring_init: 'Y', schedule_id }, merchant);
+    await operationsOf(shop).fault('late_success', { mid, brand: 'vcard' });
+    await shop.advanceClock(7 * 86_400, mid);
+    const charges = async () => (await shop.admin('GET', `/payments?schedule_id=${schedule_id}&mid=${mid}`)).body.items;
+    await expect.poll(async () => (await charges())[0].attention, PROVIDER_POLL).toBe('late_success');
+    expect(await decide((await charges())[0].payment_id, { resolve: 'accept' })).toMatchObject({ status: 200 });
+    await shop.advanceClock(86_400, mid);
+    expect((await charges()).map((one: { status: string }) => one.status)).toEqual(['SETTLED', 'SETTLED']);
+    const { items } = (await shop.admin('GET', `/schedules?mid=${mid}`)).body;
+    expect(items[0].subscriptions).toMatchObject([{ state: 'active', occurrences: 1, failed: 0 }]);
   });
 
   test('is refused while the provider has only reserved the amount; a refund releases it', async () => {
@@ -289,6 +307,9 @@ test('a request that is not valid is refused with the name of its field, before 
   const { body } = await shop.sale();
   expect(await decide(body.trans_id, { resolve: 'dismiss', note: 'x'.repeat(1001) })).toEqual(
     refused('invalidData', LONG),
+  );
+  expect(await decide(body.trans_id, { resolve: 'dismiss', note: 'Card 4111 1111 1111 1111' })).toEqual(
+    refused('invalidData', 'note: This value should not contain a card number.'),
   );
   for (const resolve of ['accept', 'refund', 'dismiss']) {
     expect(await decide(body.trans_id, { resolve })).toEqual(NOT_MARKED);

@@ -1,5 +1,6 @@
 /** What an operator decides about a payment on the attention list: to accept a late success, to send it back, to dismiss. */
 
+import { cardNumberIn } from '../../lib/card.ts';
 import { NOTE_LENGTH, possibleResolutions, type Resolution } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { invalidField, type Refusal } from '../../rules/errors.ts';
@@ -34,6 +35,7 @@ const refuse = (sentence: string): Refusal => invalidField('resolve', sentence);
 /** Reads the note of a decision. */
 export function readNote(text: string): string {
   const note = text.trim();
+  if (cardNumberIn(note) !== undefined) throw invalidField('note', 'This value should not contain a card number.');
   if (note.length <= NOTE_LENGTH && !note.includes('\0')) return note;
   throw invalidField('note', note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
 }

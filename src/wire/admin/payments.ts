@@ -179,7 +179,7 @@ const historyView = (row: HistoryRow) => ({
   to: row.toState,
   actor: row.actor,
   actor_name: row.actorName,
-  note: row.note || null,
+  note: row.note,
   at: wireDate(row.at),
 });
 
