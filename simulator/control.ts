@@ -1,5 +1,6 @@
 /** The control API for the gateway's sandbox calls: scenarios, faults and the ledger. */
 import type { FastifyInstance } from 'fastify';
+import { isUtcMoment } from '../src/lib/identifiers.ts';
 import { isObject } from '../src/lib/json.ts';
 import { MODES, SUBMIT_MODES } from './faults.ts';
 import type { Payment } from './ledger.ts';
@@ -20,7 +21,7 @@ const LEDGER_PAGE = 1000;
 const FAULTS_MOST = 1_000_000;
 
 const isBankCode = (value: unknown): value is string => typeof value === 'string' && /^\w{1,35}$/.test(value);
-const isTrue = (value: unknown): value is true => value === true;
+const isMoment = (value: unknown): value is string => typeof value === 'string' && isUtcMoment(value);
 const isMode = (value: unknown): value is (typeof MODES)[number] | 'none' =>
   value === 'none' || MODES.some((mode) => mode === value);
 const isCount = (value: unknown): value is number =>
@@ -91,6 +92,12 @@ const UNKNOWN_PAYMENT = { error: 'There is no payment of this reference.' };
 const nameOrNull = (value: unknown, name: string): string | null =>
   value === undefined || value === null ? null : required(value, isName, name);
 
+/** `true`, or an object with the time until which the bank takes an answer. */
+function chargebackDetails(value: unknown): { respond_by?: string } {
+  if (value === true) return {};
+  return { respond_by: required(required(value, isObject, 'chargeback').respond_by, isMoment, 'respond_by') };
+}
+
 /** Runs exactly one scenario. */
 function runScenario(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
   const scenarios = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
@@ -100,8 +107,7 @@ function runScenario(simulator: Simulator, payment: Payment, body: Record<string
   } else if (scenarios[0] === 'bank_callback') {
     reportBankStatus(simulator, payment, required(body.bank_callback, isBankCode, 'bank_callback'));
   } else {
-    required(body.chargeback, isTrue, 'chargeback');
-    chargeBack(simulator, payment);
+    chargeBack(simulator, payment, chargebackDetails(body.chargeback));
   }
 }
 
@@ -123,9 +129,9 @@ function notifyUnknownPayment(
   body: Record<string, unknown>,
 ): void {
   if (body.chargeback === undefined) throw new Conflict('Without a simulated provider only a chargeback can be told.');
-  required(body.chargeback, isTrue, 'chargeback');
+  const details = chargebackDetails(body.chargeback);
   const subject = readSubject(required(reference, isName, 'reference'), required(body.unknown, isObject, 'unknown'));
-  ledger.transaction(() => notifications.write(subject, { type: 'chargeback' }));
+  ledger.transaction(() => notifications.write(subject, { type: 'chargeback', ...details }));
 }
 
 const notificationsOf = ({ ledger }: Simulator, reference: string) =>

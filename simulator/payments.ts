@@ -301,15 +301,15 @@ export function reportBankStatus(simulator: Simulator, payment: Payment, code: s
 export const canBeChargedBack = ({ ledger }: Simulator, { reference, status }: Payment): boolean =>
   status === 'settled' && ledger.balance(reference) > 0n;
 
-/** Charges back what has not been refunded. */
-export function chargeBack(simulator: Simulator, payment: Payment): void {
+/** Charges back what has not been refunded; the notification may name the time until which the bank takes an answer. */
+export function chargeBack(simulator: Simulator, payment: Payment, details: Record<string, unknown> = {}): void {
   const { ledger, notifications } = simulator;
   if (!canBeChargedBack(simulator, payment)) throw new Conflict('There is no money that could be charged back.');
   const { reference, currency } = payment;
   ledger.transaction(() => {
     const amount = String(ledger.balance(reference));
     ledger.addMovement({ reference, operation: '', kind: 'chargeback', direction: 'out', amount, currency });
-    notifications.write({ ...payment, amount }, { type: 'chargeback' });
+    notifications.write({ ...payment, amount }, { type: 'chargeback', ...details });
   });
   notifications.send(reference);
 }

@@ -32,6 +32,8 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAccount: 'Admin API and sandbox calls: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
   noSuchCallback: 'Admin API: no callback has this id.',
+  noSuchChargeback: 'Admin API and panel: no chargeback of a payment with this id.',
+  noSuchEvidence: 'Admin API and panel: the chargeback has no file with this id.',
   noSuchOperator: 'Admin API and panel: no operator has this id.',
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',

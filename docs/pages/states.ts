@@ -35,6 +35,8 @@ const EVENT_MEANS: Record<PaymentEvent, string> = {
   partlyRefunded: 'a part was refunded',
   refunded: 'the whole captured amount was refunded',
   chargedBack: 'the payer’s bank charged the payment back',
+  acceptedLate: 'an operator accepted a success that the provider reported after the payment had ended',
+  lateRefunded: 'the operator sent the money of such a late success back to the payer; no callback is sent',
 };
 
 const pauses = (list: readonly number[]): string => list.map(duration).join(', ');

@@ -105,7 +105,11 @@ export interface ProviderNotification {
 }
 
 /** What a notification means for its payment; undefined if the gateway has nothing to do. */
-export type NotificationMeaning = Outcome | ({ kind: 'chargedBack' } & AnswerFields) | undefined;
+export type NotificationMeaning =
+  | Outcome
+  /** The amount that was charged back is not compared: after refunds it is smaller than that of the payment. */
+  | ({ kind: 'chargedBack'; chargedBack?: ReportedAmount | undefined; respondBy?: number | undefined } & AnswerFields)
+  | undefined;
 
 /** What a provider supports; the gateway uses nothing else. */
 export interface Capabilities {

@@ -1,6 +1,7 @@
 /** The connector for providers that implement the HTTP protocol of `docs/provider-api.md`, such as the simulator. */
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { Deadline } from '../lib/deadline.ts';
+import { isUtcMoment } from '../lib/identifiers.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
 import { withJsonBytes } from '../lib/wipe.ts';
@@ -98,6 +99,10 @@ function operationOutcomeOf(answer: Json): OperationOutcome {
   return { kind: 'unknown' };
 }
 
+/** A date and time in UTC; any other value is ignored. */
+const momentOf = (value: unknown): number | undefined =>
+  typeof value === 'string' && isUtcMoment(value) ? Date.parse(value) : undefined;
+
 /** Reads the notifications of each type. */
 const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = {
   payment: outcomeOf,
@@ -107,8 +112,7 @@ const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = 
     if (kind !== 'declined') return { kind, reportedAmount };
     return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reportedAmount };
   },
-  // Its amount is not compared: after a refund, less than the amount of the payment is charged back.
-  chargeback: () => ({ kind: 'chargedBack' }),
+  chargeback: (body) => ({ kind: 'chargedBack', chargedBack: readAmount(body), respondBy: momentOf(body.respond_by) }),
 };
 
 export const interpretNotification = (body: Json): NotificationMeaning => entry(MEANINGS, body.type)?.(body);

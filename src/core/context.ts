@@ -20,6 +20,7 @@ import type { CallbackInboxStore } from '../store/callback-inbox.ts';
 import type { CallbackStore } from '../store/callbacks.ts';
 import type { CardAttemptStore } from '../store/card-attempts.ts';
 import type { CardStore } from '../store/cards.ts';
+import type { ChargebackStore } from '../store/chargebacks.ts';
 import type { CreditStore } from '../store/credits.ts';
 import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
@@ -40,9 +41,11 @@ export type { AccountRow, Environment } from '../store/accounts.ts';
 export type { ApiToken } from '../store/api-tokens.ts';
 export type { AuditRow } from '../store/audit.ts';
 export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
+export type { Evidence, ListedChargeback } from '../store/chargebacks.ts';
 export type { NotificationRow } from '../store/notifications.ts';
 export type { Operator } from '../store/operators.ts';
 export type {
+  CallRecord,
   HistoryRow,
   NextStep,
   OperationRow,
@@ -134,6 +137,7 @@ export interface Gateway {
   callbackInbox: CallbackInboxStore;
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
+  chargebacks: ChargebackStore;
   /** The sums of reports, and what reads them. */
   rollups: RollupStore;
   figures: FigureStore;

@@ -1,5 +1,7 @@
 /** The figures of the overview and of reports, and the job that keeps their sums up to date. */
+
 import { setTimeout as pause } from 'node:timers/promises';
+import { ATTENTIONS, type Attention } from '../rules/attention.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { durationAt, REPORT_GROUPS, type ReportGroup } from '../rules/reports.ts';
 import type { FigureGroup, FigureRow, GroupedFigures, OpenWork } from '../store/figures.ts';
@@ -126,6 +128,15 @@ export interface Overview {
   latency: ConnectionLatency[];
   deliveries: { delivered: number; failed: number };
   openWork: OpenWork;
+}
+
+/** How many payments of these accounts have each mark. */
+export async function attentionCounts(
+  { figures }: Pick<Gateway, 'figures'>,
+  mids: readonly string[] | null,
+): Promise<Record<Attention, number>> {
+  const marked = new Map((await figures.attention(mids)).map(({ attention, payments }) => [attention, payments]));
+  return Object.fromEntries(ATTENTIONS.map((mark) => [mark, marked.get(mark) ?? 0])) as Record<Attention, number>;
 }
 
 /** Everything that the overview shows of a range of whole hours. */

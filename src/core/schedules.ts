@@ -13,7 +13,7 @@ import { catchUp } from './catch-up.ts';
 import type { Account, Gateway } from './context.ts';
 import { openOnce } from './payments/open.ts';
 import { repetition } from './payments/repeat.ts';
-import { sees } from './principal.ts';
+import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
 
 /** Later dates do not fit the date format of the API. */
 const LATEST_CHARGE_AT = Date.UTC(9999, 0, 1);
@@ -86,6 +86,60 @@ export const listSchedules = (
   before?: ScheduleCursor,
 ): Promise<ListedSchedule[]> =>
   mid !== undefined && !sees({ mids }, mid) ? Promise.resolve([]) : gateway.schedules.list(mid, mids, limit, before);
+
+/** For the operator: one schedule of an account, also a deleted one. */
+export async function requireSchedule(
+  gateway: Gateway,
+  { mids }: Pick<Principal, 'mids'>,
+  mid: string,
+  scheduleId: string,
+): Promise<ListedSchedule> {
+  const isKnown = isUuid(mid) && isUuid(scheduleId) && sees({ mids }, mid.toLowerCase());
+  const found = isKnown ? await gateway.schedules.listOne(mid.toLowerCase(), scheduleId.toLowerCase()) : undefined;
+  if (!found) throw new Refusal('noSuchSchedule');
+  return found;
+}
+
+/** Stops a schedule for the operator, as the merchant does with DELETE_SCHEDULE. */
+export async function stopScheduleAs(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  by: Caller,
+  mid: string,
+  scheduleId: string,
+): Promise<ListedSchedule> {
+  const { schedule } = await requireSchedule(gateway, principal, mid, scheduleId);
+  const account = await findAccount(gateway, schedule.mid);
+  if (!account) throw new Refusal('noSuchSchedule');
+  const stoppedAlready = invalidField('schedule_id', 'The schedule was stopped already.');
+  if (schedule.deletedAt !== null) throw stoppedAlready;
+  const entry = { mid: schedule.mid, subject: schedule.scheduleId, before: { name: schedule.name } };
+  await gateway.audit.append(auditEntry(gateway, by, 'schedules.stop', entry));
+  await deleteSchedule(gateway, account, schedule.scheduleId).catch((error) => {
+    throw error instanceof Refusal ? stoppedAlready : error;
+  });
+  return requireSchedule(gateway, principal, mid, scheduleId);
+}
+
+/** Ends one subscription; a charge that is being made is finished. */
+export async function stopSubscriptionAs(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  by: Caller,
+  mid: string,
+  scheduleId: string,
+  subscriptionId: string,
+): Promise<void> {
+  const { schedule } = await requireSchedule(gateway, principal, mid, scheduleId);
+  const subject = subscriptionId.toLowerCase();
+  const ended = invalidField('subscription_id', 'The schedule has no active subscription with this id.');
+  if (!isUuid(subscriptionId)) throw ended;
+  if (!(await gateway.schedules.end({ ...schedule, subscriptionId: subject }))) throw ended;
+  const before = { schedule_id: schedule.scheduleId };
+  await gateway.audit.append(
+    auditEntry(gateway, by, 'schedules.stop_subscription', { mid: schedule.mid, subject, before }),
+  );
+}
 
 /** For the operator: the subscriptions of a schedule id, which several accounts may use; `mid` selects one account. */
 export async function listSubscriptions(

@@ -43,7 +43,7 @@ export function readUpload(
     if (!stream.complete) opened?.destroy(new Error('The upload broke off.'));
   };
   parser.on('field', (name: string, value: string) => values.set(name, value));
-  parser.once('file', (_field: string, content: Readable, name: string) => {
+  parser.once('file', (_field: string, content: Readable, name = '') => {
     opened = content;
     done(null, { values, problems: [], file: { name, content }, skipRest });
   });
@@ -56,4 +56,16 @@ export function readUpload(
   });
   stream.once('close', breakOff).once('error', breakOff);
   stream.pipe(parser);
+}
+
+/** The content of a file, up to the first byte beyond the limit. */
+export async function readFile({ content }: UploadedFile, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > most) break;
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1);
 }

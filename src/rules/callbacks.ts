@@ -26,8 +26,11 @@ export interface CallbackEvent {
 
 const event = (type: CallbackType, status: CallbackStatus): CallbackEvent => ({ type, status });
 
+/** The events without a callback: the merchant was told that the payment failed, and that is still so. */
+type SilentEvent = 'lateRefunded';
+
 /** The callback that is sent for each payment event. */
-export const CALLBACK_EVENTS: Readonly<Record<PaymentEvent | 'authenticated', CallbackEvent>> = {
+export const CALLBACK_EVENTS: Readonly<Record<Exclude<PaymentEvent, SilentEvent> | 'authenticated', CallbackEvent>> = {
   redirected: event('redirect', 'waiting'),
   challenged: event('3ds', 'waiting'),
   authenticated: event('3ds', 'success'),
@@ -44,9 +47,13 @@ export const CALLBACK_EVENTS: Readonly<Record<PaymentEvent | 'authenticated', Ca
   refunded: event('refund', 'success'),
   expired: event('expiry', 'success'),
   chargedBack: event('chargeback', 'success'),
+  acceptedLate: event('sale', 'success'),
 };
 
-/** The callback type of each operation. A credit is a refund that the merchant requests with a card token. */
+/**
+ * The callback type of each operation; what the gateway or its operator does without the merchant has none. A credit is a
+ * refund that the merchant requests with a card token.
+ */
 export const OPERATION_TYPES = {
   capture: 'capture',
   void: 'void',

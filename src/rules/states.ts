@@ -16,7 +16,10 @@ export type PaymentEvent =
   | 'expired'
   | 'partlyRefunded'
   | 'refunded'
-  | 'chargedBack';
+  | 'chargedBack'
+  /** An operator decided about a success that was reported after the payment had ended. */
+  | 'acceptedLate'
+  | 'lateRefunded';
 
 interface State {
   /** The next state for each event; an event without an entry is refused. */
@@ -26,6 +29,9 @@ interface State {
   /** Whether the order may be paid with a new payment. */
   retriable?: true;
 }
+
+/** Only an operator settles a payment that has ended without success. */
+const LATE = { acceptedLate: 'SETTLED' } as const;
 
 export const STATES = {
   PREPARE: {
@@ -82,12 +88,12 @@ export const STATES = {
     on: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
     result: 'SUCCESS',
   },
-  DECLINED: { on: {}, result: 'DECLINED', retriable: true },
-  VOID: { on: {}, result: 'SUCCESS', retriable: true },
-  REVERSAL: { on: {}, result: 'SUCCESS', retriable: true },
+  DECLINED: { on: { ...LATE, lateRefunded: 'DECLINED' }, result: 'DECLINED', retriable: true },
+  VOID: { on: { ...LATE, lateRefunded: 'VOID' }, result: 'SUCCESS', retriable: true },
+  REVERSAL: { on: { ...LATE, lateRefunded: 'REVERSAL' }, result: 'SUCCESS', retriable: true },
   REFUND: { on: {}, result: 'SUCCESS' },
   CHARGEBACK: { on: {}, result: 'SUCCESS' },
-  EXPIRED: { on: {}, result: 'DECLINED', retriable: true },
+  EXPIRED: { on: { ...LATE, lateRefunded: 'EXPIRED' }, result: 'DECLINED', retriable: true },
 } as const satisfies Record<string, State>;
 
 export type StateName = keyof typeof STATES;

@@ -25,6 +25,7 @@ import { createCallbackStore } from '../store/callbacks.ts';
 import { createCardAttemptStore } from '../store/card-attempts.ts';
 import { createCardStore } from '../store/cards.ts';
 import { type ChangeListener, listenToChanges } from '../store/changes.ts';
+import { createChargebackStore } from '../store/chargebacks.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { createFigureStore } from '../store/figures.ts';
@@ -100,6 +101,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     callbackInbox: createCallbackInboxStore(database),
     cardAttempts: createCardAttemptStore(database),
     notifications: createNotificationStore(database),
+    chargebacks: createChargebackStore(database),
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
     reconciliations: createReconciliationStore(database),

@@ -302,6 +302,8 @@ export interface CallbackStore {
   ): Promise<CallbackRow[]>;
   /** Notifies the processes that deliver that callbacks are due. */
   announce(): Promise<void>;
+  /** The number of callbacks, up to a limit. */
+  count(filter: CallbackFilter & { mid: string }, most: number): Promise<number>;
   /** Makes callbacks of an account due now, with a new retry schedule, in portions; returns how many. */
   resend(
     filter: CallbackFilter & { mid: string; seq?: number | undefined },
@@ -407,6 +409,11 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       return rows;
     },
     announce: () => announce(query, 'callbacks'),
+    async count(filter, most) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from (${selectKeys(filter, 'asc', most, undefined)}) counted`.execute(query);
+      return rows[0]?.count ?? 0;
+    },
     async resend(filter, now, afterPortion = () => undefined) {
       // Callbacks created from now on are not resent; otherwise the loop might never end.
       const to = Math.min(filter.to ?? Number.POSITIVE_INFINITY, now(filter.mid) + 1);

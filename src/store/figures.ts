@@ -70,6 +70,8 @@ export interface FigureStore {
   report(range: FigureRange, groups: readonly FigureGroup[], most: number): Promise<ReportFigures>;
   overview(range: FigureRange, bucket: 'hour' | 'day'): Promise<OverviewFigures>;
   openWork(mids: readonly string[] | null): Promise<OpenWork>;
+  /** The payments on the attention list, by mark. */
+  attention(mids: readonly string[] | null): Promise<OpenWork['attention']>;
 }
 
 interface Statement {
@@ -258,6 +260,9 @@ export function createFigureStore({ pool }: Database): FigureStore {
           };
         },
       ),
+    async attention(mids) {
+      return (await pool.query<OpenWork['attention'][number]>(ATTENTION, [mids])).rows;
+    },
     async openWork(mids) {
       const [counts, attention, failing] = await Promise.all([
         pool.query<Omit<OpenWork, 'attention' | 'failing' | 'failingEndpoints'>>(COUNTS, [mids]),

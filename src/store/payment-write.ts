@@ -1,4 +1,5 @@
 /** The statement that writes payments: opens and transitions of many requests, with their history and callbacks. */
+import { isRetriable, STATE_NAMES } from '../rules/states.ts';
 import { compare, iso } from './columns.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-connection.ts';
@@ -13,6 +14,11 @@ export interface TransitionItem {
   transition: Transition;
   nextStep: string | null;
 }
+
+/** SQL: the states of payments that ended without success. */
+export const FAILED_STATES = STATE_NAMES.filter(isRetriable)
+  .map((state) => `'${state}'`)
+  .join(', ');
 
 /** Returned in place of an ordinal if the statement ran too late to open payments. */
 export const TOO_LATE = -1;
@@ -86,6 +92,7 @@ const TRANSITION_ITEMS = unnestTable<TransitionItem>(
     ['event', 'text', 'plain', ({ transition }) => transition.event],
     ['actor', 'actor', 'plain', ({ transition }) => transition.actor],
     ['actor_name', 'text', 'texts', ({ transition }) => transition.actorName ?? null],
+    ['note', 'text', 'texts', ({ transition }) => transition.note || null],
     ['call', 'jsonb', 'texts', ({ transition }) => (transition.call ? JSON.stringify(transition.call) : null)],
     ['at', 'timestamptz', 'moments', ({ transition }) => transition.after.updatedAt],
     ['moved', 'bigint', 'plain', ({ transition }) => movedBy(transition)],
@@ -140,7 +147,13 @@ const WRITE = `
       -- An order id that a credit uses is refused. The offset forces one index lookup per order: a plan that was made
       -- while the table was empty would later join all credits.
       select from credits c where c.mid = i.mid and c.order_id = i.order_id and c.part = '' and i.attempt = 1 offset 0
-    ) and not (select too_late from clock)
+    ) and (i.attempt = 1 or not exists (
+      -- The lock makes this wait for an operator who accepts an earlier attempt, and the other way round. The offset keeps
+      -- the condition on the state outside: attempts that have failed are locked, too.
+      select from (
+        select q.state from payments q where q.mid = i.mid and q.order_id = i.order_id offset 0 for share
+      ) earlier where earlier.state not in (${FAILED_STATES})
+    )) and not (select too_late from clock)
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
   ), transition_items as (
@@ -153,12 +166,13 @@ const WRITE = `
     where p.mid = i.mid and p.payment_id = i.payment_id
       and p.state = i.from_state and p.history_length = i.history_length
     returning p.mid, p.payment_id, p.connector, p.history_length as seq, i.event, i.from_state, i.to_state, i.actor,
-      i.actor_name, i.call, i.at, i.moved, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
+      i.actor_name, i.note, i.call, i.at, i.moved, ${listed(namesOf(CALLBACK), 'i')}, i.ordinal
   ), inserted_history as (
-    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at, amount)
-    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null, null::jsonb, created_at, null::bigint from opened
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, actor_name, note, call, at,
+      amount)
+    select mid, payment_id, 1, 'opened', null, 'PREPARE', 'merchant', null, null, null::jsonb, created_at, null::bigint from opened
     union all
-    select mid, payment_id, seq, event, from_state, to_state, actor, actor_name, call, at, moved from updated
+    select mid, payment_id, seq, event, from_state, to_state, actor, actor_name, note, call, at, moved from updated
   ), inserted_callbacks as (
     insert into callbacks (mid, payment_id, seq, type, body, is_json, url, endpoint, state, reason, due_at, created_at,
       finished_at)

@@ -144,6 +144,8 @@ export interface CallRecord {
   connector: string;
   outcome: string;
   tookMs: number;
+  /** The amount that the provider reported, if it is not the expected one: minor units. */
+  reported?: { amount: string; currency: string } | undefined;
 }
 
 /** One entry of the history with all changes that are written together with it; the state may stay the same. */
@@ -165,6 +167,8 @@ export interface Transition {
   actor: Actor;
   /** Who the actor is, if it is an operator. */
   actorName?: string | undefined;
+  /** Why the operator decided so. */
+  note?: string | undefined;
   call: CallRecord | undefined;
   /** The operation, as it is after the transition. */
   operation?: OperationRow | undefined;
@@ -185,9 +189,18 @@ export interface NewCallback {
 
 /**
  * A reversal is the void of an authorised amount that was requested as a refund; a credit is a refund that names the
- * card by its token; an expiry is the void of an authorisation that was not captured in time.
+ * card by its token; an expiry is the void of an authorisation that was not captured in time. A late refund or void sends
+ * back, or releases, what the provider took after the payment had ended without success.
  */
-export type OperationVerb = 'capture' | 'void' | 'reversal' | 'refund' | 'credit' | 'expiry';
+export type OperationVerb =
+  | 'capture'
+  | 'void'
+  | 'reversal'
+  | 'refund'
+  | 'credit'
+  | 'expiry'
+  | 'late_refund'
+  | 'late_void';
 
 export interface OperationRow {
   mid: string;
@@ -215,6 +228,7 @@ export interface HistoryRow {
   toState: StateName;
   actor: Actor;
   actorName: string | null;
+  note: string | null;
   call: CallRecord | null;
   at: number;
 }

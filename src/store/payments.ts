@@ -259,7 +259,7 @@ export function createPaymentStore(
     async history({ mid, paymentId }) {
       const rows = await query
         .selectFrom('history')
-        .select(['seq', 'event', 'fromState', 'toState', 'actor', 'actorName', 'call', 'at'])
+        .select(['seq', 'event', 'fromState', 'toState', 'actor', 'actorName', 'note', 'call', 'at'])
         .where('mid', '=', mid)
         .where('paymentId', '=', paymentId)
         .orderBy('seq')

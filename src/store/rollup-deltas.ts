@@ -90,9 +90,12 @@ export const DELTAS = `
   from events e ${MEANING}
   where i.refund or e.amount is not null or i.entered and e.to_state in ('SETTLED', 'DECLINED', 'CHARGEBACK')`;
 
-/** The declines of the table `events`; a provider may send a text of any length. */
+/**
+ * The declines of the table `events`; a provider may send a text of any length. A payment that an operator accepted
+ * afterwards no longer has its reason.
+ */
 export const DECLINES = `
-  select at, mid, left(decline_reason, 200) as reason, 1 as declined from events
+  select at, mid, left(coalesce(decline_reason, 'Accepted afterwards'), 200) as reason, 1 as declined from events
   where to_state = 'DECLINED' and from_state <> 'DECLINED'`;
 
 /** The calls of the table `events`, without those that were not sent. `bounds` is an SQL expression of type int[]. */

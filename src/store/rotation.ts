@@ -22,6 +22,8 @@ interface SealedColumn {
   /** The column name and the row in the associated data of the value. */
   boundAs: string;
   owner: string;
+  /** The rows that are read at a time, if not as many as usual. */
+  page?: number;
 }
 
 const keysOf = ({ key }: Pick<SealedColumn, 'key'>): string =>
@@ -58,6 +60,11 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
   { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
   sealedColumn('operator_passwords', { operator_id: 'uuid' }, 'totp_seed'),
+  // Files: few at a time, because each can have megabytes.
+  {
+    ...sealedColumn('chargeback_evidence', { mid: 'uuid', payment_id: 'uuid', evidence_id: 'uuid' }, 'sealed'),
+    page: 4,
+  },
   inDetails('sealed', 'details', 't.payment_id'),
   inDetails('session,sealed', 'session', `t.details #>> '{session,id}'`),
 ];
@@ -121,6 +128,7 @@ export function openRotationStore(connection: Connection): RotationStore {
 
   async function* pagesOf(column: SealedColumn, version: string): AsyncGenerator<SealedValue[]> {
     const names = Object.keys(column.key);
+    const size = column.page ?? PAGE;
     const keys = keysOf(column);
     const after = Object.values(column.key).map((type, index) => `$${index + 2}::${type}`);
     const read = `select ${names.map((name) => `t.${name}::text as "${name}"`).join(', ')}, ${column.value} as sealed,
@@ -128,7 +136,7 @@ export function openRotationStore(connection: Connection): RotationStore {
     let last: readonly string[] | undefined;
     for (;;) {
       const page = await rows<Record<string, string> & { sealed: Buffer; owner: string }>(
-        `${read} ${last ? `and (${keys}) > (${after.join(', ')})` : ''} order by ${keys} limit ${PAGE}`,
+        `${read} ${last ? `and (${keys}) > (${after.join(', ')})` : ''} order by ${keys} limit ${size}`,
         [version, ...(last ?? [])],
       );
       const values = page.map((row) => {
@@ -136,7 +144,7 @@ export function openRotationStore(connection: Connection): RotationStore {
         return { key, sealed: row.sealed, bound: boundTo(column.table, column.boundAs, row.owner) };
       });
       if (values.length > 0) yield values;
-      if (values.length < PAGE) return;
+      if (values.length < size) return;
       last = values.at(-1)?.key;
     }
   }

@@ -116,6 +116,7 @@ const LIST_ORDERS = {
   all: ['s.created_at', 's.schedule_id', 's.mid'],
   ofAccounts: ['s.created_at', 's.schedule_id', 's.mid'],
   ofAccount: ['s.mid', 's.created_at', 's.schedule_id'],
+  one: ['s.schedule_id'],
 };
 
 const BEFORE_CURSOR = '(s.created_at, s.schedule_id, s.mid) < ($3::timestamptz, $4::uuid, $5::uuid)';
@@ -125,6 +126,7 @@ const LIST_CONDITIONS: Readonly<Record<keyof typeof LIST_ORDERS, string>> = {
   ofAccounts: `${BEFORE_CURSOR} and s.mid = any($6::uuid[])`,
   ofAccount: `(s.mid, s.created_at, s.schedule_id) < ($5::uuid, $3::timestamptz, $4::uuid)
     and (s.mid, s.created_at) >= ($5::uuid, timestamptz '-infinity')`,
+  one: 's.mid = $5::uuid and s.schedule_id = $4::uuid and s.created_at < $3::timestamptz',
 };
 
 /**
@@ -200,7 +202,7 @@ const PROCEED = `
   update subscriptions s set ${assigned(namesOf(CHANGED), 'i')}
   from ${STEPS.rows('i')}
   where s.mid = i.mid and s.subscription_id = i.subscription_id
-    and s.occurrences = i.occurrences_before and s.declines = i.declines_before`;
+    and s.occurrences = i.occurrences_before and s.declines = i.declines_before and s.state = 'active'`;
 
 export interface ScheduleStore {
   /** False when the account already has a schedule with this id. */
@@ -217,6 +219,8 @@ export interface ScheduleStore {
     limit: number,
     before?: ScheduleCursor,
   ): Promise<ListedSchedule[]>;
+  /** One schedule of an account, also a deleted one. */
+  listOne(mid: string, scheduleId: string): Promise<ListedSchedule | undefined>;
   /** Whether this account, or any account, has or had a schedule with this id. */
   isKnown(scheduleId: string, mid: string | undefined, mids: readonly string[] | null): Promise<boolean>;
   /** The subscriptions of a schedule of this account, or of any account, newest first. */
@@ -232,6 +236,8 @@ export interface ScheduleStore {
   subscribe(subscription: Subscription): Promise<void>;
   /** Deletes a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
+  /** Ends an active subscription: nothing more is charged. Returns false if it is not active. */
+  end(subscription: Pick<Subscription, 'mid' | 'scheduleId' | 'subscriptionId'>): Promise<boolean>;
   /** The schedules of these subscriptions, without deleted ones. */
   findFor(subscriptions: readonly Subscription[]): Promise<Schedule[]>;
   /** Updates subscriptions after a charge; one that has changed since it was read is not updated. */
@@ -293,6 +299,10 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
       ]);
       return bySchedule(rows);
     },
+    async listOne(mid, scheduleId) {
+      const parameters = [1, LIMITS.listedSubscriptionsMost, 'infinity', scheduleId, mid];
+      return bySchedule((await pool.query<ListRow>(listStatement('one'), parameters)).rows)[0];
+    },
     async isKnown(scheduleId, mid, mids) {
       let known = query.selectFrom('schedules').select('mid').where('scheduleId', '=', scheduleId).limit(1);
       if (mid !== undefined) known = known.where('mid', '=', mid);
@@ -332,6 +342,17 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .where('mid', '=', mid)
         .where('subscriptionId', '=', subscriptionId)
         .execute();
+    },
+    async end({ mid, scheduleId, subscriptionId }) {
+      const { numUpdatedRows } = await query
+        .updateTable('subscriptions')
+        .set({ state: 'ended', nextAt: null, dueAt: null })
+        .where('mid', '=', mid)
+        .where('scheduleId', '=', scheduleId)
+        .where('subscriptionId', '=', subscriptionId)
+        .where('state', '=', 'active')
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
     },
     async findFor(subscriptions) {
       const { rows } = await pool.query<Schedule>(FIND_FOR, SCHEDULE_KEYS.values(subscriptions));

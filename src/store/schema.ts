@@ -113,6 +113,27 @@ export interface Schema {
     createdAt: ColumnType<number, string, string>;
     isKept: Generated<boolean>;
   };
+  chargebackEvidence: {
+    mid: string;
+    paymentId: string;
+    evidenceId: string;
+    name: string;
+    mediaType: string;
+    sizeBytes: number;
+    sealed: Buffer;
+    addedBy: string;
+    createdAt: ColumnType<number, string, string>;
+  };
+  chargebacks: {
+    mid: string;
+    paymentId: string;
+    amount: bigint;
+    receivedAt: ColumnType<number, string, string>;
+    respondBy: ColumnType<number, string, string>;
+    state: Generated<string>;
+    note: Generated<string>;
+    changedAt: ColumnType<number, string, string>;
+  };
   clockOffsets: {
     mid: string | null;
     offsetMs: bigint;
@@ -149,6 +170,7 @@ export interface Schema {
     actorName: string | null;
     number: Generated<bigint | null>;
     amount: bigint | null;
+    note: string | null;
   };
   installation: {
     name: string;

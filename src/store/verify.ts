@@ -1,10 +1,10 @@
 /** Checks the invariants of the whole database. */
 import pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
-import { isRetriable, STATE_NAMES } from '../rules/states.ts';
 import { auditDigest } from './audit.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
+import { FAILED_STATES } from './payment-write.ts';
 
 interface Invariant {
   /** The message when the invariant does not hold. */
@@ -13,12 +13,13 @@ interface Invariant {
   violations: string;
 }
 
-const FAILED = STATE_NAMES.filter(isRetriable)
-  .map((state) => `'${state}'`)
-  .join(', ');
-
 /** A database may contain payments from before callbacks were introduced. */
 const SINCE_CALLBACKS = 'h.payment_id >= (select payment_id from callbacks order by payment_id limit 1)';
+
+/** The operations whose outcome the merchant gets a callback of. */
+const quoted = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
+const REPORTED_VERBS = quoted(Object.keys(OPERATION_TYPES));
+const REFUSED_EVENTS = quoted(Object.keys(OPERATION_TYPES).map((verb) => `refused ${verb}`));
 
 /** The callback type of an operation; earlier versions stored the verb itself. */
 const typeOf = (verb: string): string =>
@@ -87,7 +88,7 @@ const INVARIANTS: readonly Invariant[] = [
     broken: 'A change of a payment has no callback',
     violations: `select h.payment_id from history h where h.seq > 1 and ${SINCE_CALLBACKS}
         and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
-          or h.event like 'refused %' and h.event <> 'refused expiry')
+          or h.event in (${REFUSED_EVENTS}))
         and not exists (
           select from callbacks c where c.mid = h.mid and c.payment_id = h.payment_id and c.seq = h.seq
         )`,
@@ -106,7 +107,7 @@ const INVARIANTS: readonly Invariant[] = [
     broken: 'The outcome of an operation has no callback',
     violations: `select payment_id from (
         select mid, payment_id, ${typeOf('verb')} as type, count(*) as outcomes from operations h
-        where state <> 'sent' and verb <> 'expiry' and ${SINCE_CALLBACKS} group by 1, 2, 3
+        where state <> 'sent' and verb::text in (${REPORTED_VERBS}) and ${SINCE_CALLBACKS} group by 1, 2, 3
       ) o left join (
         select mid, payment_id, ${typeOf('type')} as type, count(*) as callbacks from callbacks group by 1, 2, 3
       ) c using (mid, payment_id, type) where outcomes > coalesce(callbacks, 0)`,
@@ -119,8 +120,23 @@ const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'An order has several payments that have not failed or been reversed',
     violations: `select min(payment_id::text) as payment_id from payments
-      where state not in (${FAILED})
+      where state not in (${FAILED_STATES})
       group by mid, order_id having count(*) > 1`,
+  },
+  {
+    broken: 'A payment that had failed was settled without the decision of an operator',
+    violations: `select payment_id from history
+      where from_state in (${FAILED_STATES}) and to_state = 'SETTLED' and (event <> 'acceptedLate' or actor <> 'operator')`,
+  },
+  {
+    broken: 'The money of a late success was sent back, and the payment is settled',
+    violations: `select p.payment_id from payments p join operations o on o.mid = p.mid and o.payment_id = p.payment_id
+      where o.verb::text = 'late_refund' and o.state = 'done' and p.state not in (${FAILED_STATES})`,
+  },
+  {
+    broken: 'A payment that was charged back is not on the list of chargebacks',
+    violations: `select p.payment_id from payments p left join chargebacks c using (mid, payment_id)
+      where p.state = 'CHARGEBACK' and c.payment_id is null`,
   },
   {
     broken: 'The attempts of an order are not numbered 1, 2, 3 without gaps',

@@ -32,6 +32,7 @@ const TYPES: Record<string, string> = {
   interval_unit: 'string',
   subscription_state: 'string',
   callback_state: 'string',
+  chargeback_state: 'string',
 };
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

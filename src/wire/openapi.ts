@@ -4,6 +4,7 @@ import type { Gateway } from '../core/context.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { ACCOUNT_PATHS, ACCOUNT_SCHEMAS } from './openapi/accounts.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
+import { CHARGEBACK_PATHS, CHARGEBACK_SCHEMAS } from './openapi/chargebacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
@@ -217,6 +218,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,
       ...CALLBACK_PATHS,
+      ...CHARGEBACK_PATHS,
       ...REPORT_PATHS,
       ...RECONCILIATION_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
@@ -240,6 +242,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
         ...CALLBACK_SCHEMAS,
+        ...CHARGEBACK_SCHEMAS,
         ...REPORT_SCHEMAS,
         ...RECONCILIATION_SCHEMAS,
       },

@@ -3,12 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findAccount } from '../../src/core/accounts.ts';
+import { addEvidence, listEvidence, readEvidence } from '../../src/core/chargebacks.ts';
 import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { choose, type Method } from '../../src/core/payments/choose.ts';
 import { linkOf } from '../../src/core/payments/links.ts';
 import { requestFingerprint } from '../../src/core/payments/open.ts';
 import { openForPayer, type PayerView } from '../../src/core/payments/payer.ts';
 import { secretsOf, secretsOfSession } from '../../src/core/payments/secrets.ts';
+import { commandCaller } from '../../src/core/principal.ts';
 import { keepCard, newDataKey, openCard, resealCard } from '../../src/core/vault.ts';
 import { newId } from '../../src/lib/id.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -38,6 +40,9 @@ describe('beside a gateway that has both keys', () => {
   /** The attempts of a session whose secrets were used, and used up. */
   let attempts: string[];
   const USED_UP = '1234567812340000';
+  /** More files than are read at a time. */
+  const evidence = Array.from({ length: 5 }, (_, n) => Buffer.from(`89504e470d0a1a0a0${n}ff`, 'hex'));
+  const ALL = { mids: null };
   const cards: { mid: string; id: string; number: string; fingerprint: string }[] = [];
   const closes: (() => Promise<void>)[] = [];
 
@@ -97,6 +102,9 @@ describe('beside a gateway that has both keys', () => {
     const { body } = await shop.post(saleFields(merchants[1] as Merchant, pin));
     paymentId = body.trans_id;
     expect((await shop.gateway.payments.findAnywhere(paymentId))?.details.sealed).toBeTruthy();
+    await shop.sandbox('POST', `/payments/${paymentId}`, { chargeback: true });
+    for (const bytes of evidence)
+      await addEvidence(shop.gateway, ALL, commandCaller('test'), paymentId, { name: 'a.png', bytes });
     const checkout = checkoutOf(shop);
     const session = await checkout.open({ methods: ['pin-a'], parameters: { 'pin-a': { pin: USED_UP } } });
     for (let times = 0; times < 2; times++) await fill(session.url, { method: 'pin-a' });
@@ -208,6 +216,11 @@ describe('beside a gateway that has both keys', () => {
       expect(secretsOf(renewed, attempt)).toEqual({ pin: USED_UP });
       expect(secretsOfSession(renewed, attempt.details.session)).toEqual({ 'pin-a': { pin: USED_UP } });
     }
+    const files = await listEvidence(renewed, ALL, paymentId);
+    const contents = files.map(
+      async ({ evidenceId }) => (await readEvidence(renewed, ALL, paymentId, evidenceId)).bytes,
+    );
+    expect(await Promise.all(contents)).toEqual(evidence);
     expect(linkOf(renewed, paymentId)).toBe(linkOf(shop.gateway, paymentId));
     expect(requestFingerprint(renewed, 'a request')).toBe(requestFingerprint(shop.gateway, 'a request'));
     await keep(renewed, shop.merchant.mid, 1);

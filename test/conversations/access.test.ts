@@ -1,5 +1,7 @@
 /** Who may call the admin API: API tokens, their roles and accounts, and the audit log of what they changed. */
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Schedule } from '../../src/core/context.ts';
 import { isAllowed, PERMISSIONS, type Permission, ROLES, type Role } from '../../src/rules/roles.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
@@ -105,6 +107,14 @@ describe('a token', () => {
   });
 });
 
+async function newSchedule(mid: string): Promise<Schedule> {
+  const terms = { name: 'Monthly', intervalLength: 1, intervalUnit: 'month', paymentsCount: 3 } as const;
+  const rest = { dayOfMonth: null, delays: 0, version: 1, deletedAt: null, createdAt: Date.now() };
+  const schedule = { mid, scheduleId: randomUUID(), ...terms, ...rest };
+  await shop.gateway.schedules.insert(schedule);
+  return schedule;
+}
+
 /** A call for each permission, which succeeds for a role that has it. */
 const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id: string) => Promise<Answer>>> = {
   'accounts.view': (token, { mid }) => shop.admin('GET', `/accounts/${mid}`, undefined, token),
@@ -115,9 +125,18 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'payments.view': (token, _, id) => shop.admin('GET', `/payments/${id}`, undefined, token),
   'payments.operate': (token, _, id) => shop.admin('POST', `/payments/${id}/refund`, { amount: '0.01' }, token),
   'payments.resolve_attention': (token, _, id) => shop.admin('POST', `/payments/${id}/attended`, undefined, token),
+  'chargebacks.view': (token) => shop.admin('GET', '/chargebacks', undefined, token),
+  'chargebacks.change': async (token, _, id) => {
+    await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
+    return shop.admin('PATCH', `/chargebacks/${id}`, { state: 'answered' }, token);
+  },
   'callbacks.view': (token) => shop.admin('GET', '/callbacks', undefined, token),
   'callbacks.resend': (token, { mid }) => shop.admin('POST', '/callbacks/resend', { mid }, token),
   'schedules.view': (token) => shop.admin('GET', '/schedules', undefined, token),
+  'schedules.stop': async (token, { mid }) => {
+    const { scheduleId } = await newSchedule(mid);
+    return shop.admin('DELETE', `/schedules/${scheduleId}?mid=${mid}`, undefined, token);
+  },
   'notifications.view': (token) => shop.admin('GET', '/notifications', undefined, token),
   'reports.view': (token) => shop.admin('GET', '/reports', undefined, token),
   'reports.reconcile': (token) =>
@@ -181,6 +200,11 @@ describe('a token for one account', () => {
     ['GET', '/payments/{id}'],
     ['POST', '/payments/{id}/refund'],
     ['POST', '/payments/{id}/attended'],
+    ['POST', '/payments/{id}/attention', { resolve: 'dismiss' }],
+    ['PATCH', '/chargebacks/{id}', { state: 'closed' }],
+    ['GET', '/chargebacks/{id}/evidence'],
+    ['DELETE', '/chargebacks/{id}/evidence/{id}'],
+    ['DELETE', '/schedules/{id}?mid={mid}'],
     ['GET', '/callbacks/{id}-2'],
     ['POST', '/callbacks/{id}-2/resend'],
     ['POST', '/callbacks/resend', { mid: '{mid}' }],
@@ -203,6 +227,7 @@ describe('a token for one account', () => {
     ['GET', `/callbacks?mid={mid}`],
     ['GET', `/callbacks?payment_id={id}`],
     ['GET', `/schedules?mid={mid}`],
+    ['GET', `/chargebacks?mid={mid}`],
   ])('%s %s of another account is empty', async (method, path) => {
     const answer = await call(method, path.replace('{mid}', other.mid).replace('{id}', ids.other));
     expect([answer.status, answer.body.items]).toEqual([200, []]);

@@ -721,6 +721,7 @@ describe('payment details', () => {
           to: 'PREPARE',
           actor: 'merchant',
           actor_name: null,
+          note: null,
           at: sale.trans_date,
         },
         {
@@ -730,6 +731,7 @@ describe('payment details', () => {
           to: 'PENDING',
           actor: 'provider',
           actor_name: null,
+          note: null,
           at: expect.stringMatching(DATE),
         },
         {
@@ -739,6 +741,7 @@ describe('payment details', () => {
           to: 'PENDING',
           actor: 'clock',
           actor_name: null,
+          note: null,
           at: expect.stringMatching(DATE),
         },
         {
@@ -748,6 +751,7 @@ describe('payment details', () => {
           to: 'EXPIRED',
           actor: 'clock',
           actor_name: null,
+          note: null,
           at: expect.stringMatching(DATE),
         },
       ],
@@ -758,6 +762,7 @@ describe('payment details', () => {
           connector: 'vcard',
           outcome: 'authorised',
           took_ms: expect.any(Number),
+          reported: null,
           at: expect.stringMatching(DATE),
         },
         expect.objectContaining({ verb: 'expiry', connector: 'vcard', outcome: 'done' }),

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
+import { recordChargeback } from '../../src/core/chargebacks.ts';
 import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
@@ -418,7 +419,9 @@ describe('nothing more is charged', () => {
       {},
       async ({ first }) => {
         const payment = await shop.gateway.payments.findAnywhere(first.trans_id);
-        if (payment) await advance(shop.gateway, payment, { event: 'chargedBack', actor: 'provider' });
+        if (!payment) return;
+        await recordChargeback(shop.gateway, payment, {});
+        await advance(shop.gateway, payment, { event: 'chargedBack', actor: 'provider' });
       },
       'CHARGEBACK',
     ],

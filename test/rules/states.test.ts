@@ -45,6 +45,8 @@ test('these transitions change the state', () => {
     '3DS>DECLINED',
     '3DS>PENDING',
     '3DS>SETTLED',
+    'DECLINED>SETTLED',
+    'EXPIRED>SETTLED',
     'PENDING>DECLINED',
     'PENDING>EXPIRED',
     'PENDING>REVERSAL',
@@ -58,7 +60,9 @@ test('these transitions change the state', () => {
     'REDIRECT>DECLINED',
     'REDIRECT>PENDING',
     'REDIRECT>SETTLED',
+    'REVERSAL>SETTLED',
     'SETTLED>CHARGEBACK',
     'SETTLED>REFUND',
+    'VOID>SETTLED',
   ]);
 });

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { legalTransitions, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
+import { isRetriable, legalTransitions, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
 import { migrate, migrateAt } from '../../src/store/migrate.ts';
 import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { schemaText } from '../../src/store/write-schema.ts';
@@ -151,6 +151,11 @@ describe('history', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['a transition backwards', { from_state: 'SETTLED', to_state: 'PENDING' }, 'transitions_are_legal'],
     ['a transition out of a final state', { from_state: 'DECLINED', to_state: 'SETTLED' }, 'transitions_are_legal'],
+    [
+      'the acceptance of a late success by the provider',
+      { from_state: 'DECLINED', to_state: 'SETTLED', event: 'acceptedLate', actor: 'provider' },
+      'transitions_are_legal',
+    ],
     ['a transition that skips a step', { from_state: 'PREPARE', to_state: 'REFUND' }, 'transitions_are_legal'],
     ['a transition to an unknown state', { to_state: 'PAID' }, 'invalid input value for enum payment_state: "PAID"'],
     ['a first row in another state', { seq: 1, from_state: null, to_state: 'SETTLED' }, 'transitions_are_legal'],
@@ -160,6 +165,26 @@ describe('history', () => {
     ['an unknown actor', { actor: 'nobody' }, 'invalid input value for enum actor: "nobody"'],
   ])('%s is refused', async (_, changes, constraint) => {
     expect(await refusalOf('history', historyRow(changes))).toBe(constraint);
+  });
+
+  test('refuses the acceptance of a payment whose order has a later one', async () => {
+    const order_id = 'tried again';
+    const [payment_id, later] = [randomUUID(), randomUUID()];
+    const declined = { order_id, state: 'DECLINED', authorised: 0, captured: 0, decline_reason: 'No money.' };
+    await refusalOf('payments', payment({ ...declined, payment_id }));
+    const row = (id: string, seq: number) =>
+      historyRow({
+        payment_id: id,
+        seq,
+        event: 'acceptedLate',
+        actor: 'operator',
+        from_state: 'DECLINED',
+        to_state: 'SETTLED',
+      });
+    expect(await refusalOf('history', row(payment_id, 2))).toBe(undefined);
+    await refusalOf('payments', payment({ ...declined, payment_id: later, attempt: 2 }));
+    expect(await refusalOf('history', row(payment_id, 3))).toBe('newest_attempt_is_accepted');
+    expect(await refusalOf('history', row(later, 2))).toBe(undefined);
   });
 
   test('refuses a second row with the same number', async () => {
@@ -240,17 +265,19 @@ describe('the database and the code agree on', () => {
   });
 
   test('transitions: of all pairs of states the history accepts exactly those of the table', async () => {
-    const accepted: string[] = [];
+    const allowed: string[] = [];
     for (const from_state of STATE_NAMES) {
       for (const to_state of STATE_NAMES) {
-        const refusal = await refusalOf('history', historyRow({ from_state, to_state }));
-        if (refusal === undefined) accepted.push(`${from_state}>${to_state}`);
+        // Only an operator settles a payment that has failed.
+        const accepted = isRetriable(from_state) ? { event: 'acceptedLate', actor: 'operator' } : {};
+        const refusal = await refusalOf('history', historyRow({ from_state, to_state, ...accepted }));
+        if (refusal === undefined) allowed.push(`${from_state}>${to_state}`);
         else expect(refusal).toBe('transitions_are_legal');
       }
     }
     // A row without a change of state is always allowed: it records a note.
     const stays = STATE_NAMES.map((state) => `${state}>${state}`);
-    expect(accepted.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
+    expect(allowed.sort()).toEqual([...new Set([...legalTransitions(), ...stays])].sort());
   });
 
   test('tables', async () => {

@@ -101,6 +101,27 @@ test.each([
     'update payments set attempt = 2 where payment_id = $id',
     'The attempts of an order are not numbered 1, 2, 3 without gaps',
   ],
+  [
+    'a failed payment that was settled without an operator',
+    `update payments set history_length = 3 where payment_id = $id;
+     update history set to_state = 'DECLINED' where seq = 2 and payment_id = $id;
+     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
+     select mid, payment_id, 3, 'settled', 'DECLINED', 'SETTLED', 'provider', now() from payments where payment_id = $id`,
+    'A payment that had failed was settled without the decision of an operator',
+  ],
+  [
+    'a late success that was sent back and settled',
+    `insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at)
+     select mid, gen_random_uuid(), payment_id, connector, 'late_refund', 1, 'done', 0, now() from payments where payment_id = $id`,
+    'The money of a late success was sent back, and the payment is settled',
+  ],
+  [
+    'a chargeback that is not on the list',
+    `update payments set state = 'CHARGEBACK', history_length = 3 where payment_id = $id;
+     insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
+     select mid, payment_id, 3, 'chargedBack', 'SETTLED', 'CHARGEBACK', 'provider', now() from payments where payment_id = $id`,
+    'A payment that was charged back is not on the list of chargebacks',
+  ],
   ['a change without a callback', 'delete from callbacks where payment_id = $id', NO_CALLBACK],
   ['a callback without a reported event', 'update callbacks set seq = 1 where payment_id = $id', NO_EVENT],
   [

@@ -168,7 +168,7 @@ export const CALLBACK_MISMATCHES = `
   left join callbacks c using (mid, payment_id, seq)
   where c.seq is null and h.seq > 1
     and (h.from_state <> h.to_state or h.event in ('authenticated', 'redirected', 'partlyRefunded')
-      or h.event like 'refused %' and h.event <> 'refused expiry')
+      or h.event like 'refused %' and h.event not in ('refused expiry', 'refused late_refund', 'refused late_void'))
   union all
   select 'no change: ' || c.type, c.payment_id, c.seq from callbacks c
   left join history h using (mid, payment_id, seq)
@@ -177,7 +177,7 @@ export const CALLBACK_MISMATCHES = `
   union all
   select coalesce(c.times, 0) || ' callbacks of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
   from (select mid, payment_id, case verb when 'credit' then 'refund' else verb::text end as type, count(*) as times
-        from operations where state <> 'sent' and verb <> 'expiry' group by 1, 2, 3) o
+        from operations where state <> 'sent' and verb not in ('expiry', 'late_refund', 'late_void') group by 1, 2, 3) o
   full join (select mid, payment_id, type, count(*) as times from callbacks
         where type in ('capture', 'void', 'reversal', 'refund') group by mid, payment_id, type) c
     using (mid, payment_id, type)

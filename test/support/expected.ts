@@ -26,12 +26,12 @@ export const TRANSITIONS: Record<StateName, Partial<Record<PaymentEvent, StateNa
     expired: 'EXPIRED',
   },
   SETTLED: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
-  DECLINED: {},
-  VOID: {},
-  REVERSAL: {},
+  DECLINED: { acceptedLate: 'SETTLED', lateRefunded: 'DECLINED' },
+  VOID: { acceptedLate: 'SETTLED', lateRefunded: 'VOID' },
+  REVERSAL: { acceptedLate: 'SETTLED', lateRefunded: 'REVERSAL' },
   REFUND: {},
   CHARGEBACK: {},
-  EXPIRED: {},
+  EXPIRED: { acceptedLate: 'SETTLED', lateRefunded: 'EXPIRED' },
 };
 
 export const EVENTS: PaymentEvent[] = [
@@ -50,6 +50,8 @@ export const EVENTS: PaymentEvent[] = [
   'partlyRefunded',
   'refunded',
   'chargedBack',
+  'acceptedLate',
+  'lateRefunded',
 ];
 
 /** The default settings of an account, as the admin API of a production gateway shows them. */

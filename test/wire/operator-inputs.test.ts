@@ -59,6 +59,7 @@ const QUERIES: Record<string, string[]> = {
   ],
   '/admin/api/payments.csv': ['q', 'mid', 'order_id', 'status', 'brand', 'schedule_id', 'from', 'to'],
   '/admin/api/callbacks': ['mid', 'payment_id', 'state', 'from', 'to', 'limit', 'cursor'],
+  '/admin/api/chargebacks': ['mid', 'state', 'from', 'to', 'limit', 'cursor'],
   '/admin/api/schedules': ['mid', 'limit', 'cursor'],
   '/admin/api/notifications': ['state', 'limit'],
   '/admin/api/clock': ['mid'],
@@ -72,6 +73,7 @@ const PATHS = [
   '/admin/api/accounts/{}',
   '/admin/api/payments/{}',
   '/admin/api/callbacks/{}',
+  '/admin/api/chargebacks/{}/evidence',
   '/sandbox/api/callbacks/{}',
 ];
 

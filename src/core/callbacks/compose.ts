@@ -9,12 +9,13 @@ import {
   CALLBACK_EVENTS,
   CALLBACK_HASH_FIELDS,
   type CallbackEvent,
+  type CallbackType,
   OPERATION_TYPES,
   s2sResult,
 } from '../../rules/callbacks.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { checkoutStatus, isOpen, type PaymentEvent } from '../../rules/states.ts';
-import type { NewCallback, OperationRow, PaymentWithDetails, Transition } from '../../store/payments.ts';
+import { checkoutStatus, isOpen } from '../../rules/states.ts';
+import type { NewCallback, OperationRow, OperationVerb, PaymentWithDetails, Transition } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway } from '../context.ts';
 
@@ -23,19 +24,23 @@ type Fields = Record<string, string | null | undefined>;
 
 /** Every change of state and every outcome of an operation has a callback; a few steps without a new state do, too. */
 function callbackEventOf({ before, after, event, operation }: Transition): CallbackEvent | undefined {
-  if (operation && operation.verb !== 'expiry') {
-    if (operation.state === 'sent') return undefined;
-    return { type: OPERATION_TYPES[operation.verb], status: operation.state === 'done' ? 'success' : 'fail' };
+  const type = operation && operationType(operation);
+  if (operation && type) {
+    return operation.state === 'sent' ? undefined : { type, status: operation.state === 'done' ? 'success' : 'fail' };
   }
   // A chargeback of a payment that is not settled leaves its state, but the bank has taken money back.
   if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
     return CALLBACK_EVENTS.chargedBack;
   }
   const isReported = after.state !== before.state || isStepInState(before, event);
-  const callbackEvent = isReported ? CALLBACK_EVENTS[event as PaymentEvent | 'authenticated'] : undefined;
+  const callbackEvent = isReported ? CALLBACK_EVENTS[event as keyof typeof CALLBACK_EVENTS] : undefined;
   const isRecurring = callbackEvent?.type === 'sale' && after.details.recurringOf !== undefined;
   return isRecurring ? { ...callbackEvent, type: 'recurring' } : callbackEvent;
 }
+
+/** The callback type of an operation; undefined if the merchant did not request it. */
+const operationType = ({ verb }: OperationRow): CallbackType | undefined =>
+  (OPERATION_TYPES as Partial<Record<OperationVerb, CallbackType>>)[verb];
 
 /** Events that have a callback although the state stays: a redirect, a reserved amount, a partial refund. */
 const isStepInState = ({ authorised }: PaymentWithDetails, event: Transition['event']): boolean =>
@@ -54,7 +59,7 @@ export async function composeCallback(
   if (!account) return undefined;
   const payment = transition.after;
   // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
-  const operation = transition.operation?.verb === 'expiry' ? undefined : transition.operation;
+  const operation = transition.operation && operationType(transition.operation) ? transition.operation : undefined;
   const { callbackUrl } = payment.details;
   const { callback_url, callback_format, callback_hash_case } = account.settings;
   const isJson = callback_format === 'json';

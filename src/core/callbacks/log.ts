@@ -61,12 +61,11 @@ export const resendCallback = (
   { mid, paymentId, seq }: Pick<CallbackRow, 'mid' | 'paymentId' | 'seq'>,
 ): Promise<number> => resend(gateway, by, { mid, paymentId, seq });
 
-/** Sends callbacks of a payment or an account again, optionally only those of one state or period. */
-export async function resendCallbacks(
+/** The filter of a resend with the account that it belongs to, which the caller has to see. */
+async function requireOwner(
   gateway: Gateway,
-  by: Caller,
   { mids, ...filter }: CallbackFilter & Pick<Principal, 'mids'>,
-): Promise<number> {
+): Promise<CallbackFilter & { mid: string }> {
   const { mid, paymentId } = filter;
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
   const payment = paymentId === undefined ? undefined : await gateway.payments.findAnywhere(paymentId);
@@ -75,8 +74,22 @@ export async function resendCallbacks(
   if (owner === undefined || !sees({ mids }, owner)) {
     throw new Refusal(mid === undefined ? 'noSuchPayment' : 'noSuchAccount');
   }
-  return resend(gateway, by, { ...filter, mid: owner });
+  return { ...filter, mid: owner };
 }
+
+/** Sends callbacks of a payment or an account again, optionally only those of one state or period. */
+export const resendCallbacks = async (
+  gateway: Gateway,
+  by: Caller,
+  filter: CallbackFilter & Pick<Principal, 'mids'>,
+): Promise<number> => resend(gateway, by, await requireOwner(gateway, filter));
+
+/** How many callbacks such a resend concerns; they are counted up to `most`. */
+export const countCallbacks = async (
+  gateway: Gateway,
+  filter: CallbackFilter & Pick<Principal, 'mids'>,
+  most: number,
+): Promise<number> => gateway.callbacks.count(await requireOwner(gateway, filter), most);
 
 async function resend(
   gateway: Gateway,

@@ -6,7 +6,7 @@ import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
-import { clearAttention } from '../payments/record.ts';
+import { type Decision, type Resolved, readNote, resolveAttention } from '../payments/resolve.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
 
 /** An empty amount means everything; `operationId` makes the request idempotent. */
@@ -49,7 +49,24 @@ async function requirePayment(
   return payment;
 }
 
-/** Removes a payment that the operator has dealt with from the attention list. */
+/** Carries out what the operator decided about a payment on the attention list. */
+export async function resolveAs(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  by: Caller,
+  paymentId: string,
+  decision: Decision,
+): Promise<Resolved> {
+  const payment = await requirePayment(gateway, principal, paymentId);
+  const { mid, paymentId: subject, attention, state, declineReason } = payment;
+  const note = readNote(decision.note);
+  const before = { attention, status: state, decline_reason: declineReason };
+  const after = { resolve: decision.resolve, note: note || null };
+  const entry = auditEntry(gateway, by, 'payments.resolve_attention', { mid, subject, before, after });
+  return resolveAttention(gateway, payment, { ...decision, note }, by.name, () => gateway.audit.append(entry));
+}
+
+/** Dismisses the mark without a note; a payment without a mark is returned as it is. */
 export async function attendAs(
   gateway: Gateway,
   principal: Pick<Principal, 'mids'>,
@@ -57,11 +74,9 @@ export async function attendAs(
   paymentId: string,
 ): Promise<PaymentWithDetails> {
   const payment = await requirePayment(gateway, principal, paymentId);
-  const { mid, paymentId: subject, attention } = payment;
-  if (!attention) return payment;
-  const entry = auditEntry(gateway, by, 'payments.attended', { mid, subject, before: { attention } });
-  await gateway.audit.append(entry);
-  return clearAttention(gateway, payment, by.name);
+  if (payment.attention === null) return payment;
+  const decision = { resolve: 'dismiss', note: '', operationId: '' } as const;
+  return (await resolveAs(gateway, principal, by, paymentId, decision)).payment;
 }
 
 export async function operateAs(

@@ -5,7 +5,7 @@ import type { Attention } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import { isOpen, nextState, type PaymentEvent, type StateName } from '../../rules/states.ts';
+import { isOpen, isRetriable, nextState, type PaymentEvent } from '../../rules/states.ts';
 import type {
   Actor,
   CallRecord,
@@ -73,12 +73,9 @@ function changes(payment: Payment, input: EventInput): PaymentChanges {
   };
 }
 
-const ENDED_UNPAID: readonly StateName[] = ['DECLINED', 'EXPIRED', 'VOID', 'REVERSAL'];
-
 /** Whether money moved, or was reserved for the first time, after the payment had ended without success. */
 export const isLateSuccess = ({ state, authorised }: Payment, event: PaymentEvent): boolean =>
-  ENDED_UNPAID.includes(state) &&
-  (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
+  isRetriable(state) && (event === 'settled' || event === 'captured' || (event === 'authorised' && authorised === 0n));
 
 /** An attempt fails only if another write succeeded, so this many concurrent writes are needed to exhaust them. */
 const MAX_WRITE_ATTEMPTS = 100;
@@ -146,7 +143,7 @@ export async function advance(
     input.authentication,
   );
   if (!transition) return current;
-  if (isLateSuccess(transition.before, input.event)) {
+  if (isLateSuccess(transition.before, input.event) && transition.after.attention === 'late_success') {
     const fields = { payment_id: current.paymentId, event: input.event };
     gateway.log.warn(fields, 'late success: money moved after the payment had ended');
   }
@@ -166,9 +163,25 @@ function composeCurrent(
   if (event === 'abandoned' && found.busy !== null) return undefined;
   if (event === 'settled' && found.busy !== null && isOpen(found.state))
     return settledWhileBusy(gateway, found, input, now);
+  if (isLateSuccess(found, event)) return composeLateSuccess(gateway, found, input, now);
   // Some providers report a void as a decline; the outcome of the void in flight changes the state.
   if (event === 'declined' && isVoiding(found)) return composeNoted(found, input, now);
   return composeTransition(found, input, now);
+}
+
+/** A provider may repeat its report of a late success whose money was sent back: that is recorded only. */
+async function composeLateSuccess(
+  gateway: Gateway,
+  before: PaymentWithDetails,
+  input: EventInput,
+  now: number,
+): Promise<Transition> {
+  const operations = await gateway.operations.of(before);
+  const isSentBack = operations.some(
+    ({ verb, state }) =>
+      state === 'done' && (verb === 'late_refund' || (verb === 'late_void' && input.event === 'authorised')),
+  );
+  return isSentBack ? composeNoted(before, input, now) : composeTransition(before, input, now);
 }
 
 /** A transition of the table of states, or a history entry without one if the table does not allow the event. */

@@ -6,9 +6,10 @@ import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
 import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
+import { recordChargeback } from '../chargebacks.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { applyOutcome, isExpectedAmount, queryProviderNow } from './provider.ts';
+import { applyOutcome, isExpectedAmount, queryProviderNow, wrongAmountRecord } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
@@ -101,11 +102,15 @@ async function applyNotification(
   const meaning = gateway.connectors[connector]?.interpretNotification(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
+  if (meaning.kind === 'chargedBack') await recordChargeback(gateway, payment, meaning);
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
     return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
   }
   if (isExpectedAmount(payment, meaning.reportedAmount)) await applyOutcome(gateway, payment, account, meaning, call);
-  else await recordWrongAmount(gateway, payment, 'provider', { ...call, outcome: `${meaning.kind}, wrong amount` });
+  else {
+    const wrong = wrongAmountRecord(payment, meaning, (outcome) => ({ ...call, outcome }));
+    await recordWrongAmount(gateway, payment, 'provider', wrong);
+  }
   return 'done';
 }
 

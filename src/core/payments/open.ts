@@ -76,6 +76,7 @@ export async function openOnce(
     const fingerprint = newest?.details.retryOf ?? newest?.fingerprint ?? '';
     if (newest && fingerprint === payment.fingerprint) return waitForOutcome(gateway, newest);
     if (newest && !earlierFingerprints.includes(fingerprint)) return undefined;
+    // A retry or an operator, who accepted a late success, has settled the occurrence.
     if (newest && !isRetriable(newest.state)) return waitForOutcome(gateway, newest);
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);

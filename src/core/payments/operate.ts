@@ -20,7 +20,7 @@ import type { Account, Gateway } from '../context.ts';
 import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
-import { expireAfterRefusedVoid, isExpectedAmount } from './provider.ts';
+import { expireAfterRefusedVoid, isExpectedAmount, wrongAmountRecord } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
 
 /** An operation that the payment allows. */
@@ -60,6 +60,12 @@ const refund: OperationRule = {
   provider: 'refund',
 };
 
+/** The mark goes away when the money is back; a chargeback that came meanwhile is marked still. */
+const late: Pick<OperationRule, 'event' | 'effect'> = {
+  event: () => 'lateRefunded',
+  effect: ({ attention }) => ({ dueAt: null, attention: attention === 'unexpected_chargeback' ? attention : null }),
+};
+
 const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
   capture: {
     ...exclusive('capture'),
@@ -77,13 +83,20 @@ const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
   expiry: { ...exclusive('expiry'), event: () => 'expired', effect: () => ({ dueAt: null }), provider: 'void' },
   refund,
   credit: refund,
+  late_refund: { ...exclusive('late_refund'), ...late, provider: 'refund' },
+  late_void: { ...exclusive('late_void'), ...late, provider: 'void' },
 };
 
-/** Who requested an operation; an operator has a name. */
-export type Initiator = Actor | { actor: 'operator'; name: string };
+/** The operations on a payment that has ended without success. */
+export const LATE_OPERATIONS: readonly OperationVerb[] = ['late_refund', 'late_void'];
 
-export const entryBy = (initiator: Initiator): Pick<Transition, 'actor' | 'actorName'> =>
-  typeof initiator === 'string' ? { actor: initiator } : { actor: initiator.actor, actorName: initiator.name };
+/** Who requested an operation; an operator has a name. */
+export type Initiator = Actor | { actor: 'operator'; name: string; note?: string };
+
+export const entryBy = (initiator: Initiator): Pick<Transition, 'actor' | 'actorName' | 'note'> =>
+  typeof initiator === 'string'
+    ? { actor: initiator }
+    : { actor: initiator.actor, actorName: initiator.name, note: initiator.note };
 
 /**
  * Performs an operation. `plan` checks the payment and returns the operation or throws a refusal; it is called again
@@ -197,7 +210,7 @@ function checkReply(
   const isWrongAmount =
     'reportedAmount' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reportedAmount);
   return isWrongAmount
-    ? [{ kind: 'wrongAmount' }, record(`${result.kind}, wrong amount`)]
+    ? [{ kind: 'wrongAmount' }, wrongAmountRecord(payment, result, record)]
     : [result, record(result.kind)];
 }
 
@@ -292,8 +305,10 @@ function composeUnknown(
 ): Transition {
   const { queryCount, dueAt, isBackoffExhausted } = scheduleNextQuery(operation.queryCount, now);
   const mark = isWrongAmount ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
-  // The conflict with a reported settlement is resolved after the outcome of the operation.
-  const attention = before.attention === 'conflict' ? before.attention : mark;
+  // The conflict with a reported settlement is resolved after the outcome of the operation; a late refund keeps the mark
+  // that it is about.
+  const isKept = before.attention === 'conflict' || LATE_OPERATIONS.includes(operation.verb);
+  const attention = isKept ? before.attention : mark;
   return {
     before,
     after: { ...withHistory(before, now), attention },
@@ -314,8 +329,10 @@ function queriedAfterDecline(verb: OperationVerb, now: number): PaymentChanges {
 }
 
 /** The outcome of an operation clears the mark that the payment got while the outcome was unknown. */
-const clearedAttention = ({ queryCount }: OperationRow, { attention }: Payment): PaymentChanges =>
-  queryCount > 0 && (attention === 'unresolved' || attention === 'wrong_amount') ? { attention: null } : {};
+const clearedAttention = ({ queryCount, verb }: OperationRow, { attention }: Payment): PaymentChanges =>
+  queryCount > 0 && !LATE_OPERATIONS.includes(verb) && (attention === 'unresolved' || attention === 'wrong_amount')
+    ? { attention: null }
+    : {};
 
 /** The provider reported a settlement while the operation was in flight: a query resolves the conflict. */
 const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): PaymentChanges =>

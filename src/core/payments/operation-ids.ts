@@ -17,7 +17,7 @@ export interface IdempotencyKey {
 /** Undefined if the merchant sent no `operation_id`. */
 export const idempotencyKeyOf = (
   operationId: string,
-  kind: 'capture' | 'void' | 'refund' | 'credit',
+  kind: 'capture' | 'void' | 'refund' | 'credit' | 'late_refund',
   ...fields: string[]
 ): { operationId: string; content: string } | undefined =>
   operationId === ''

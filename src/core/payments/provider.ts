@@ -76,8 +76,20 @@ function checkOutcome(payment: Payment, outcome: Outcome, record: (outcome: stri
   if (outcome.kind === 'unknown') return { kind: 'unknown', call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
-    return { kind: 'wrongAmount', call: record(`${outcome.kind}, wrong amount`) };
+    return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
   return { kind: 'outcome', outcome, call: record(outcome.kind) };
+}
+
+/** The record of an answer that is not applied because of its amount: it keeps what was reported, for the operator. */
+export function wrongAmountRecord(
+  { currency }: Pick<Payment, 'currency'>,
+  { kind, reportedAmount }: { kind: string; reportedAmount?: ReportedAmount | undefined },
+  record: (outcome: string) => CallRecord,
+): CallRecord {
+  const call = record(`${kind}, wrong amount`);
+  if (typeof reportedAmount !== 'object') return call;
+  const { amount, currency: reported = currency } = reportedAmount;
+  return { ...call, reported: { amount: String(amount), currency: reported } };
 }
 
 /** Whether a reported amount is the expected one; an answer without an amount passes. */

@@ -21,7 +21,7 @@ import { type QuerySchedule, scheduleNextQuery } from './query-schedule.ts';
 async function recordEntry(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  entry: Pick<Transition, 'event' | 'actor' | 'actorName' | 'call'>,
+  entry: Pick<Transition, 'event' | 'actor' | 'call'>,
   changed: PaymentChanges,
   authentication?: Authentication,
 ): Promise<PaymentWithDetails> {
@@ -94,19 +94,6 @@ export async function recordAuthentication(
   const after = await recordEntry(gateway, payment, entry, changed, authentication);
   return after === payment ? undefined : after;
 }
-
-/** Removes the mark of a payment that an operator has dealt with. */
-export const clearAttention = (
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  actorName: string,
-): Promise<PaymentWithDetails> =>
-  recordEntry(
-    gateway,
-    payment,
-    { event: 'attended', actor: 'operator', actorName, call: undefined },
-    { attention: null },
-  );
 
 /** Stores the payer's choice and the fields that the payer filled in; undefined if a concurrent request was first. */
 export async function recordPayerInput(

@@ -46,7 +46,10 @@ async function showList({ gateway, session, query }: PanelRequest): Promise<Pane
   ];
   return {
     title: en.sections.callbacks,
-    body: html`<div class="head"><h1>${en.sections.callbacks}</h1></div>
+    body: html`<div class="head"><h1>${en.sections.callbacks}</h1>${
+      isAllowed(session.principal.role, 'callbacks.resend') &&
+      html`<div class="actions"><a class="button quiet" href="/admin/callbacks/resend">${text.resendMany}</a></div>`
+    }</div>
 <form class="filters" action="/admin/callbacks">${choiceField(
       { name: 'state', label: text.state, value: query.state },
       [['', en.payments.any], ...CALLBACK_STATES.map((one): [string, string] => [one, one])],

@@ -5,14 +5,19 @@ import type { Gateway } from '../../core/context.ts';
 import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { callerOf } from '../../core/principal.ts';
+import { attentionCounts } from '../../core/reports.ts';
+import { attachmentHeaders } from '../../lib/file-type.ts';
 import { html } from '../../lib/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { readForm } from '../form-body.ts';
+import { commonHeaders } from '../layout.ts';
 import { readUpload, type UploadForm } from '../multipart.ts';
 import { accountPages } from './accounts.ts';
+import { attentionPages } from './attention.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
+import { chargebackPages } from './chargebacks.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { debuggerPages } from './debugger.ts';
 import { downloadHeaders, type PanelPage, panelDocument, panelHeaders, SECTIONS, sendJson } from './layout.ts';
@@ -20,10 +25,12 @@ import { en } from './locales/en.ts';
 import { ownSignInPages } from './me.ts';
 import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
+import { refusalText } from './parts.ts';
 import { paymentPages } from './payments.ts';
 import { receiptPages } from './receipt.ts';
 import { reconciliationPages } from './reconciliations.ts';
 import { reportPages } from './reports.ts';
+import { resendPages } from './resend.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
@@ -34,8 +41,11 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...reconciliationPages,
   ...paymentPages,
   ...receiptPages,
+  ...attentionPages,
+  ...chargebackPages,
   ...accountPages,
   ...callbackPages,
+  ...resendPages,
   ...schedulePages,
   ...debuggerPages,
   ...operatorPages,
@@ -69,9 +79,9 @@ export function panelRoutes(
   app.addContentTypeParser('multipart/form-data', readUpload);
   app.addHook('onResponse', async ({ body }) => (body as Partial<UploadForm> | undefined)?.skipRest?.());
 
-  const show = (
+  const show = async (
     reply: FastifyReply,
-    session: Session | undefined,
+    session: Session,
     url: string,
     {
       title,
@@ -79,18 +89,17 @@ export function panelRoutes(
       scripts,
       hasFrames = false,
     }: Pick<PanelPage, 'title' | 'body' | 'scripts'> & { hasFrames?: boolean },
-  ): string => {
+  ): Promise<string> => {
     reply.headers(panelHeaders(gateway, { scripts, hasFrames }));
-    return panelDocument(gateway, { title, body, session, section: sectionOf(url), scripts });
+    const counts = await attentionCounts(gateway, session.principal.mids);
+    const marked = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return panelDocument(gateway, { title, body, session, section: sectionOf(url), marked, scripts });
   };
 
-  const refuse = (reply: FastifyReply, session: Session | undefined, url: string, status: number, text: string) =>
-    reply.code(status).send(
-      show(reply, session, url, {
-        title: en.refused,
-        body: html`<div class="card"><h1>${text}</h1><p><a href="/admin">${en.backToOverview}</a></p></div>`,
-      }),
-    );
+  const refuse = async (reply: FastifyReply, session: Session, url: string, status: number, text: string) => {
+    const body = html`<div class="card"><h1>${text}</h1><p><a href="/admin">${en.backToOverview}</a></p></div>`;
+    return reply.code(status).send(await show(reply, session, url, { title: en.refused, body }));
+  };
 
   const send = (
     reply: FastifyReply,
@@ -102,6 +111,11 @@ export function panelRoutes(
     if (estimatedRows !== undefined) reply.header('x-estimated-rows', estimatedRows);
     return reply.headers(downloadHeaders(gateway, filename)).send(body);
   };
+
+  const sendFile = (
+    reply: FastifyReply,
+    { name, mediaType, bytes }: { name: string; mediaType: string; bytes: Buffer },
+  ) => reply.headers({ ...commonHeaders(gateway), ...attachmentHeaders(name, mediaType) }).send(bytes);
 
   for (const { method, path, permission, confirmFor, isDownload = false, handle } of PANEL_ROUTES) {
     app.route({
@@ -136,14 +150,14 @@ export function panelRoutes(
           const answer = await handle({ gateway, session, caller, params, query, form, file, acceptLanguage });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
           if ('download' in answer) return send(reply, request, answer.download);
+          if ('file' in answer) return sendFile(reply, answer.file);
           if ('document' in answer) return reply.headers(answer.headers).send(answer.document);
           reply.code(answer.status ?? 200);
           if ('json' in answer) return sendJson(reply, gateway, answer.json);
-          return reply.send(show(reply, session, request.url, answer));
+          return reply.send(await show(reply, session, request.url, answer));
         } catch (error) {
           if (!(error instanceof Refusal) || ERRORS[error.error].http >= 500) throw error;
-          const { http, message } = ERRORS[error.error];
-          return refuse(reply, session, request.url, http, error.problems[0]?.sentence ?? message);
+          return refuse(reply, session, request.url, ERRORS[error.error].http, refusalText(error));
         }
       },
     });

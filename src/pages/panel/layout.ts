@@ -20,6 +20,8 @@ export interface PanelPage {
   session?: Session | undefined;
   /** The path of the navigation entry that the page belongs to. */
   section?: string | undefined;
+  /** The number of payments on the attention list, for the navigation. */
+  marked?: number | undefined;
   /** Scripts of this page besides that of every page. */
   scripts?: readonly PageScript[] | undefined;
 }
@@ -35,6 +37,8 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin', label: en.sections.overview, permission: 'reports.view' },
   { path: '/admin/reports', label: en.sections.reports, permission: 'reports.view' },
   { path: '/admin/payments', label: en.sections.payments, permission: 'payments.view' },
+  { path: '/admin/attention', label: en.sections.attention, permission: 'payments.view' },
+  { path: '/admin/chargebacks', label: en.sections.chargebacks, permission: 'chargebacks.view' },
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
@@ -92,17 +96,20 @@ export const sendJson = (
 export const formToken = ({ formToken: token }: Session): Html =>
   html`<input type="hidden" name="form_token" value="${token}">`;
 
-function navigation(session: Session, active: string | undefined): Html {
+function navigation(session: Session, active: string | undefined, marked: number): Html {
   const { role } = session.principal;
   const links = SECTIONS.filter(({ permission }) => isAllowed(role, permission)).map(
-    ({ path, label }) => html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}</a></li>`,
+    ({ path, label }) =>
+      html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}${
+        path === '/admin/attention' && marked > 0 && html` <span class="badge bad">${marked}</span>`
+      }</a></li>`,
   );
   return html`<nav aria-label="${en.navigation}"><ul>${links}</ul></nav>`;
 }
 
 export function panelDocument(
   gateway: Pick<Gateway, 'environment'>,
-  { title, body, session, section, scripts = [] }: PanelPage,
+  { title, body, session, section, marked = 0, scripts = [] }: PanelPage,
 ): string {
   return String(html`<!doctype html>
 <html lang="en">
@@ -126,7 +133,7 @@ ${
 <form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
 }
 </header>
-${session && navigation(session, section)}
+${session && navigation(session, section, marked)}
 <main id="main" tabindex="-1">
 ${body}
 </main>

@@ -54,7 +54,7 @@ function needsPerson({ openWork }: Overview): Html {
   const items: [label: string, path: string, count: number][] = [
     ...ATTENTIONS.map((one): [string, string, number] => [
       en.payments.attentions[one],
-      `/admin/payments?attention=${one}`,
+      `/admin/attention?mark=${one}`,
       marked.get(one) ?? 0,
     ]),
     [text.parked, '/admin/callbacks?state=parked', openWork.callbacksParked],

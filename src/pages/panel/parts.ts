@@ -3,6 +3,7 @@
 import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
+import { ERRORS, type Refusal } from '../../rules/errors.ts';
 import { en } from './locales/en.ts';
 
 type Tone = 'good' | 'bad' | 'wait' | '';
@@ -64,6 +65,9 @@ export const copyable = (value: string): Html =>
 
 export const empty = (title: string, text: string): Html =>
   html`<div class="empty"><h2>${title}</h2><p>${text}</p></div>`;
+
+/** Why a request was refused: the entry of the field, or else the message of the error. */
+export const refusalText = ({ error, problems }: Refusal): string => problems[0]?.sentence ?? ERRORS[error].message;
 
 /** What happened after a form was submitted, or why it was refused. */
 export const notice = (text: string | undefined, tone: Tone = 'good'): Html | false =>

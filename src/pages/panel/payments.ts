@@ -3,7 +3,7 @@ import { findAccount } from '../../core/accounts.ts';
 import { type LoggedCallback, listPaymentCallbacks, shownAddress } from '../../core/callbacks/log.ts';
 import type { HistoryRow, OperationRow, Payment, PaymentFilter, PaymentWithDetails } from '../../core/context.ts';
 import { estimatedPayments, paymentsCsv } from '../../core/exports/payments.ts';
-import { attendAs, type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
+import { type OperatorAction, operateAs, possibleActions } from '../../core/operators/actions.ts';
 import { listSavedFilters } from '../../core/operators/saved-filters.ts';
 import { listPayments } from '../../core/payments/find.ts';
 import type { Principal } from '../../core/principal.ts';
@@ -18,6 +18,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { readSearch } from '../../rules/payment-search.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
+import { decisionLinks, reportedFact } from './attention.ts';
 import { accountNames, dayStart, downloadLink } from './filters.ts';
 import { requirePayment } from './find-payment.ts';
 import { formToken } from './layout.ts';
@@ -33,6 +34,7 @@ import {
   money,
   notice,
   pager,
+  refusalText,
   table,
   time,
   toneOf,
@@ -138,10 +140,14 @@ interface Moment {
   tone: string;
 }
 
-const eventLabel = (event: string): string => text.events[event] ?? event.replace(/([A-Z])/g, ' $1').toLowerCase();
+const eventLabel = (event: string): string => {
+  const [, noted] = /^noted (.+)$/.exec(event) ?? [];
+  if (noted !== undefined) return `${eventLabel(noted)} (${text.reportedOnly})`;
+  return text.events[event] ?? event.replace(/([A-Z])/g, ' $1').toLowerCase();
+};
 
 function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallback[]): Moment[] {
-  const events = history.map(({ at, seq, event, toState, fromState, actor, actorName, call }): Moment => {
+  const events = history.map(({ at, seq, event, toState, fromState, actor, actorName, note, call }): Moment => {
     const isChange = toState !== fromState;
     return {
       at,
@@ -150,7 +156,7 @@ function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallb
       what: html`<h3>${eventLabel(event)}${isChange && html` ${badge(toState)}`}</h3>
 <p class="soft small">${text.by} ${actorName ?? text.actors[actor]}${
         call && html` · ${call.connector} ${call.verb}: ${call.outcome}, ${call.tookMs} ms`
-      }</p>`,
+      }${call?.reported && html` · ${money(BigInt(call.reported.amount), call.reported.currency)}`}</p>${note && html`<p class="small">${note}</p>`}`,
     };
   });
   const attempts = callbacks.flatMap(({ callback, destination, log }) =>
@@ -200,12 +206,12 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
   const { details, currency } = payment;
   return {
     title: `${money(payment.amount, currency)} · ${payment.orderId}`,
-    body: html`${notice(query.done && text.done)}
+    body: html`${outcomeNotice(query.done)}
 <div class="head"><h1>${money(payment.amount, currency)}</h1>${badge(payment.state)}${
       payment.inDoubt && badge(text.inDoubt, 'wait')
     }${actions(session.principal, payment)}</div>
-${payment.attention && attentionNotice(request, payment, payment.attention)}
-<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks))}</section>
+${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}
+<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks))}${resendLink(session.principal, payment, callbacks)}</section>
 <div><section class="card" aria-labelledby="facts"><h2 id="facts">${text.details}</h2>${facts([
       [text.id, html`<span class="mono">${payment.paymentId}</span>`],
       [text.order, payment.orderId],
@@ -237,12 +243,24 @@ ${payment.attention && attentionNotice(request, payment, payment.attention)}
   };
 }
 
-function attentionNotice({ session }: PanelRequest, payment: Payment, attention: Attention): Html {
-  const form = html`<form method="post" action="${pathOf(payment.paymentId)}/attended">${formToken(session)}<button class="quiet">${text.resolve}</button></form>`;
-  return html`<div class="notice bad" role="status"><h2>${attentionLabel(attention)}</h2><p>${text.attentionHints[attention]}</p>${
-    isAllowed(session.principal.role, 'payments.resolve_attention') && form
-  }</div>`;
-}
+const resendLink = ({ role }: Principal, { paymentId }: Payment, callbacks: readonly LoggedCallback[]): Html | false =>
+  callbacks.length > 0 &&
+  isAllowed(role, 'callbacks.resend') &&
+  html`<p><a class="button quiet" href="/admin/callbacks/resend?payment_id=${paymentId}">${en.callbacks.resendOfPayment}</a></p>`;
+
+const attentionNotice = (
+  request: PanelRequest,
+  payment: Payment,
+  attention: Attention,
+  reported: string | undefined,
+): Html =>
+  html`<div class="notice bad" role="status"><h2>${attentionLabel(attention)}</h2><p>${text.attentionHints[attention]}${
+    reported !== undefined && html` ${en.attention.reported}: ${reported}.`
+  }</p>${decisionLinks(request, payment)}</div>`;
+
+/** What happened before the page was shown. */
+const outcomeNotice = (done: string | undefined): Html | false =>
+  notice(done && (text.outcomes[done] ?? text.done), done === 'refund_declined' ? 'bad' : 'good');
 
 /** The amount that an action takes if none is given. */
 const wholeAmount: Readonly<Record<OperatorAction, (payment: Payment) => bigint>> = {
@@ -292,15 +310,10 @@ const perform =
       await operateAs(gateway, session.principal, caller, params.paymentId ?? '', action, wanted);
     } catch (error) {
       if (!(error instanceof Refusal) || ERRORS[error.error].http !== 400) throw error;
-      return confirmation(action)(request, error.problems[0]?.sentence ?? ERRORS[error.error].message);
+      return confirmation(action)(request, refusalText(error));
     }
     return { redirect: `${pathOf(params.paymentId ?? '')}?done=1` };
   };
-
-async function attend({ gateway, session, caller, params: { paymentId = '' } }: PanelRequest): Promise<PanelAnswer> {
-  await attendAs(gateway, session.principal, caller, paymentId);
-  return { redirect: `${pathOf(paymentId)}?done=1` };
-}
 
 export const paymentPages: readonly PanelRoute[] = [
   { method: 'GET', path: '/admin/payments', permission: 'payments.view', handle: (request) => showList(request) },
@@ -313,12 +326,6 @@ export const paymentPages: readonly PanelRoute[] = [
   },
   ...savedFilterPages(showList),
   { method: 'GET', path: '/admin/payments/:paymentId', permission: 'payments.view', handle: showPayment },
-  {
-    method: 'POST',
-    path: '/admin/payments/:paymentId/attended',
-    permission: 'payments.resolve_attention',
-    handle: attend,
-  },
   ...(['capture', 'void', 'refund'] as const).flatMap((action): PanelRoute[] => [
     {
       method: 'GET',

@@ -28,6 +28,7 @@ export type PanelAnswer =
   | { document: string; headers: Record<string, string> }
   | { json: object; status?: number }
   | { download: Download }
+  | { file: { name: string; mediaType: string; bytes: Buffer } }
   | { redirect: string };
 
 export interface PanelRoute {

@@ -25,7 +25,7 @@ border-bottom:1px solid var(--line)}
 border:1px solid var(--line);border-radius:12px;box-shadow:0 8px 24px #0003}
 nav{grid-area:nav;padding:1rem .5rem;border-inline-end:1px solid var(--line);background:var(--card)}
 nav ul{list-style:none;margin:0;padding:0;display:grid;gap:.125rem}
-nav a{display:block;padding:.5rem .75rem;border-radius:8px;color:inherit;text-decoration:none}
+nav a{display:flex;justify-content:space-between;align-items:center;gap:.5rem;padding:.5rem .75rem;border-radius:8px;color:inherit;text-decoration:none}
 nav a:hover{background:var(--raised)}
 nav a[aria-current]{background:var(--raised);font-weight:650;color:var(--accent)}
 main{grid-area:main;padding:1.25rem 1.5rem 3rem;max-width:80rem;width:100%;min-width:0;outline:none}
@@ -110,7 +110,15 @@ fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 .cards.inner{margin:0}
 .cards.inner .card{background:var(--raised);border:0}
 .inset{padding:1rem 1.25rem 0;margin:0}
-p.inset{padding-bottom:1rem}
+p.inset,form.inset{padding-bottom:1rem}
+.tabs{display:flex;flex-wrap:wrap;gap:.375rem;margin-bottom:1rem}
+.tabs a{display:inline-flex;gap:.5rem;align-items:center;min-height:2.5rem;padding:.25rem .75rem;border:1px solid var(--line);
+border-radius:99px;background:var(--card);color:inherit;text-decoration:none}
+.tabs a:hover{background:var(--raised)}
+.tabs a[aria-current]{border-color:var(--accent);color:var(--accent);font-weight:650}
+.notice .inline{margin-top:.75rem}
+td .inline .button{min-height:2rem;padding:.125rem .625rem;font-size:.8125rem}
+.head>p{flex-basis:100%;margin:0}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .actions form{margin:0}
 .card>.actions,form>.actions{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:1.25rem}

@@ -5,6 +5,7 @@ import { type Access, readOptionalJson, requireBearer } from '../bearer.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
 import { callbackRoutes } from './callbacks.ts';
+import { chargebackRoutes } from './chargebacks.ts';
 import { clockRoutes } from './clock.ts';
 import { explainRoutes } from './explain.ts';
 import { paymentExportRoutes } from './payment-export.ts';
@@ -24,6 +25,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   paymentExportRoutes(app, gateway);
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
+  chargebackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   explainRoutes(app, gateway);
   reportRoutes(app, gateway);

@@ -1,13 +1,23 @@
 /** Admin calls on payments and provider notifications: lists, a payment with its history, and operations. */
 import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
-import type { Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
+import type { CallRecord, Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
 import { amountFormatter, paymentView } from '../../core/exports/payment-view.ts';
-import { attendAs, OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
+import {
+  attendAs,
+  OPERATOR_ACTIONS,
+  type OperatorRequest,
+  operateAs,
+  resolveAs,
+} from '../../core/operators/actions.ts';
 import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
+import type { Decision } from '../../core/payments/resolve.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
+import { amountText } from '../../lib/money.ts';
+import { RESOLUTIONS } from '../../rules/attention.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -66,17 +76,40 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     needs('payments.resolve_attention'),
     async ({ principal, caller, params }) => paymentView(await attendAs(gateway, principal, caller, params.paymentId)),
   );
+
+  app.post<{ Params: { paymentId: string } }>(
+    '/payments/:paymentId/attention',
+    needs('payments.resolve_attention'),
+    async ({ principal, caller, params, body }) => {
+      const decision = readDecision(body);
+      const { payment, operation } = await resolveAs(gateway, principal, caller, params.paymentId, decision);
+      return { ...paymentView(payment), operation: operation ? operationView(payment, operation) : null };
+    },
+  );
+}
+
+/** Reads an optional `operation_id`; empty if it was not sent. */
+function readOperationId(value: unknown = ''): string {
+  if (typeof value === 'string' && (value === '' || isUuid(value))) return value;
+  throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid }]);
+}
+
+function readDecision(body: unknown): Decision {
+  const { resolve, note = '', operation_id, ...rest } = objectBody(body);
+  refuseUnknown(rest);
+  const decided = RESOLUTIONS.find((one) => one === resolve);
+  if (!decided) throw invalidField('resolve', `This value should be one of: ${RESOLUTIONS.join(', ')}.`);
+  if (typeof note !== 'string') throw invalidField('note', SENTENCES.notText);
+  return { resolve: decided, note, operationId: readOperationId(operation_id).toLowerCase() };
 }
 
 /** Without `amount` the operation is for the whole amount; `operation_id` makes the request idempotent. */
 function readOperationRequest(body: unknown): OperatorRequest {
-  const { amount = '', operation_id: operationId = '', ...rest } = body === undefined ? {} : objectBody(body);
+  const { amount = '', operation_id, ...rest } = body === undefined ? {} : objectBody(body);
   // A misspelled `amount` must not refund the whole payment.
   refuseUnknown(rest);
   if (typeof amount !== 'string') throw invalidField('amount', SENTENCES.invalid);
-  if (typeof operationId !== 'string' || (operationId !== '' && !isUuid(operationId)))
-    throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid }]);
-  return { amount, operationId };
+  return { amount, operationId: readOperationId(operation_id) };
 }
 
 export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -146,13 +179,19 @@ const historyView = (row: HistoryRow) => ({
   to: row.toState,
   actor: row.actor,
   actor_name: row.actorName,
+  note: row.note,
   at: wireDate(row.at),
 });
+
+/** What the provider reported in place of the expected amount. */
+const reportedAmount = ({ amount, currency }: NonNullable<CallRecord['reported']>): string =>
+  `${amountText(BigInt(amount), CURRENCIES[currency]?.exponent ?? 2)} ${currency}`;
 
 const callView = ({ call, at }: HistoryRow) => ({
   verb: call?.verb,
   connector: call?.connector,
   outcome: call?.outcome,
   took_ms: call?.tookMs,
+  reported: call?.reported ? reportedAmount(call.reported) : null,
   at: wireDate(at),
 });

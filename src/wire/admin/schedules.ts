@@ -1,9 +1,11 @@
 /** Admin calls on schedules: their terms, their subscriptions, and the time of the next charge. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, ListedSchedule, ListedSubscription, Schedule } from '../../core/context.ts';
-import { listSchedules, listSubscriptions } from '../../core/schedules.ts';
+import { listSchedules, listSubscriptions, stopScheduleAs, stopSubscriptionAs } from '../../core/schedules.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
+import { invalidField } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
 import { epochMs, page, pageSize, readQuery, uuidText } from './input.ts';
@@ -39,6 +41,33 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
       );
     },
   );
+
+  app.delete<ScheduleParams>('/schedules/:scheduleId', needs('schedules.stop'), async (request) => {
+    const { principal, caller, params } = request;
+    const mid = requiredMid(request.query);
+    return scheduleView(await stopScheduleAs(gateway, principal, caller, mid, params.scheduleId));
+  });
+
+  app.delete<{ Params: { scheduleId: string; subscriptionId: string } }>(
+    '/schedules/:scheduleId/subscriptions/:subscriptionId',
+    needs('schedules.stop'),
+    async ({ principal, caller, params: { scheduleId, subscriptionId }, query }) => {
+      const mid = requiredMid(query);
+      await stopSubscriptionAs(gateway, principal, caller, mid, scheduleId, subscriptionId);
+      return { subscription_id: subscriptionId.toLowerCase(), state: 'ended' };
+    },
+  );
+}
+
+interface ScheduleParams {
+  Params: { scheduleId: string };
+}
+
+/** Two accounts may use the same schedule id, so the account is named. */
+function requiredMid(query: unknown): string {
+  const { mid } = readQuery(query, { mid: uuidText });
+  if (mid === undefined) throw invalidField('mid', SENTENCES.blank);
+  return mid;
 }
 
 /** Ids that merchants choose are not ordered by time, so the cursor contains the creation time and both ids. */

@@ -9,6 +9,7 @@ export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY
 export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVERY_CALL);
 export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
 export const reconciliationRefusals = refusals('invalidData', 'noSuchReconciliation', ...EVERY_CALL);
+export const chargebackRefusals = refusals('invalidData', 'noSuchChargeback', 'noSuchEvidence', ...EVERY_CALL);
 export const tokenRefusals = refusals('noSuchToken', ...EVERY_CALL);
 export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 

@@ -1,5 +1,5 @@
 /** The payments of the admin API, and the notifications of providers, in the OpenAPI document. */
-import { ATTENTIONS } from '../../rules/attention.ts';
+import { ATTENTIONS, NOTE_LENGTH, RESOLUTIONS } from '../../rules/attention.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { call, commonRefusals, dateTime, pageParameters, paymentRefusals } from './operator-call.ts';
 import {
@@ -12,6 +12,7 @@ import {
   inQuery,
   integer,
   type Json,
+  jsonBody,
   listOf,
   object,
   orNull,
@@ -50,6 +51,7 @@ const historyRow = object({
   to: choice(STATE_NAMES),
   actor: choice(['merchant', 'provider', 'payer', 'operator', 'clock']),
   actor_name: described(orNull(text), 'The name of the operator or of the token.'),
+  note: described(orNull(text), 'Why the operator decided so.'),
   at: date,
 });
 
@@ -61,7 +63,15 @@ const operationRequest = {
   ),
 };
 
-const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry'];
+const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry', 'late_refund', 'late_void'];
+
+const resolution = described(
+  choice([...RESOLUTIONS]),
+  '`accept`: the late success counts, the payment becomes `SETTLED`. `refund`: the money is sent back; the mark goes away ' +
+    'when the provider has done it. `dismiss`: only the mark is removed. The [attention list](operator/attention-list.md) ' +
+    'says which mark allows what.',
+);
+const note = described({ ...text, maxLength: NOTE_LENGTH }, 'Why; for the history and the audit log.');
 
 const operation = object({
   operation_id: uuid,
@@ -78,6 +88,7 @@ const providerCall = object({
   connector: text,
   outcome: text,
   took_ms: integer,
+  reported: described(orNull(text), 'The amount and the currency that were reported in place of the expected ones.'),
   at: date,
 });
 
@@ -180,8 +191,22 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
   },
   '/admin/api/payments/{payment_id}/attended': {
     parameters: paymentId,
-    post: call('payments', 'attendPayment', 'Removes a payment from the attention list.', {
+    post: call('payments', 'attendPayment', 'Removes a payment from the attention list: `attention` with `dismiss`.', {
+      deprecated: true,
       responses: { ...answers('The updated payment.', ref('Payment')), ...paymentRefusals },
+    }),
+  },
+  '/admin/api/payments/{payment_id}/attention': {
+    parameters: paymentId,
+    post: call('payments', 'resolveAttention', 'Carries out a decision about a payment on the attention list.', {
+      requestBody: jsonBody(object({ resolve: resolution }, { note, operation_id: operationRequest.operation_id })),
+      responses: {
+        ...answers(
+          'The updated payment, and the operation of a refund.',
+          object({ ...payment, operation: orNull(operation) }),
+        ),
+        ...paymentRefusals,
+      },
     }),
   },
   ...Object.fromEntries(

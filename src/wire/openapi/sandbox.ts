@@ -73,7 +73,9 @@ export const SANDBOX_PATHS: Readonly<Record<string, Json>> = {
           oneOf: [
             scenario('provider_status', choice(PROVIDER_STATUSES)),
             scenario('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
-            scenario('chargeback', { const: true }),
+            scenario('chargeback', {
+              anyOf: [{ const: true }, object({ respond_by: { ...text, format: 'date-time' } })],
+            }),
           ],
         }),
         responses: {

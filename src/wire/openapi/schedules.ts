@@ -54,6 +54,9 @@ const schedule = object({
   ),
 });
 
+const scheduleId = [inPath('schedule_id', uuid, 'The schedule.')];
+const account = { ...inQuery('mid', uuid, 'The account of the schedule.'), required: true };
+
 export const SCHEDULE_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/schedules': {
     get: call('payments', 'listSchedules', 'Lists schedules with their subscriptions, newest first.', {
@@ -61,8 +64,25 @@ export const SCHEDULE_PATHS: Readonly<Record<string, Json>> = {
       responses: { ...answers('A page of schedules.', pageOf(schedule, text)), ...commonRefusals },
     }),
   },
+  '/admin/api/schedules/{schedule_id}': {
+    parameters: scheduleId,
+    delete: call('payments', 'stopSchedule', 'Stops a schedule: nothing more is charged.', {
+      parameters: [account],
+      responses: { ...answers('The stopped schedule.', schedule), ...scheduleRefusals },
+    }),
+  },
+  '/admin/api/schedules/{schedule_id}/subscriptions/{subscription_id}': {
+    parameters: [...scheduleId, inPath('subscription_id', uuid, 'The subscription.')],
+    delete: call('payments', 'stopSubscription', 'Ends one subscription: nothing more is charged for it.', {
+      parameters: [account],
+      responses: {
+        ...answers('The ended subscription.', object({ subscription_id: uuid, state: { const: 'ended' } })),
+        ...scheduleRefusals,
+      },
+    }),
+  },
   '/admin/api/schedules/{schedule_id}/subscriptions': {
-    parameters: [inPath('schedule_id', uuid, 'The schedule.')],
+    parameters: scheduleId,
     get: call('payments', 'listSubscriptions', 'Lists the subscriptions of a schedule, newest first.', {
       parameters: [
         inQuery('mid', uuid, 'The account; without it, all accounts that have a schedule with this id.'),

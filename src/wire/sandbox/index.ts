@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { listFaults, readLedger, runScenario, setFault } from '../../core/sandbox-scenarios.ts';
 import { isUuid } from '../../lib/id.ts';
-import { isText } from '../../lib/json.ts';
+import { isUtcMoment } from '../../lib/identifiers.ts';
+import { isObject, isText } from '../../lib/json.ts';
 import { BRANDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -17,7 +18,8 @@ const isOneOf = (choices: readonly string[], value: unknown): boolean => choices
 const SCENARIOS: BodyChecks = {
   provider_status: (value) => isOneOf(PROVIDER_STATUSES, value),
   bank_callback: (value) => typeof value === 'string' && /^[A-Z]{4}$/.test(value),
-  chargeback: (value) => value === true,
+  chargeback: (value) =>
+    value === true || (isObject(value) && typeof value.respond_by === 'string' && isUtcMoment(value.respond_by)),
 };
 const FAULT_BODY: BodyChecks = {
   mid: (value) => typeof value === 'string' && isUuid(value),

@@ -1,8 +1,10 @@
 /** The texts of the panel in English. */
 import { accountChoice } from './en/account-choice.ts';
 import { accounts } from './en/accounts.ts';
+import { attention } from './en/attention.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
+import { chargebacks } from './en/chargebacks.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
 import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
@@ -39,6 +41,8 @@ export const en = {
     overview: 'Overview',
     reports: 'Reports',
     payments: 'Payments',
+    attention: 'Needs attention',
+    chargebacks: 'Chargebacks',
     accounts: 'Accounts',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
@@ -60,6 +64,8 @@ export const en = {
   reports,
   reconciliations,
   payments,
+  attention,
+  chargebacks,
   accounts,
   accountChoice,
   callbacks,

@@ -36,6 +36,7 @@ export const payments = {
   refunded: 'Refunded',
   timeline: 'Timeline',
   by: 'By',
+  reportedOnly: 'reported, nothing changed',
   operations: 'Operations',
   operation: 'Operation',
   noOperations: 'Nothing was captured, voided or refunded by request.',
@@ -46,8 +47,15 @@ export const payments = {
   delivered: 'delivered',
   failed: 'failed',
   inDoubt: 'outcome unknown',
-  resolve: 'Remove from the attention list',
   done: 'Done.',
+  outcomes: {
+    accept: 'The payment is settled, and the merchant gets a callback.',
+    dismiss: 'The mark is removed.',
+    refund_done: 'The money is sent back to the payer.',
+    refund_sent:
+      'The provider has not answered yet. It is queried until the outcome is known; the mark stays until then.',
+    refund_declined: 'The provider declined the refund. The operations below say why; the mark stays.',
+  } as Readonly<Record<string, string>>,
   cancel: 'Cancel',
   actions: { capture: 'Capture', void: 'Void', refund: 'Refund' },
   confirm: {
@@ -121,6 +129,12 @@ export const payments = {
     queried: 'Provider queried',
     doubted: 'Outcome unknown',
     attended: 'Removed from the attention list',
+    acceptedLate: 'Late success accepted',
+    lateRefunded: 'Late success sent back',
+    'requested late_refund': 'Refund of the late success requested',
+    'requested late_void': 'Release of the late reservation requested',
+    'refused late_refund': 'Refund of the late success declined by the provider',
+    'refused late_void': 'Release of the late reservation declined by the provider',
     authenticated: '3-D Secure challenge passed',
   } as Readonly<Record<string, string>>,
   attentions: {
@@ -131,8 +145,10 @@ export const payments = {
     unexpected_chargeback: 'Unexpected chargeback',
   } satisfies Record<Attention, string>,
   attentionHints: {
-    late_success: 'The provider reported a success after the payment had failed here: money may have moved.',
-    wrong_amount: 'The provider reported another amount or currency than was requested.',
+    late_success:
+      'The provider reported a success after the payment had failed here, so it has the payer’s money. Accept it if the order is fulfilled; otherwise send it back.',
+    wrong_amount:
+      'The provider reported another amount or currency than was requested, and the report was not applied. Compare with its records.',
     unresolved: 'The provider did not report an outcome. Look the payment up in the portal of the provider.',
     conflict: 'The provider reported two different outcomes and is queried until it settles on one.',
     unexpected_chargeback: 'A chargeback arrived for a payment that was not settled here.',

@@ -1,0 +1,203 @@
+/** What an operator decides about a payment on the attention list: to accept a late success, to send it back, to dismiss. */
+
+import { cardNumberIn } from '../../lib/card.ts';
+import { NOTE_LENGTH, possibleResolutions, type Resolution } from '../../rules/attention.ts';
+import { brandOf } from '../../rules/brands.ts';
+import { invalidField, type Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { nextState, type StateName } from '../../rules/states.ts';
+import type { HistoryRow, OperationRow, Payment, PaymentWithDetails, Transition } from '../../store/payments.ts';
+import type { Gateway } from '../context.ts';
+import { withHistory, writeWithRetry } from './advance.ts';
+import { LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
+import { idempotencyKeyOf } from './operation-ids.ts';
+
+export interface Decision {
+  resolve: Resolution;
+  note: string;
+  /** Makes a refund idempotent; may be empty. */
+  operationId: string;
+}
+
+/** The operation is that of a refund. */
+export type Resolved = { payment: PaymentWithDetails; operation?: OperationRow };
+
+/** What the provider has of a payment that ended without success. */
+export interface LateMoney {
+  amount: bigint;
+  currency: string;
+  /** The amount is only reserved. */
+  isReserved: boolean;
+}
+
+const refuse = (sentence: string): Refusal => invalidField('resolve', sentence);
+
+/** Reads the note of a decision. */
+export function readNote(text: string): string {
+  const note = text.trim();
+  if (cardNumberIn(note) !== undefined) throw invalidField('note', 'This value should not contain a card number.');
+  if (note.length <= NOTE_LENGTH && !note.includes('\0')) return note;
+  throw invalidField('note', note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
+}
+
+const LATE_REPORTS: readonly string[] = ['noted settled', 'noted captured', 'noted authorised'];
+const WRONG_AMOUNT = /^(settled|authorised), wrong amount$/;
+
+/** What the provider reported last; undefined if it reported no amount that can be read. */
+export function lateMoney(
+  { amount, currency }: Payment,
+  history: readonly HistoryRow[],
+  operations: readonly OperationRow[],
+): LateMoney | undefined {
+  const isWrong = ({ event, call }: HistoryRow): boolean =>
+    event === 'doubted' && WRONG_AMOUNT.test(call?.outcome ?? '');
+  const report = history.findLast((row) => LATE_REPORTS.includes(row.event) || isWrong(row));
+  if (!report) return undefined;
+  if (isWrong(report)) {
+    const reported = report.call?.reported;
+    const isReserved = report.call?.outcome.startsWith('authorised') === true;
+    return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved };
+  }
+  // A capture may be of a part.
+  const captured = operations.findLast(({ verb, state }) => verb === 'capture' && state === 'done')?.amount;
+  return {
+    amount: report.event === 'noted captured' ? (captured ?? amount) : amount,
+    currency,
+    isReserved: report.event === 'noted authorised',
+  };
+}
+
+/** Refuses a decision that the mark and the state do not allow; the payment may have changed since it was shown. */
+export function requirePossible({ attention, state, busy }: Payment, resolve: Resolution): void {
+  if (attention === null) throw refuse('This payment does not need attention, or no longer does.');
+  const possible = possibleResolutions(attention, state);
+  if (!possible.includes(resolve)) {
+    throw refuse(`A payment in the state ${state} with the mark ${attention} allows only: ${possible.join(', ')}.`);
+  }
+  const isInProgress = busy !== null && (resolve !== 'dismiss' || LATE_OPERATIONS.includes(busy));
+  if (isInProgress) throw refuse(`Another operation of this payment is in progress: ${busy}. Wait for its outcome.`);
+}
+
+/**
+ * Carries out a decision. It is checked first, then `record` writes it to the audit log, and then it is written: the
+ * checks are repeated with each write, so that of two decisions at the same time one is refused.
+ */
+export async function resolveAttention(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  decision: Decision,
+  actorName: string,
+  record: () => Promise<void>,
+): Promise<Resolved> {
+  const { resolve, operationId } = decision;
+  const isRepeat = operationId !== '' && (await gateway.operations.find({ mid: payment.mid, operationId }));
+  if (!isRepeat) requirePossible(payment, resolve);
+  if (resolve === 'dismiss') {
+    await record();
+    return { payment: await dismiss(gateway, payment, decision, actorName) };
+  }
+  const operations = await gateway.operations.of(payment);
+  const money = lateMoney(payment, await gateway.payments.history(payment), operations);
+  if (!money)
+    throw refuse('The provider has not reported an amount. Look the payment up there, then dismiss the mark.');
+  if (resolve === 'accept') {
+    await requireAcceptable(gateway, payment, money);
+    await record();
+    return { payment: await accept(gateway, payment, money, decision, actorName) };
+  }
+  if (!isRepeat) requireRefundable(gateway, payment, money, operations);
+  await record();
+  return sendBack(gateway, payment, money, decision, actorName);
+}
+
+async function dismiss(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { note }: Decision,
+  actorName: string,
+): Promise<PaymentWithDetails> {
+  const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
+    requirePossible(before, 'dismiss');
+    const after = { ...withHistory(before, now), attention: null };
+    return { before, after, event: 'attended', actor: 'operator', actorName, note, call: undefined };
+  });
+  return transition.after;
+}
+
+const laterPayment = (paymentId?: string): Refusal =>
+  refuse(
+    `The order has a later payment${paymentId === undefined ? '' : ` (${paymentId})`}: only the newest payment of an order ` +
+      'can be accepted. Refund this one.',
+  );
+
+async function requireAcceptable(gateway: Gateway, payment: Payment, { isReserved }: LateMoney): Promise<void> {
+  if (isReserved) {
+    throw refuse('The provider has only reserved the amount, so there is nothing to accept. A refund releases it.');
+  }
+  const [newest] = await gateway.payments.attempts(payment, 1);
+  if (newest && newest.paymentId !== payment.paymentId) throw laterPayment(newest.paymentId);
+}
+
+/** The constraint of the database that finds a later payment which was opened at the same time. */
+const NEWEST_ONLY = 'newest_attempt_is_accepted';
+
+/** Settles the payment. It gets no recurring token: the card of a payment that failed is erased. */
+async function accept(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { amount }: LateMoney,
+  { note }: Decision,
+  actorName: string,
+): Promise<PaymentWithDetails> {
+  const event = 'acceptedLate';
+  const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
+    requirePossible(before, 'accept');
+    const after: PaymentWithDetails = {
+      ...withHistory(before, now),
+      state: nextState(before.state, event) as StateName,
+      authorised: before.authorised > amount ? before.authorised : amount,
+      captured: amount,
+      attention: null,
+      declineReason: null,
+      dueAt: null,
+      queryCount: 0,
+    };
+    return { before, after, event, actor: 'operator', actorName, note, call: undefined };
+  }).catch((error) => {
+    throw (error as { constraint?: string }).constraint === NEWEST_ONLY ? laterPayment() : error;
+  });
+  return transition.after;
+}
+
+function requireRefundable(
+  gateway: Gateway,
+  { currency, connector, brand }: Payment,
+  money: LateMoney,
+  operations: readonly OperationRow[],
+): void {
+  const isSentBack = operations.some(({ verb, state }) => verb === 'late_refund' && state === 'done');
+  if (isSentBack) throw refuse('The money of this payment was sent back already.');
+  if (money.currency !== currency) {
+    throw refuse(`The provider reported ${money.currency}: refund the payment there, then dismiss the mark.`);
+  }
+  const { refunds } = gateway.connectors[connector]?.capabilities ?? { refunds: 'none' };
+  if (!money.isReserved && (refunds !== 'api' || brandOf(brand)?.isPayout)) {
+    throw refuse('The provider takes no refund of this payment here: refund it in its portal, then dismiss the mark.');
+  }
+}
+
+/** Intent, call, outcome, as any operation: the payment keeps its state, and its mark until the provider has done it. */
+function sendBack(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { amount, isReserved }: LateMoney,
+  { note, operationId }: Decision,
+  name: string,
+): Promise<OperationResult> {
+  const plan = (current: Payment): OperationPlan => {
+    requirePossible(current, 'refund');
+    return { verb: isReserved ? 'late_void' : 'late_refund', amount };
+  };
+  const key = idempotencyKeyOf(operationId, 'late_refund', payment.paymentId);
+  return operate(gateway, payment, { actor: 'operator', name, note }, plan, key);
+}

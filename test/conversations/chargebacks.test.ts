@@ -1,0 +1,249 @@
+/** Chargebacks: the list with its deadlines, notes and states, and the evidence files. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifyAt } from '../../src/store/verify.ts';
+import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
+import { operationsOf, refused } from '../support/operations.ts';
+
+const shop = openShop({ simulator: true });
+const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
+
+async function chargedBack(merchant: Merchant, chargeback: unknown = true, brand = 'pin-a'): Promise<string> {
+  const at = operationsOf(shop);
+  const id = await at.sale(brand, merchant, {}, 'SETTLED');
+  if (chargeback === 'after a refund') {
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '3.00' });
+    await at.control(id, { chargeback: true });
+  } else await at.control(id, { chargeback });
+  expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+  return id;
+}
+
+const list = async (query: string, token?: string) =>
+  (await shop.admin('GET', `/chargebacks?${query}`, undefined, token)).body;
+
+async function upload(
+  id: string,
+  name: string,
+  bytes: Uint8Array<ArrayBuffer> | string,
+  token = ADMIN_TOKEN,
+): Promise<Pick<Answer, 'status' | 'body'>> {
+  const response = await fetch(`${shop.url}/admin/api/chargebacks/${id}/evidence?name=${encodeURIComponent(name)}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+    body: bytes,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+afterAll(async () => {
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
+
+describe('the list', () => {
+  let merchant: Merchant;
+  let ids: string[];
+  beforeAll(async () => {
+    merchant = await shop.newMerchant();
+    ids = [
+      await chargedBack(merchant),
+      await chargedBack(merchant, { respond_by: '2030-05-31T12:00:00Z' }, 'vcard'),
+      await chargedBack(merchant, 'after a refund'),
+    ].reverse();
+  });
+
+  test('has the amount that was charged back, and the deadline of the provider or fourteen days', async () => {
+    const { items, next_cursor } = await list(`mid=${merchant.mid}`);
+    expect(next_cursor).toBeNull();
+    expect(items[0]).toEqual({
+      payment_id: ids[0],
+      mid: merchant.mid,
+      order_id: expect.any(String),
+      amount: '7.00',
+      currency: 'USD',
+      received_at: expect.stringMatching(DATE),
+      respond_by: expect.stringMatching(DATE),
+      state: 'open',
+      note: '',
+      evidence_files: 0,
+    });
+    expect(items.map((one: { amount: string }) => one.amount)).toEqual(['7.00', '10.00', '10.00']);
+    expect(items[1].respond_by).toBe('2030-05-31 12:00:00');
+    const days = (Date.parse(items[0].respond_by) - Date.parse(items[0].received_at)) / 86_400_000;
+    expect(days).toBe(14);
+  });
+
+  test('comes in pages, and by state, account and time', async () => {
+    const first = await list(`mid=${merchant.mid}&limit=2`);
+    const second = await list(`mid=${merchant.mid}&limit=2&cursor=${first.next_cursor}`);
+    const found = [...first.items, ...second.items].map(({ payment_id }) => payment_id);
+    expect([found, second.next_cursor]).toEqual([ids, null]);
+    await shop.admin('PATCH', `/chargebacks/${ids[0]}`, { state: 'closed' });
+    expect((await list(`mid=${merchant.mid}&state=closed`)).items).toMatchObject([{ payment_id: ids[0] }]);
+    expect((await list(`mid=${merchant.mid}&to=2020-01-01`)).items).toEqual([]);
+    expect((await list(`mid=${UNKNOWN_ID}`)).items).toEqual([]);
+    expect((await list('state=lost')).errors).toMatchObject([{ error_message: 'state: This value is not valid.' }]);
+    expect((await list('cursor=1.x')).errors).toMatchObject([{ error_message: 'cursor: This value is not valid.' }]);
+  });
+
+  test('has a chargeback once, also when the provider reports it again', async () => {
+    const id = ids.at(-1) as string;
+    const before = await list(`mid=${merchant.mid}`);
+    const { body } = await shop.admin('GET', `/payments/${id}`);
+    const notification = body.notifications.find((one: { type: string }) => one.type === 'chargeback');
+    await shop.rows(
+      `update provider_notifications set state = 'new', due_at = now() where event_id = '${notification.event_id}'`,
+    );
+    await shop.advanceClock(1);
+    expect(await list(`mid=${merchant.mid}`)).toEqual(before);
+  });
+});
+
+describe('a change', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await chargedBack(shop.merchant);
+  });
+
+  test('of the note or the state is in the audit log', async () => {
+    expect((await shop.admin('PATCH', `/chargebacks/${id}`, { note: ' Sent to the bank ' })).body).toMatchObject({
+      payment_id: id,
+      state: 'open',
+      note: 'Sent to the bank',
+    });
+    expect((await shop.admin('PATCH', `/chargebacks/${id}`, { state: 'answered' })).body).toMatchObject({
+      state: 'answered',
+      note: 'Sent to the bank',
+    });
+    expect((await shop.admin('GET', '/audit?limit=1')).body.items[0]).toMatchObject({
+      action: 'chargebacks.change',
+      mid: shop.merchant.mid,
+      subject: id,
+      before: { state: 'open', note: 'Sent to the bank' },
+      after: { state: 'answered' },
+    });
+  });
+
+  test.each([
+    [{ state: 'won' }, 'state: This value should be one of: open, answered, closed.'],
+    [{ note: 1 }, 'note: This value should be a text.'],
+    [{ note: 'x'.repeat(1001) }, 'note: This value is too long. It should have 1000 characters or less.'],
+    [{ notes: 'x' }, 'notes: This value does not exist.'],
+    ['x', 'body: The body should be a JSON object.'],
+  ])('to %j is refused', async (body, entry) => {
+    const answer = await shop.admin('PATCH', `/chargebacks/${id}`, body);
+    expect({ status: answer.status, body: answer.body }).toEqual(refused('invalidData', entry));
+  });
+
+  test('of a payment that was not charged back is refused', async () => {
+    const { body: sale } = await shop.sale();
+    for (const unknown of [sale.trans_id, UNKNOWN_ID, 'nonsense']) {
+      const { status, body } = await shop.admin('PATCH', `/chargebacks/${unknown}`, { state: 'closed' });
+      expect([status, body.error_message]).toEqual([404, 'Chargeback does not exist.']);
+    }
+  });
+});
+
+describe('evidence', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await chargedBack(shop.merchant);
+  });
+
+  test('is stored sealed, and returned as it was, as an attachment', async () => {
+    const text = 'Signed by the payer: Zoë';
+    const { status, body } = await upload(id, 'C:\\proofs\\Zoë "signed".txt', text);
+    expect([status, body]).toEqual([
+      201,
+      {
+        evidence_id: expect.stringMatching(UUID_7),
+        name: 'Zoë signed.txt',
+        media_type: 'text/plain',
+        size: Buffer.byteLength(text),
+        added_by: 'TURNPIKE_ADMIN_TOKEN',
+        created_at: expect.stringMatching(DATE),
+      },
+    ]);
+    expect((await shop.admin('GET', `/chargebacks/${id}/evidence`)).body.items).toEqual([body]);
+    const file = await shop.admin('GET', `/chargebacks/${id}/evidence/${body.evidence_id}`);
+    expect(file.body).toBe(text);
+    expect(Object.fromEntries(file.headers)).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': `attachment; filename="Zo_ signed.txt"; filename*=UTF-8''Zo%C3%AB%20signed.txt`,
+      'x-content-type-options': 'nosniff',
+    });
+    expect(JSON.stringify(await shop.rows(`select encode(sealed, 'escape') from chargeback_evidence`))).not.toContain(
+      'payer',
+    );
+    expect((await shop.admin('GET', '/audit?limit=1')).body.items[0]).toMatchObject({
+      action: 'chargebacks.add_evidence',
+      subject: id,
+      after: { name: 'Zoë signed.txt', media_type: 'text/plain' },
+    });
+  });
+
+  test.each<[string, Uint8Array<ArrayBuffer> | string, string]>([
+    ['a.pdf', '%PDF-1.7 …', 'application/pdf'],
+    ['picture.txt', PNG, 'image/png'],
+    ['photo', Buffer.from('ffd8ffe000104a464946', 'hex'), 'image/jpeg'],
+  ])('%s has the type of its content', async (name, bytes, media_type) => {
+    expect(await upload(id, name, bytes)).toMatchObject({ status: 201, body: { name, media_type } });
+  });
+
+  const TYPE = 'file: The file should be a PDF, a PNG, a JPEG or a text in UTF-8.';
+  test.each<[string, string, Uint8Array<ArrayBuffer> | string, string]>([
+    ['an empty file', 'a.txt', '', TYPE],
+    ['a program', 'a.pdf', Buffer.from('7f454c4602010100', 'hex'), TYPE],
+    ['another encoding', 'a.txt', Buffer.from('e9e8', 'hex'), TYPE],
+    ['no name', ' / ', PNG, 'name: This value should not be blank.'],
+    ['a long name', 'x'.repeat(121), PNG, 'name: This value is too long. It should have 120 characters or less.'],
+  ])('%s is refused', async (_, name, bytes, entry) => {
+    expect(await upload(id, name, bytes)).toEqual(refused('invalidData', entry));
+  });
+
+  test('a file that is too large is refused', async () => {
+    expect((await upload(id, 'a.txt', 'x'.repeat(2 * 1024 * 1024))).status).toBe(201);
+    expect((await upload(id, 'a.txt', 'x'.repeat(2 * 1024 * 1024 + 1))).status).toBe(413);
+  });
+
+  test('a chargeback has at most ten files, also when they arrive together', async () => {
+    const other = await chargedBack(shop.merchant);
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => upload(other, `${index}.png`, PNG)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(answers.find(({ status }) => status === 400)).toEqual(
+      refused('invalidData', 'file: A chargeback should have 10 files or less.'),
+    );
+    expect((await shop.admin('GET', `/chargebacks/${other}/evidence`)).body.items).toHaveLength(10);
+  });
+
+  test('is deleted once, and belongs to its chargeback', async () => {
+    const other = await chargedBack(shop.merchant);
+    const { evidence_id } = (await upload(id, 'b.png', PNG)).body;
+    expect((await shop.admin('GET', `/chargebacks/${other}/evidence/${evidence_id}`)).status).toBe(404);
+    expect((await shop.admin('DELETE', `/chargebacks/${other}/evidence/${evidence_id}`)).status).toBe(404);
+    expect((await shop.admin('DELETE', `/chargebacks/${id}/evidence/${evidence_id}`)).body).toEqual({
+      evidence_id,
+      deleted: true,
+    });
+    const again = await shop.admin('DELETE', `/chargebacks/${id}/evidence/${evidence_id}`);
+    expect([again.status, again.body.error_message]).toEqual([404, 'Evidence file does not exist.']);
+    expect((await shop.admin('GET', '/audit?limit=1')).body.items[0]).toMatchObject({
+      action: 'chargebacks.delete_evidence',
+      before: { evidence_id, name: 'b.png' },
+    });
+  });
+
+  test('a merchant adds its own and sees no other; support sees and changes nothing', async () => {
+    const token = async (role: string, mids?: string[]): Promise<string> =>
+      (await shop.admin('POST', '/tokens', { name: role, role, ...(mids && { mids }) })).body.token;
+    const merchant = await shop.newMerchant();
+    const own = await chargedBack(merchant);
+    const [ofMerchant, ofSupport] = [await token('merchant', [merchant.mid]), await token('support')];
+    expect((await list('', ofMerchant)).items).toMatchObject([{ payment_id: own }]);
+    expect((await upload(own, 'a.png', PNG, ofMerchant)).status).toBe(201);
+    expect((await upload(id, 'a.png', PNG, ofMerchant)).status).toBe(404);
+    expect((await list(`mid=${merchant.mid}`, ofSupport)).items).toMatchObject([{ evidence_files: 1 }]);
+    expect((await upload(own, 'a.png', PNG, ofSupport)).status).toBe(403);
+  });
+});
