@@ -32,6 +32,7 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAccount: 'Admin API and sandbox calls: no account has this `mid`.',
   noSuchPayment: 'Admin API and sandbox calls: no payment has this id.',
   noSuchCallback: 'Admin API: no callback has this id.',
+  noSuchRequest: 'Admin API: no API call has this id, or it is no longer kept.',
   noSuchOperator: 'Admin API and panel: no operator has this id.',
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',

@@ -16,6 +16,7 @@ const ALLOWS: Record<Permission, string> = {
   'schedules.view': 'see schedules',
   'notifications.view': 'see provider notifications',
   'reports.view': 'see the overview and reports',
+  'requests.view': 'see recent API calls',
   'requests.explain': 'use the hash debugger',
   'tokens.manage': 'create and revoke API tokens',
   'operators.manage': 'invite and suspend operators, change their roles',

@@ -13,6 +13,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { ApiCallStore } from '../store/api-calls.ts';
 import type { ApiTokenStore } from '../store/api-tokens.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallbackInboxStore } from '../store/callback-inbox.ts';
@@ -29,9 +30,11 @@ import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
+import type { CallRecorder } from './api-calls/record.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
+export type { ApiCall, ApiCallFilter, CallExplanation } from '../store/api-calls.ts';
 export type { ApiToken } from '../store/api-tokens.ts';
 export type { AuditRow } from '../store/audit.ts';
 export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
@@ -128,6 +131,9 @@ export interface Gateway {
   rollups: RollupStore;
   figures: FigureStore;
   accounts: AccountStore;
+  apiCalls: ApiCallStore;
+  /** Keeps recent API calls of merchants. */
+  callRecorder: CallRecorder;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;

@@ -25,6 +25,7 @@ export const ERRORS = {
   noSuchAccount: { code: 101000, message: 'Account does not exist.', http: 404 },
   noSuchPayment: { code: 101000, message: 'Payment does not exist.', http: 404 },
   noSuchCallback: { code: 101000, message: 'Callback does not exist.', http: 404 },
+  noSuchRequest: { code: 101000, message: 'Request does not exist.', http: 404 },
   noSuchOperator: { code: 101000, message: 'Operator does not exist.', http: 404 },
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },

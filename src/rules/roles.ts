@@ -19,6 +19,7 @@ export const PERMISSIONS = {
   'schedules.view': ROLES,
   'notifications.view': STAFF,
   'reports.view': ROLES,
+  'requests.view': ROLES,
   'requests.explain': ['owner', 'operator', 'support', 'merchant'],
   'tokens.manage': ['owner'],
   'operators.manage': ['owner'],

@@ -9,6 +9,7 @@ import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
+import { REQUEST_PATHS, REQUEST_SCHEMAS } from './openapi/requests.ts';
 import { SANDBOX_PATHS, SANDBOX_SCHEMAS } from './openapi/sandbox.ts';
 import { SCHEDULE_PATHS } from './openapi/schedules.ts';
 import {
@@ -161,6 +162,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
+      { name: 'requests', description: 'Recent API calls of merchants, for operators.' },
       { name: 'reports', description: 'Figures for operators.' },
       {
         name: 'sandbox',
@@ -215,6 +217,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...SCHEDULE_PATHS,
       ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,
+      ...REQUEST_PATHS,
       ...CALLBACK_PATHS,
       ...REPORT_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
@@ -237,6 +240,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...PAYMENT_SCHEMAS,
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
+        ...REQUEST_SCHEMAS,
         ...CALLBACK_SCHEMAS,
         ...REPORT_SCHEMAS,
       },

@@ -119,6 +119,7 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'schedules.view': (token) => shop.admin('GET', '/schedules', undefined, token),
   'notifications.view': (token) => shop.admin('GET', '/notifications', undefined, token),
   'reports.view': (token) => shop.admin('GET', '/reports', undefined, token),
+  'requests.view': (token, { mid }) => shop.admin('GET', `/requests?mid=${mid}`, undefined, token),
   'requests.explain': (token, { mid }) => shop.admin('POST', '/explain', { mid, request: 'action=SALE' }, token),
   'tokens.manage': (token) => shop.admin('GET', '/tokens', undefined, token),
   'operators.manage': (token) => shop.admin('GET', '/operators', undefined, token),

@@ -21,6 +21,7 @@ import { operatorPages } from './operators.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
 import { reportPages } from './reports.ts';
+import { requestPages } from './requests.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
 import { schedulePages } from './schedules.ts';
 import type { PageScript } from './script.ts';
@@ -33,6 +34,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...accountPages,
   ...callbackPages,
   ...schedulePages,
+  ...requestPages,
   ...debuggerPages,
   ...operatorPages,
   ...tokenPages,

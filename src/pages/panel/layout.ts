@@ -37,6 +37,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/requests', label: en.sections.requests, permission: 'requests.view' },
   { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },
   { path: '/admin/operators', label: en.sections.operators, permission: 'operators.manage' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },

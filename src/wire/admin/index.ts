@@ -10,6 +10,7 @@ import { explainRoutes } from './explain.ts';
 import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { reportRoutes } from './reports.ts';
+import { requestRoutes } from './requests.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { tokenRoutes } from './tokens.ts';
 
@@ -25,6 +26,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   callbackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   explainRoutes(app, gateway);
+  requestRoutes(app, gateway);
   reportRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);
 }

@@ -8,6 +8,7 @@ export const accountRefusals = refusals('invalidData', 'noSuchAccount', ...EVERY
 export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY_CALL);
 export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVERY_CALL);
 export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
+export const requestRefusals = refusals('noSuchRequest', ...EVERY_CALL);
 export const tokenRefusals = refusals('noSuchToken', ...EVERY_CALL);
 export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 

@@ -7,6 +7,7 @@ import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
 import { reports } from './en/reports.ts';
+import { requests } from './en/requests.ts';
 import { schedules } from './en/schedules.ts';
 import { signIn } from './en/sign-in.ts';
 import { start } from './en/start.ts';
@@ -31,6 +32,7 @@ export const en = {
     accounts: 'Accounts',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
+    requests: 'API calls',
     debugger: 'Hash debugger',
     operators: 'Operators',
     tokens: 'API tokens',
@@ -52,6 +54,7 @@ export const en = {
   callbacks,
   schedules,
   operators,
+  requests,
   debugger: hashDebugger,
   tokens,
   audit,
