@@ -22,7 +22,8 @@ import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
 import { reportPages } from './reports.ts';
 import { requestPages } from './requests.ts';
-import { confirmPath, type PanelRoute } from './route.ts';
+import { confirmPath, type PanelRequest, type PanelRoute } from './route.ts';
+import { sandboxPages } from './sandbox/index.ts';
 import { schedulePages } from './schedules.ts';
 import type { PageScript } from './script.ts';
 import { tokenPages } from './tokens.ts';
@@ -36,6 +37,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...schedulePages,
   ...requestPages,
   ...debuggerPages,
+  ...sandboxPages,
   ...operatorPages,
   ...tokenPages,
   ...auditPages,
@@ -89,13 +91,22 @@ export function panelRoutes(
         ),
       );
 
-  const send = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
+  const sendAs =
+    (remoteAddress: string): PanelRequest['send'] =>
+    async ({ path, contentType, body }) => {
+      const headers = { 'content-type': contentType };
+      const answer = await app.inject({ method: 'POST', url: path, headers, payload: body, remoteAddress });
+      return { status: answer.statusCode, body: answer.json() };
+    };
+
+  const sendFile = (reply: FastifyReply, request: FastifyRequest, { filename, chunks }: Download): FastifyReply => {
     const body = Readable.from(chunks);
     body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
     return reply.headers(downloadHeaders(gateway, filename)).send(body);
   };
 
-  for (const { method, path, permission, confirmFor, isDownload = false, handle } of PANEL_ROUTES) {
+  const routes = PANEL_ROUTES.filter(({ isSandboxOnly }) => !isSandboxOnly || gateway.environment === 'sandbox');
+  for (const { method, path, permission, confirmFor, isDownload = false, handle } of routes) {
     app.route({
       method,
       url: path,
@@ -123,9 +134,10 @@ export function panelRoutes(
         const caller = callerOf(session.principal, addressOf(request));
         const params = request.params as Record<string, string>;
         try {
-          const answer = await handle({ gateway, session, caller, params, query: single(request.query), form });
+          const send = sendAs(addressOf(request));
+          const answer = await handle({ gateway, session, caller, params, query: single(request.query), form, send });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
-          if ('download' in answer) return send(reply, request, answer.download);
+          if ('download' in answer) return sendFile(reply, request, answer.download);
           reply.code(answer.status ?? 200);
           return reply.send(show(reply, session, request.url, answer.title, answer.body, answer.scripts));
         } catch (error) {

@@ -27,6 +27,7 @@ interface Section {
   path: string;
   label: string;
   permission: Permission;
+  isSandboxOnly?: true;
 }
 
 /** The navigation. A role sees the sections that it may open. */
@@ -39,6 +40,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
   { path: '/admin/requests', label: en.sections.requests, permission: 'requests.view' },
   { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },
+  { path: '/admin/sandbox', label: en.sections.sandbox, permission: 'sandbox.use', isSandboxOnly: true },
   { path: '/admin/operators', label: en.sections.operators, permission: 'operators.manage' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
@@ -81,9 +83,11 @@ export const downloadHeaders = (
 export const formToken = ({ formToken: token }: Session): Html =>
   html`<input type="hidden" name="form_token" value="${token}">`;
 
-function navigation(session: Session, active: string | undefined): Html {
+function navigation(session: Session, active: string | undefined, isSandbox: boolean): Html {
   const { role } = session.principal;
-  const links = SECTIONS.filter(({ permission }) => isAllowed(role, permission)).map(
+  const links = SECTIONS.filter(
+    ({ permission, isSandboxOnly }) => isAllowed(role, permission) && (isSandbox || !isSandboxOnly),
+  ).map(
     ({ path, label }) => html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}</a></li>`,
   );
   return html`<nav aria-label="${en.navigation}"><ul>${links}</ul></nav>`;
@@ -114,7 +118,7 @@ ${
 <form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
 }
 </header>
-${session && navigation(session, section)}
+${session && navigation(session, section, gateway.environment === 'sandbox')}
 <main id="main" tabindex="-1">
 ${body}
 </main>

@@ -95,6 +95,13 @@ const fieldColumns: Column<ApiCall['request'][number]>[] = [
   { label: text.value, cell: ([, value]) => (value === '' ? null : mono(value)) },
 ];
 
+/** The masked request and the answer of a call, side by side. */
+export const exchange = (request: ApiCall['request'], answer: string): Html =>
+  html`<div class="columns even"><section class="card flush"><h2 class="inset">${text.request}</h2><p class="inset soft small">${text.masked}</p>${
+    request.length > 0 ? table(text.request, fieldColumns, request) : html`<p class="inset soft">${text.noFields}</p>`
+  }</section>
+<section class="card"><h2>${text.answer}</h2><pre class="wrap" tabindex="0" aria-label="${text.answer}">${answer}</pre></section></div>`;
+
 async function showCall({ gateway, session, params }: PanelRequest): Promise<PanelAnswer> {
   const call = await findCall(gateway, session.principal, params.id ?? '');
   const { mid, paymentId, orderId, request, answer } = call;
@@ -120,10 +127,7 @@ async function showCall({ gateway, session, params }: PanelRequest): Promise<Pan
       [text.requestId, mono(call.requestId)],
       [text.address, mono(call.address)],
     ])}</div>
-<div class="columns even"><section class="card flush"><h2 class="inset">${text.request}</h2><p class="inset soft small">${text.masked}</p>${
-      request.length > 0 ? table(text.request, fieldColumns, request) : html`<p class="inset soft">${text.noFields}</p>`
-    }</section>
-<section class="card"><h2>${text.answer}</h2><pre class="wrap" tabindex="0" aria-label="${text.answer}">${answer}</pre></section></div>`,
+${exchange(request, answer)}`,
   };
 }
 

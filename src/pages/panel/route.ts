@@ -16,6 +16,8 @@ export interface PanelRequest {
   query: Readonly<Record<string, string>>;
   /** The fields of a submitted form. */
   form: ReadonlyMap<string, string>;
+  /** Sends a request to this gateway as a merchant's server does, with all checks. */
+  send(request: { path: string; contentType: string; body: string }): Promise<{ status: number; body: unknown }>;
 }
 
 /** What a route answers: a page, a file, or a redirect after a change. */
@@ -30,6 +32,8 @@ export interface PanelRoute {
   permission: Permission;
   /** The page to go to after the operator has proved again who it is; the route needs a recent proof. */
   confirmFor?: string;
+  /** The route exists in the sandbox only. */
+  isSandboxOnly?: true;
   /** The route answers with a file, which is not read for a HEAD request. */
   isDownload?: true;
   handle(request: PanelRequest): Promise<PanelAnswer>;

@@ -8,6 +8,7 @@ import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
 import { reports } from './en/reports.ts';
 import { requests } from './en/requests.ts';
+import { sandboxConsole } from './en/sandbox.ts';
 import { schedules } from './en/schedules.ts';
 import { signIn } from './en/sign-in.ts';
 import { start } from './en/start.ts';
@@ -34,6 +35,7 @@ export const en = {
     schedules: 'Schedules',
     requests: 'API calls',
     debugger: 'Hash debugger',
+    sandbox: 'Sandbox console',
     operators: 'Operators',
     tokens: 'API tokens',
     audit: 'Audit log',
@@ -56,6 +58,7 @@ export const en = {
   operators,
   requests,
   debugger: hashDebugger,
+  sandboxConsole,
   tokens,
   audit,
 };
