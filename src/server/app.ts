@@ -7,9 +7,8 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { MerchantCall } from '../core/api-calls/record.ts';
 import { principalOf } from '../core/api-tokens.ts';
-import type { Gateway } from '../core/context.ts';
+import type { Gateway, MerchantCall } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';

@@ -3,48 +3,11 @@ import { asciiUpper } from '../../lib/hash.ts';
 import { firstIdAt, isUuid, newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { createRateLimit } from '../../lib/rate-limit.ts';
-import type { ErrorName } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { ApiOperation } from '../../rules/operations.ts';
-import type { ApiCall, CallExplanation } from '../../store/api-calls.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { ApiCall, CallExplanation, CallRecorder, FinishedCall, Gateway, MerchantCall } from '../context.ts';
 import { explain } from '../explain/explain.ts';
 import type { RequestBody } from '../requests/body.ts';
 import { MASKED, type Mask, maskedAnswer, maskedRequest, maskFor } from './mask.ts';
-
-/** A call as its route saw it. */
-export interface MerchantCall {
-  protocol: ApiCall['protocol'];
-  /** The operation and its name, once they are known. */
-  action?: string;
-  operation?: ApiOperation | undefined;
-  /** Undefined when the body could not be parsed. */
-  body?: RequestBody;
-  account?: Account;
-  answer?: unknown;
-  /** Why the call was refused. */
-  error?: ErrorName;
-}
-
-/** What the HTTP server knows of a finished call. */
-export interface FinishedCall {
-  requestId: string;
-  address: string;
-  status: number;
-  tookMs: number;
-  /** The size of the body. */
-  bytes: number;
-}
-
-export interface CallRecorder {
-  /** Never waits; a call that exceeds a limit is counted and not kept. `finished` is called for calls that are kept. */
-  offer(call: MerchantCall, finished: () => FinishedCall): void;
-  /** Writes the next batch of the buffer. */
-  flush(): Promise<void>;
-  /** Deletes old calls, and those beyond the number that is kept of an account. */
-  sweep(isStopped: () => boolean): Promise<void>;
-  close(): Promise<void>;
-}
 
 interface Waiting {
   call: MerchantCall;

@@ -104,7 +104,7 @@ function pickedCall(request: PanelRequest, { callId, at, explanation, protocol, 
     md5: null,
     sha1: null,
   };
-  return html`<p class="soft">${text.ofCall} ${time(at)} · <a href="/admin/requests/${callId}">${text.showCall}</a></p>
+  return html`<div class="head"><p class="soft">${text.ofCall} ${time(at)} · <a href="/admin/requests/${callId}">${text.showCall}</a></p></div>
 ${found ? explained(request, found, text.noDigestsOfCall) : notice(text.notExplained, 'wait')}`;
 }
 

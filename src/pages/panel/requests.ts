@@ -91,8 +91,8 @@ ${field({ name: 'order_id', label: text.order, value: query.order_id })}
 }
 
 const fieldColumns: Column<ApiCall['request'][number]>[] = [
-  { label: text.field, cell: ([name]) => mono(name) },
-  { label: text.value, cell: ([, value]) => (value === '' ? null : mono(value)) },
+  { label: text.field, cell: ([name]) => html`<span class="mono any">${name}</span>` },
+  { label: text.value, cell: ([, value]) => (value === '' ? null : html`<span class="mono any">${value}</span>`) },
 ];
 
 /** The masked request and the answer of a call, side by side. */

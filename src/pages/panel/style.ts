@@ -133,6 +133,7 @@ dl.facts{margin-top:.5rem}
 td .mono{overflow-wrap:normal}
 pre{margin:.5rem 0 0;padding:.75rem;overflow-x:auto;background:var(--raised);border-radius:8px;font-size:.8125rem}
 td .key{white-space:nowrap}
+td .mono.any{overflow-wrap:anywhere}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
 .dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
 pre.wrap{white-space:pre-wrap}

@@ -1,8 +1,7 @@
 /** The routes below `/api/v1/`: parses JSON, runs the checks, performs the operation of the path. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { MerchantCall } from '../../core/api-calls/record.ts';
-import type { Account, Gateway } from '../../core/context.ts';
+import type { Account, Gateway, MerchantCall } from '../../core/context.ts';
 import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';

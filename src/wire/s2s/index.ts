@@ -1,7 +1,6 @@
 /** The route `/post`: parses the form, runs the checks, performs the action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { MerchantCall } from '../../core/api-calls/record.ts';
-import type { Gateway } from '../../core/context.ts';
+import type { Gateway, MerchantCall } from '../../core/context.ts';
 import { readBody, type S2sBody } from '../../core/requests/s2s-body.ts';
 import { createBudget } from '../../lib/budget.ts';
 import { endOfTick } from '../../lib/tick.ts';

@@ -72,15 +72,14 @@ async function bankSection(
   const filter = { mid: account?.mid, mids: session.principal.mids, limit: NEWEST };
   const { payments } = await listPayments(gateway, filter);
   const columns: Column<Payment>[] = [
-    { label: text.payment, cell: ({ paymentId: id, orderId }) => html`<a href="/admin/payments/${id}">${orderId}</a>` },
+    {
+      label: text.payment,
+      cell: ({ paymentId: id, orderId }) =>
+        html`<a href="${withQuery(PATHS.controls, { mid: account?.mid ?? '', payment: id })}">${orderId}</a>`,
+    },
     { label: text.brand, cell: ({ brand }) => brand },
     { label: text.state, cell: ({ state }) => badge(state) },
-    { label: text.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
-    {
-      label: text.use,
-      cell: ({ paymentId: id }) =>
-        html`<a href="${withQuery(PATHS.controls, { mid: account?.mid ?? '', payment: id })}">${text.use}</a>`,
-    },
+    { label: en.payments.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
   ];
   const error = (name: string): string | undefined => sent && errorIn(sent.problems, name);
   const fields = html`${field({ name: 'payment', label: text.paymentId, value: sent?.form.get('payment') ?? paymentId, error: error('payment'), attributes: html`required class="mono" autocomplete="off"` })}
@@ -126,7 +125,7 @@ ${choiceField(
 ${field({ name: 'count', label: text.count, value: sent?.form.get('count') ?? '1', error: error('count'), attributes: html`inputmode="numeric"` })}`;
   return html`<section class="card" aria-labelledby="fault"><h2 id="fault">${text.fault}</h2><p class="soft">${text.faultHint}</p>${form(request, 'fault', fields, text.inject)}${
     isShown &&
-    html`<h3>${text.faults}</h3>${faults.length > 0 ? table(text.faults, columns, faults) : html`<p class="soft">${text.noFaults}</p>`}`
+    html`<div class="field"><h3>${text.faults}</h3>${faults.length > 0 ? table(text.faults, columns, faults) : html`<p class="soft">${text.noFaults}</p>`}</div>`
   }</section>`;
 }
 

@@ -51,7 +51,7 @@ export async function chosenAccount(request: PanelRequest, mid: string | undefin
 
 /** The filter that selects the account, with further fields. */
 export const accountForm = (tab: Tab, { account, names }: ChosenAccount, more: Html | false = false): Html =>
-  html`<form class="filters" action="${PATHS[tab]}">${choiceField({ name: 'mid', label: text.account, value: account?.mid }, [...names])}${more}<button class="quiet">${text.choose}</button></form>`;
+  html`<form class="filters" action="${PATHS[tab]}">${choiceField({ name: 'mid', label: text.account, value: account?.mid }, [...names])}${more}<button class="quiet">${text.show}</button></form>`;
 
 export const withoutAccounts = (tab: Tab): PanelAnswer =>
   consolePage(tab, undefined, html`<div class="card">${empty(text.noAccounts, text.noAccountsHint)}</div>`);

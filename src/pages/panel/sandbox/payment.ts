@@ -64,7 +64,10 @@ function consoleInput(
   sent: string | undefined,
   error: string | undefined,
 ): Html {
-  const details = [entry?.hint ?? entry?.expects, entry?.need === 'must' || !entry ? undefined : text.optional];
+  const details = [
+    entry?.hint ?? entry?.expects.replaceAll('`', ''),
+    entry?.need === 'must' || !entry ? undefined : text.optional,
+  ];
   const options = {
     name,
     label: entry?.label ?? text.labels[name] ?? name,
@@ -108,25 +111,35 @@ function page(
     fields
       .filter(of)
       .map((one) => consoleInput(one, isRefused ? sent?.get(one.name) : undefined, errorIn(problems, one.name)));
-  const groups: [string, Html[]][] = [
-    [text.order, inputs(({ name }) => isOrder(name))],
-    [text.brandFields, inputs((one) => !isOrder(one.name) && isOfBrand(one))],
-    [text.payerAndAddresses, inputs((one) => !isOrder(one.name) && !isOfBrand(one))],
-  ];
+  const group = (title: string, list: readonly Html[]): Html | false =>
+    list.length > 0 && html`<fieldset class="card"><legend><h2>${title}</h2></legend>${list}</fieldset>`;
+  const ofOrder = group(
+    text.order,
+    inputs(({ name }) => isOrder(name)),
+  );
+  const ofBrand = group(
+    text.brandFields,
+    inputs((one) => !isOrder(one.name) && isOfBrand(one)),
+  );
+  const others = group(
+    text.payerAndAddresses,
+    inputs((one) => !isOrder(one.name) && !isOfBrand(one)),
+  );
   const brands = consoleBrands(gateway, account, protocol).map((one): [string, string] => [one, one]);
   const choices = html`${choiceField(
     { name: 'protocol', label: text.protocol, value: protocol },
     PROTOCOLS.map((one): [string, string] => [one, text.protocols[one]]),
   )}${choiceField({ name: 'brand', label: text.brand, value: brand }, brands)}`;
+  const details = outcome && exchange(outcome.request.fields, maskedAnswer(outcome.body));
   return consolePage(
     'payment',
     account,
     html`${accountForm('payment', chosen, choices)}
-${outcome && outcomeView(outcome, fields)}
+${outcome && outcomeView(outcome, fields)}${outcome && !isRefused && details}
 <form method="post" action="${PATHS.payment}">${formToken(session)}<input type="hidden" name="mid" value="${account.mid}"><input type="hidden" name="protocol" value="${protocol}"><input type="hidden" name="brand" value="${brand}">
 <p class="soft">${brandOf(brand)?.about} ${text.intro}</p>
-<div class="columns even">${groups.filter(([, list]) => list.length > 0).map(([title, list]) => html`<fieldset class="card"><legend><h2>${title}</h2></legend>${list}</fieldset>`)}</div>
-<div class="actions"><button>${text.send}</button></div></form>`,
+<div class="columns even"><div>${ofOrder}${ofBrand}</div>${others}</div>
+<div class="actions"><button>${text.send}</button></div></form>${isRefused && details}`,
     isRefused ? 400 : 200,
   );
 }
@@ -149,8 +162,7 @@ ${
   html`<div class="actions"><a class="button" href="/admin/payments/${paymentId}">${text.payment}</a>${
     redirect && html`<a class="button quiet" href="${redirect}" target="_blank" rel="noopener">${text.openPage}</a>`
   }<a class="button quiet" href="${PATHS.controls}?payment=${paymentId}">${text.playBank}</a></div>`
-}</section>
-${exchange(request.fields, maskedAnswer(body))}`;
+}</section>`;
 }
 
 async function showForm(request: PanelRequest): Promise<PanelAnswer> {

@@ -10,7 +10,7 @@ export const sandboxConsole = {
   protocol: 'Protocol',
   protocols: { s2s: 'S2S: SALE', checkout: 'Checkout: session' },
   brand: 'Brand',
-  choose: 'Show the form',
+  show: 'Show',
   intro:
     'The request is signed with the password of the account and passes the same checks as a request of the merchant.',
   order: 'Order',
@@ -70,7 +70,6 @@ export const sandboxConsole = {
   newest: 'Newest payments',
   noPayments: 'This account has no payments yet. Make one on the page “Payment”.',
   state: 'Status',
-  use: 'Choose',
   fault: 'Inject a fault',
   faultHint: 'The next calls to the simulated provider fail in this way.',
   allAccounts: 'All accounts',
