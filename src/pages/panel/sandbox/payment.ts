@@ -139,7 +139,7 @@ ${outcome && outcomeView(outcome, fields)}${outcome && !isRefused && details}
 <form method="post" action="${PATHS.payment}">${formToken(session)}<input type="hidden" name="mid" value="${account.mid}"><input type="hidden" name="protocol" value="${protocol}"><input type="hidden" name="brand" value="${brand}">
 <p class="soft">${brandOf(brand)?.about} ${text.intro}</p>
 <div class="columns even"><div>${ofOrder}${ofBrand}</div>${others}</div>
-<div class="actions"><button>${text.send}</button></div></form>${isRefused && details}`,
+<div class="actions"><button>${text.send}</button></div></form>${isRefused && html`<div class="field">${details}</div>`}`,
     isRefused ? 400 : 200,
   );
 }
