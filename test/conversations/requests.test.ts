@@ -98,6 +98,20 @@ describe('a call', () => {
     expect((await shop.admin('GET', `/requests/${call?.id}`)).body.fields).toEqual([]);
   });
 
+  test('with characters that the database does not take is kept without them', async () => {
+    const order_id = newOrderId();
+    await shop.sale({ order_id, payer_city: 'a\0b', 'custom_data[note]': `${'x'.repeat(499)}🍵 tea` });
+    const fields = fieldsOf(await only({ order_id }));
+    expect([fields.payer_city, fields['custom_data[note]']]).toEqual(['[masked]', `${'x'.repeat(499)}\ufffd…`]);
+    const number = newOrderId();
+    const { merchant_key } = shop.merchant;
+    const body = JSON.stringify({ merchant_key, order: { number }, customer: { name: 'X' } }).replace('X', '\\ud800');
+    const headers = { 'content-type': 'application/json' };
+    const { status } = await fetch(`${shop.url}/api/v1/session`, { method: 'POST', headers, body });
+    expect(status).toBe(400);
+    expect(fieldsOf(await only({ order_id: number }))['customer.name']).toBe('[masked]');
+  });
+
   test('of the payer is not kept', async () => {
     const { url, orderId } = await checkoutOf(shop).open();
     await fetch(url);

@@ -71,8 +71,11 @@ export function maskFor(account: Account | undefined): Mask {
     if (own.includes(value)) return value;
     // Cut before the search, which bounds its work, and again after it, so that no part of a number remains at the end.
     const text = value.slice(0, 8 * LIMITS.apiCallValueLength);
-    if (!spellingsOf(text).every(isSafe)) return MASKED;
-    return text.length > LIMITS.apiCallValueLength ? `${text.slice(0, LIMITS.apiCallValueLength)}…` : text;
+    // The database takes no half characters; cutting may leave one at the end.
+    if (!value.isWellFormed() || !spellingsOf(text).every(isSafe)) return MASKED;
+    return text.length > LIMITS.apiCallValueLength
+      ? `${text.slice(0, LIMITS.apiCallValueLength).toWellFormed()}…`
+      : text;
   };
 }
 
