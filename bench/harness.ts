@@ -73,7 +73,12 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
+/** `own` is a database other than that of the harness, and its key. */
+export async function startServer(
+  kind: ServerOrder['kind'],
+  answer: ServerOrder['answer'] = {},
+  own: Pick<ServerOrder, 'connection' | 'masterKey'> = { connection: database.connection, masterKey },
+): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'server.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // Writes a CPU profile of every server.
@@ -83,8 +88,7 @@ export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder
     child.send(request as ServerOrder);
     return (await once(child, 'message'))[0] as Reply;
   };
-  const { connection } = database;
-  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: simulator.provider };
+  const order: ServerOrder = { kind, ...own, adminToken, answer, provider: simulator.provider };
   const { url } = await call<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),

@@ -152,7 +152,8 @@ describe('cards in the intended fields', () => {
     // Malformed values are sealed, too.
     for (const wrong of [VISA, [VISA], [{ type: 'IBAN', identification: VISA }], { pan: VISA }, [[VISA]]]) {
       const sent = { 'open-banking-a': { ...payee, payee_identifications: wrong }, 'pin-a': { pin: [VISA] } };
-      const session = await checkout.open({ methods: ['open-banking-a'], parameters: sent });
+      await checkout.send('session', sessionFields({ methods: ['open-banking-a'], parameters: sent }));
+      const session = await checkout.open({ methods: ['open-banking-a', 'vcard'], parameters: sent });
       await show(session.url);
       await fill(session.url, { method: 'open-banking-a' });
       await checkout.inspect(session.id);
@@ -281,6 +282,9 @@ describe('cards in other fields', () => {
     const { items } = (await shop.admin('GET', '/payments?limit=500')).body;
     for (const { payment_id } of items) await shop.admin('GET', `/payments/${payment_id}`);
     await shop.admin('GET', '/accounts');
+    const calls = (await shop.admin('GET', '/requests?limit=500')).body.items;
+    for (const { id } of calls) await shop.admin('GET', `/requests/${id}`);
+    expect(calls.length).toBeGreaterThan(100);
     await show(`${shop.url}/metrics`);
     await checkout.paid({}, undefined, 'success').then(({ url }) => fill(url, VCARD.success));
     expect(items.length).toBeGreaterThan(10);
@@ -290,6 +294,7 @@ describe('cards in other fields', () => {
 describe('afterwards', () => {
   test('the merchant has received all callbacks', async () => {
     await shop.gateway.deliverer.drain();
+    await shop.gateway.callRecorder.close();
     const { body } = await shop.sandbox('GET', `/callbacks/${shop.merchant.mid}`);
     expect(body.items.length).toBeGreaterThan(20);
   });
@@ -299,7 +304,7 @@ describe('afterwards', () => {
       `select table_name as name from information_schema.tables where table_schema = 'public'`,
     );
     expect(tables.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['cards', 'payments', 'history', 'operations']),
+      expect.arrayContaining(['cards', 'payments', 'history', 'operations', 'api_calls']),
     );
     for (const { name } of tables) {
       const rows = await shop.rows(`select t::text as whole, to_jsonb(t) as parts from ${name} t`);

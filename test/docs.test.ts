@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXAMPLES, IDENTIFICATIONS } from '../docs/pages/brand-examples.ts';
 import { documents } from '../docs/write.ts';
 import { BRANDS as SANDBOX } from '../simulator/brands.ts';
 import { wireHash } from '../src/lib/hash.ts';
+import { EXAMPLES, IDENTIFICATIONS } from '../src/rules/brand-examples.ts';
 import { BRANDS } from '../src/rules/brands.ts';
 import { IDENTIFICATION_TYPES, identification } from '../src/rules/formats.ts';
 

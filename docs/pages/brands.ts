@@ -1,9 +1,9 @@
 /** Generates docs/brands.md: the description, fields and a working request of every brand. */
 import { BRANDS as SANDBOX } from '../../simulator/brands.ts';
+import { EXAMPLES, IDENTIFICATIONS } from '../../src/rules/brand-examples.ts';
 import { BRANDS, type Brand } from '../../src/rules/brands.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { SETTINGS, type SettingName } from '../../src/rules/settings.ts';
-import { EXAMPLES, IDENTIFICATIONS } from './brand-examples.ts';
 import { code, duration, page, table } from './markdown.ts';
 import { fieldTable } from './requests.ts';
 

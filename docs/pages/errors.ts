@@ -34,6 +34,7 @@ const WHEN: Record<ErrorName, string> = {
   noSuchCallback: 'Admin API: no callback has this id.',
   noSuchChargeback: 'Admin API and panel: no chargeback of a payment with this id.',
   noSuchEvidence: 'Admin API and panel: the chargeback has no file with this id.',
+  noSuchRequest: 'Admin API: no API call has this id, or it is no longer kept.',
   noSuchOperator: 'Admin API and panel: no operator has this id.',
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',

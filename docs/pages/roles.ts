@@ -20,6 +20,7 @@ const ALLOWS: Record<Permission, string> = {
   'notifications.view': 'see provider notifications',
   'reports.view': 'see the overview, reports and reconciliations',
   'reports.reconcile': 'upload, compare and delete statements of providers',
+  'requests.view': 'see recent API calls',
   'requests.explain': 'use the hash debugger',
   'tokens.manage': 'create and revoke API tokens',
   'operators.manage': 'invite and suspend operators, change their roles',

@@ -1,4 +1,5 @@
 /** The sandbox clock: moves it forward and processes everything that falls due on the way. */
+import { invalidField } from '../rules/errors.ts';
 import { readClock } from './catch-up.ts';
 import type { Gateway } from './context.ts';
 import { processEverythingDue } from './due.ts';
@@ -30,4 +31,26 @@ export async function moveClock(gateway: Gateway, byMs: number, mid?: string): P
     left -= ms;
   }
   await step(left);
+}
+
+/** Dates of the API have a four-digit year. */
+const LAST_DAY = Date.UTC(9999, 0, 1);
+const MAX_OFFSET_SECONDS = 100 * 366 * 24 * 3600;
+
+/** Refuses a time that is not valid; `field` is the name under which it was sent. */
+export async function advanceClock(
+  gateway: Gateway,
+  seconds: unknown,
+  mid?: string,
+  field = 'advance_seconds',
+): Promise<void> {
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MAX_OFFSET_SECONDS)) {
+    throw invalidField(field, `This value should be a number from 0 to ${MAX_OFFSET_SECONDS}.`);
+  }
+  const byMs = Math.round(seconds * 1000);
+  if (gateway.clock.offset(mid) + byMs > MAX_OFFSET_SECONDS * 1000) {
+    throw invalidField(field, `The clock should not run more than ${MAX_OFFSET_SECONDS} seconds ahead.`);
+  }
+  if (gateway.clock.now(mid) + seconds * 1000 > LAST_DAY) throw invalidField(field, 'The year would be past 9999.');
+  await moveClock(gateway, byMs, mid);
 }

@@ -12,8 +12,11 @@ import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
+import type { ErrorName } from '../rules/errors.ts';
+import type { ApiOperation } from '../rules/operations.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { ApiCall, ApiCallStore } from '../store/api-calls.ts';
 import type { ApiTokenStore } from '../store/api-tokens.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallbackInboxStore } from '../store/callback-inbox.ts';
@@ -36,8 +39,10 @@ import type { RollupStore } from '../store/rollups.ts';
 import type { SavedFilterStore } from '../store/saved-filters.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { Metrics } from './metrics.ts';
+import type { RequestBody } from './requests/body.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
+export type { ApiCall, ApiCallFilter, CallExplanation } from '../store/api-calls.ts';
 export type { ApiToken } from '../store/api-tokens.ts';
 export type { AuditRow } from '../store/audit.ts';
 export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
@@ -66,6 +71,40 @@ export interface SecurityCodeCache {
   readonly holder: string;
   keep(paymentId: string, code: Secret | undefined): void;
   take(paymentId: string): Secret | undefined;
+}
+
+/** A call as its route saw it. */
+export interface MerchantCall {
+  protocol: ApiCall['protocol'];
+  /** The operation and its name, once they are known. */
+  action?: string;
+  operation?: ApiOperation | undefined;
+  /** Undefined when the body could not be parsed. */
+  body?: RequestBody;
+  account?: Account;
+  answer?: unknown;
+  /** Why the call was refused. */
+  error?: ErrorName;
+}
+
+/** What the HTTP server knows of a finished call. */
+export interface FinishedCall {
+  requestId: string;
+  address: string;
+  status: number;
+  tookMs: number;
+  /** The size of the body. */
+  bytes: number;
+}
+
+export interface CallRecorder {
+  /** Never waits; a call that exceeds a limit is counted and not kept. `finished` is called for calls that are kept. */
+  offer(call: MerchantCall, finished: () => FinishedCall): void;
+  /** Writes the next batch of the buffer. */
+  flush(): Promise<void>;
+  /** Deletes old calls, and those beyond the number that is kept of an account. */
+  sweep(isStopped: () => boolean): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Delivers callbacks to merchants. */
@@ -144,6 +183,9 @@ export interface Gateway {
   reconciliations: ReconciliationStore;
   reconciliationRows: ReconciliationRowStore;
   accounts: AccountStore;
+  apiCalls: ApiCallStore;
+  /** Keeps recent API calls of merchants. */
+  callRecorder: CallRecorder;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;

@@ -65,6 +65,11 @@ const rollups = atIntervals(LIMITS.rollupEveryMs, (gateway) => ({
   run: (isStopped) => rollUp(gateway, isStopped),
 }));
 
+const callSweep = atIntervals(LIMITS.apiCallSweepMs, (gateway) => ({
+  name: 'old API calls',
+  run: (isStopped) => gateway.callRecorder.sweep(isStopped),
+}));
+
 /** In the order of their dependencies: a notification may end the payment whose query is due. */
 const KINDS = [notifications, operations, payments, subscriptions];
 
@@ -110,7 +115,7 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, rollups].map(async (kind) => {
+  const starting = [...KINDS, cardErasure, rollups, callSweep].map(async (kind) => {
     const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
     for (const job of idle) start(gateway, job, isStopped).catch(onFault);
   });

@@ -15,6 +15,8 @@ export interface Metrics {
   cardRefused(limit: string): void;
   /** A request was refused because its account or its address sent too many. */
   requestLimited(limit: 'account' | 'address'): void;
+  /** API calls that do not appear in the list of calls, and why. */
+  callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
   observeLargeBodies(read: () => number): void;
 }
@@ -62,6 +64,13 @@ export function createMetrics(): Metrics {
     labelNames: ['limit'],
     registers,
   });
+  const callsNotKept = new Counter({
+    name: 'turnpike_api_calls_not_kept_total',
+    help: 'API calls that were not kept for the list of calls.',
+    labelNames: ['why'],
+    registers,
+  });
+  const sampledCalls = callsNotKept.labels('sampled');
   let largeBodyBytes = (): number => 0;
   new Gauge({
     name: 'turnpike_large_body_bytes',
@@ -114,6 +123,11 @@ export function createMetrics(): Metrics {
     },
     requestLimited(limit) {
       requestsLimited.labels(limit).inc();
+    },
+    callsNotKept(why, count) {
+      // Most calls of a busy account are counted here, and looking up the label costs more than counting.
+      if (why === 'sampled') sampledCalls.inc(count);
+      else callsNotKept.labels(why).inc(count);
     },
     observeLargeBodies(read) {
       largeBodyBytes = read;

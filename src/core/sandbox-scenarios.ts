@@ -1,6 +1,7 @@
 /** Sandbox scenarios: controls what the provider simulator does with a payment or with the next calls. */
 import type { ControlAnswer } from '../connectors/simulator-control.ts';
 import { isUuid } from '../lib/id.ts';
+import { isText } from '../lib/json.ts';
 import { invalidField, Refusal } from '../rules/errors.ts';
 import type { Gateway } from './context.ts';
 
@@ -15,12 +16,12 @@ async function control(gateway: Gateway, method: 'GET' | 'POST', path: string, b
   }
 }
 
-/** Makes the simulated provider of a payment perform an action, such as a chargeback. */
+/** Makes the simulated provider of a payment perform an action, such as a chargeback; returns the provider's payment. */
 export async function runScenario(
   gateway: Gateway,
   paymentId: string,
   scenario: Record<string, unknown>,
-): Promise<ControlAnswer> {
+): Promise<ControlAnswer['body']> {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
   if (!payment) throw new Refusal('noSuchPayment');
   const { mid, brand, amount, currency, connector } = payment;
@@ -32,7 +33,13 @@ export async function runScenario(
   const notify_url = `${gateway.inboundUrl}/inbound/${connector}`;
   const unknown = { mid, brand, amount: String(amount), currency, notify_url };
   const body = connector === 'vcard' ? { ...scenario, unknown } : scenario;
-  return control(gateway, 'POST', `/payments/${payment.paymentId}`, body);
+  const answer = await control(gateway, 'POST', `/payments/${payment.paymentId}`, body);
+  if (answer.status === 404) throw new Refusal('noSuchPayment');
+  if (answer.status !== 200) {
+    const sentence = isText(answer.body.error, 255) ? answer.body.error : 'The simulated provider refused.';
+    throw invalidField(Object.keys(scenario)[0] as string, sentence);
+  }
+  return answer.body;
 }
 
 /** Sets a fault for the next provider calls, in every process of this installation. */

@@ -27,6 +27,7 @@ export const ERRORS = {
   noSuchCallback: { code: 101000, message: 'Callback does not exist.', http: 404 },
   noSuchChargeback: { code: 101000, message: 'Chargeback does not exist.', http: 404 },
   noSuchEvidence: { code: 101000, message: 'Evidence file does not exist.', http: 404 },
+  noSuchRequest: { code: 101000, message: 'Request does not exist.', http: 404 },
   noSuchOperator: { code: 101000, message: 'Operator does not exist.', http: 404 },
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },

@@ -38,6 +38,25 @@ export const LIMITS = {
   adminPageSizeMost: 500,
   /** The total length of the texts that the hash debugger digests for one request. */
   explainedLength: 16 * 1024 * 1024,
+  /** API calls that are waiting to be written: their number and bytes, the size of a batch, and the pause between two. */
+  apiCallsWaiting: 2000,
+  apiCallsWaitingBytes: 8 * 1024 * 1024,
+  apiCallsBatch: 200,
+  apiCallsWriteMs: 500,
+  /** Accepted calls that are kept: per second and account, per second and process, and the burst of both. */
+  apiCallsPerAccount: 5,
+  apiCallsPerProcess: 50,
+  apiCallsBurstMs: 20 * SECOND,
+  /** Wrong hashes that are explained when their call is kept: per second and account, and per second and process. */
+  explainedPerAccount: 1,
+  explainedPerProcess: 2,
+  /** How long API calls are kept, how many accepted and how many refused ones of an account, and how often old ones go. */
+  apiCallKeptMs: 7 * DAY,
+  apiCallsKeptMost: 1000,
+  apiCallSweepMs: MINUTE,
+  /** The lengths to which a value and an answer of an API call are cut. */
+  apiCallValueLength: 500,
+  apiCallAnswerLength: 16 * 1024,
   /** How many payments one page of a text search reads at most from an index; the next page continues there. */
   searchReadMost: 10_000,
   /** Orders that begin with a word are read through the index of orders up to this many, otherwise in order of time. */

@@ -23,6 +23,7 @@ export const PERMISSIONS = {
   'notifications.view': STAFF,
   'reports.view': ROLES,
   'reports.reconcile': ['owner', 'operator'],
+  'requests.view': ROLES,
   'requests.explain': ['owner', 'operator', 'support', 'merchant'],
   'tokens.manage': ['owner'],
   'operators.manage': ['owner'],

@@ -11,3 +11,6 @@ export const FAULT_MODES = [
   'wrong_amount',
   'none',
 ] as const;
+
+/** The maximum `count` of a fault or an inbox answer. */
+export const MOST_FAULTS = 10_000;

@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { principalOf } from '../core/api-tokens.ts';
-import type { Gateway } from '../core/context.ts';
+import type { Gateway, MerchantCall } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';
@@ -37,6 +37,8 @@ declare module 'fastify' {
     mid: string | undefined;
     paymentId: string | undefined;
     isRead: boolean;
+    /** Set on the routes of merchants. */
+    call: MerchantCall | undefined;
   }
 }
 
@@ -119,6 +121,7 @@ export function createApp(
   app.decorateRequest('mid', undefined);
   app.decorateRequest('paymentId', undefined);
   app.decorateRequest('isRead', false);
+  app.decorateRequest('call', undefined);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('cache-control', 'no-store');
@@ -150,6 +153,15 @@ export function createApp(
         isQuiet: request.isRead && reply.statusCode === 200,
       });
     }
+    if (request.call) {
+      gateway.callRecorder.offer(request.call, () => ({
+        requestId: request.id,
+        address: addressOf(request),
+        status: reply.statusCode,
+        tookMs: reply.elapsedTime,
+        bytes: Number(request.headers['content-length'] ?? LIMITS.bodyBytesMost),
+      }));
+    }
     done();
   });
 
@@ -162,7 +174,9 @@ export function createApp(
     if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
     // Fastify closes the connection when a body could not be read; the client must still get the response.
     if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
-    reply.code(http).send(envelope(refusal.error, refusal.problems));
+    const answer = envelope(refusal.error, refusal.problems);
+    if (request.call) Object.assign(request.call, { error: refusal.error, answer });
+    reply.code(http).send(answer);
   });
 
   // A connection that was busy when closing began becomes idle later, and keep-alive would hold it open for a minute.

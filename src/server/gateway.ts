@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createReceiver } from '../connectors/receiver.ts';
 import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
+import { createCallRecorder } from '../core/api-calls/record.ts';
 import { createDeliverer } from '../core/callbacks/deliver.ts';
 import { synchroniseClock } from '../core/catch-up.ts';
 import { readClock } from '../core/clock.ts';
@@ -18,6 +19,7 @@ import { createWindowLimit } from '../lib/window-limit.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
+import { createApiCallStore } from '../store/api-calls.ts';
 import { createApiTokenStore } from '../store/api-tokens.ts';
 import { createAuditStore } from '../store/audit.ts';
 import { createCallbackInboxStore } from '../store/callback-inbox.ts';
@@ -69,7 +71,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
   let changes: ChangeListener | undefined;
-  const tools: Omit<Gateway, 'deliverer' | 'health' | 'fingerprints'> = {
+  const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints'> = {
     environment,
     clock,
     seal: createSeal(options.masterKey),
@@ -107,6 +109,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     reconciliations: createReconciliationStore(database),
     reconciliationRows: createReconciliationRowStore(database),
     accounts: createAccountStore(database),
+    apiCalls: createApiCallStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
@@ -117,6 +120,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     accountCache: createAccountCache(() => changes?.live === true),
   };
   const gateway = tools as Gateway;
+  gateway.callRecorder = createCallRecorder(gateway);
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
   /** Challenge results from other processes that are being processed. */
@@ -137,6 +141,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await changes?.close();
     await Promise.all(challengeResults);
     await connectors.close();
+    await gateway.callRecorder.close();
     await database.close();
   };
   const refresh = (): void => {

@@ -68,7 +68,7 @@ const addAll = (eventRows: string, attemptRows: string): string => `
   added_deliveries as (${add(SUMS.deliveries)})`;
 
 /** Parameters: the numbers after which, and up to which, rows of the history and of callback attempts are added. */
-const ADD_NEW = `
+export const ADD_NEW = `
   with ${addAll(
     events('history h', 'h.number > $1::bigint and h.number <= $2::bigint'),
     'select mid, at, status from callback_attempts where number > $3::bigint and number <= $4::bigint',

@@ -18,6 +18,23 @@ export interface Schema {
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
     suspendedAt: ColumnType<number, string, string> | null;
   };
+  apiCalls: {
+    mid: string;
+    callId: string;
+    at: ColumnType<number, string, string>;
+    requestId: string;
+    protocol: string;
+    action: string;
+    address: string;
+    orderId: string | null;
+    paymentId: string | null;
+    status: number;
+    error: string | null;
+    tookMs: number;
+    request: ColumnType<unknown, string, string>;
+    answer: string;
+    explanation: ColumnType<unknown, string, string> | null;
+  };
   apiTokens: {
     tokenId: string;
     name: string;

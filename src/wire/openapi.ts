@@ -11,6 +11,7 @@ import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import { RECONCILIATION_PATHS, RECONCILIATION_SCHEMAS } from './openapi/reconciliations.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
+import { REQUEST_PATHS, REQUEST_SCHEMAS } from './openapi/requests.ts';
 import { SANDBOX_PATHS, SANDBOX_SCHEMAS } from './openapi/sandbox.ts';
 import { SCHEDULE_PATHS } from './openapi/schedules.ts';
 import {
@@ -163,6 +164,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
+      { name: 'requests', description: 'Recent API calls of merchants, for operators.' },
       { name: 'reports', description: 'Figures for operators.' },
       {
         name: 'sandbox',
@@ -217,6 +219,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...SCHEDULE_PATHS,
       ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,
+      ...REQUEST_PATHS,
       ...CALLBACK_PATHS,
       ...CHARGEBACK_PATHS,
       ...REPORT_PATHS,
@@ -241,6 +244,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...PAYMENT_SCHEMAS,
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
+        ...REQUEST_SCHEMAS,
         ...CALLBACK_SCHEMAS,
         ...CHARGEBACK_SCHEMAS,
         ...REPORT_SCHEMAS,

@@ -146,6 +146,7 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
       { from: '2026-01-01', to: '2026-01-02' },
       { token },
     ),
+  'requests.view': (token, { mid }) => shop.admin('GET', `/requests?mid=${mid}`, undefined, token),
   'requests.explain': (token, { mid }) => shop.admin('POST', '/explain', { mid, request: 'action=SALE' }, token),
   'tokens.manage': (token) => shop.admin('GET', '/tokens', undefined, token),
   'operators.manage': (token) => shop.admin('GET', '/operators', undefined, token),

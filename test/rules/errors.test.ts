@@ -49,6 +49,7 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
     noSuchToken: 404,
     noSuchSchedule: 404,
     noSuchReconciliation: 404,
+    noSuchRequest: 404,
     providerBusy: 503,
     unavailable: 503,
     internal: 500,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EXAMPLES } from '../../docs/pages/brand-examples.ts';
+import { EXAMPLES } from '../../src/rules/brand-examples.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { ERRORS } from '../../src/rules/errors.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';

@@ -49,7 +49,7 @@ export async function isShowable(
 }
 
 /** The text itself, without the percent-encoding of a form, and without the escapes of JSON. */
-function spellingsOf(text: string): string[] {
+export function spellingsOf(text: string): string[] {
   const code = (_match: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
   return [text, text.replaceAll('+', ' ').replace(/%([\da-f]{2})/gi, code), text.replace(/\\u([\da-f]{4})/gi, code)];
 }

@@ -11,7 +11,7 @@ import { pathOf, stateBadge } from './account-parts.ts';
 import { inputText, isSecret, settingField } from './account-settings.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, copyable, facts, field, notice, time } from './parts.ts';
+import { badge, copyable, facts, field, notice, tabs, time } from './parts.ts';
 import { confirmPath, type PanelAnswer, type PanelRequest } from './route.ts';
 
 const text = en.accounts;
@@ -39,13 +39,15 @@ export const tabPath = (account: Pick<Account, 'mid'>, tab: string | undefined):
 const groupText = (group: string): { title: string; about?: string } =>
   (text.groups as Record<string, { title: string; about: string }>)[group] ?? { title: group };
 
-function tabs(account: Account, current: string | undefined): Html {
-  const link = (tab: string | undefined, label: string): Html =>
-    html`<li><a href="${tabPath(account, tab)}"${tab === current && html` aria-current="page"`}>${label}</a></li>`;
-  return html`<div class="tabs" role="navigation" aria-label="${text.tabs}"><ul>${link(undefined, text.overview)}${[
-    ...SETTING_GROUPS.keys(),
-  ].map((group) => link(group, groupText(group).title))}</ul></div>`;
-}
+const accountTabs = (account: Account, current: string | undefined): Html =>
+  tabs(
+    text.tabs,
+    [undefined, ...SETTING_GROUPS.keys()].map((tab) => ({
+      href: tabPath(account, tab),
+      label: tab === undefined ? text.overview : groupText(tab).title,
+      isActive: tab === current,
+    })),
+  );
 
 /** In another tab of the browser, so that what was typed is kept. */
 const confirmNotice = (account: Account, tab: string | undefined): Html =>
@@ -171,7 +173,7 @@ export function accountPage(
       html`<a class="button quiet" href="/admin/debugger?mid=${account.mid}">${en.sections.debugger}</a>`
     }</div></div>
 ${account.isSuspended && notice(text.suspendedHint, 'bad')}
-${tabs(account, tab)}
+${accountTabs(account, tab)}
 ${tab === undefined ? overviewTab(request, account, post, nameError) : settingsTab(request, account, tab, submission, post)}`,
   };
 }

@@ -28,6 +28,7 @@ import {
   field,
   money,
   pager,
+  pills,
   refusalText,
   table,
   time,
@@ -94,7 +95,7 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   return {
     title: en.sections.attention,
     body: html`<div class="head"><h1>${en.sections.attention}</h1><p class="soft">${text.lead}</p></div>
-${tabs(counts, mark, mid)}
+${markPills(counts, mark, mid)}
 ${accountFilter(names, mark, mid)}
 <div class="card flush">${!isEmpty && html`<p class="inset">${en.payments.attentionHints[mark]}</p>`}${
       payments.length > 0
@@ -106,11 +107,15 @@ ${accountFilter(names, mark, mid)}
   };
 }
 
-const tabs = (counts: Readonly<Record<Attention, number>>, active: Attention, mid: string | undefined): Html =>
-  html`<div class="tabs" role="group" aria-label="${text.marks}">${ATTENTIONS.map(
-    (mark) =>
-      html`<a href="${withQuery(PATH, { mark, ...(mid && { mid }) })}"${mark === active && html` aria-current="true"`}>${en.payments.attentions[mark]} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}</a>`,
-  )}</div>`;
+const markPills = (counts: Readonly<Record<Attention, number>>, active: Attention, mid: string | undefined): Html =>
+  pills(
+    text.marks,
+    ATTENTIONS.map((mark) => ({
+      href: withQuery(PATH, { mark, ...(mid && { mid }) }),
+      label: html`${en.payments.attentions[mark]} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}`,
+      isActive: mark === active,
+    })),
+  );
 
 const accountFilter = (names: ReadonlyMap<string, string>, mark: Attention, mid: string | undefined): Html | false =>
   names.size > 1 &&

@@ -1,5 +1,7 @@
 /** The page of the hash debugger: explains why the hash of a merchant request is refused. */
 import { findAccount } from '../../core/accounts.ts';
+import { findCall, listCalls, WRONG_HASH } from '../../core/api-calls/list.ts';
+import type { ApiCall } from '../../core/context.ts';
 import type { Explanation } from '../../core/explain/explain.ts';
 import { explainAs, isShowable, seesDigests } from '../../core/explain/explain-as.ts';
 import { REQUEST_PATHS } from '../../core/explain/request.ts';
@@ -10,7 +12,7 @@ import { ERRORS, type Problem, Refusal } from '../../rules/errors.ts';
 import { accountNames } from './filters.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { badge, type Column, choiceField, facts, field, notice, table } from './parts.ts';
+import { badge, type Column, choiceField, facts, field, notice, table, time, withQuery } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const text = en.debugger;
@@ -30,18 +32,21 @@ interface Result {
   problems?: readonly Problem[];
   status?: number;
   explanation?: Explanation;
+  /** A refused request of the list of API calls. */
+  call?: ApiCall;
 }
 
 async function debuggerPage(request: PanelRequest, result: Result): Promise<PanelAnswer> {
-  const { entered, isHidden = false, problems = [], status = 200, explanation } = result;
+  const { entered, isHidden = false, problems = [], status = 200, explanation, call } = result;
   const names = await choicesOf(request, entered.mid);
   const errorOf = (name: string): string | undefined => problems.find((problem) => problem.field === name)?.sentence;
   const shown = isHidden ? '' : entered.request;
+  const isPickable = explanation === undefined && problems.length === 0;
   return {
     title: en.sections.debugger,
     status,
     body: html`<div class="head"><h1>${en.sections.debugger}</h1></div>
-${explanation && explained(request, explanation)}
+${explanation && explained(request, explanation)}${call && pickedCall(request, call)}
 <form class="card" method="post" action="${PATH}">${formToken(request.session)}<p class="soft">${text.intro}</p>
 ${choiceField({ name: 'mid', label: text.account, value: entered.mid, error: errorOf('mid'), attributes: html`required` }, [['', text.choose], ...names])}
 ${field(
@@ -57,8 +62,50 @@ ${field(
 ${shown}</textarea>`,
 )}
 ${choiceField({ name: 'path', label: text.path, value: entered.path, hint: text.pathHint, error: errorOf('path') }, [['', text.inferred], ...REQUEST_PATHS.map((path): [string, string] => [path, path])])}
-<div class="actions"><button>${text.explain}</button></div></form>`,
+<div class="actions"><button>${text.explain}</button></div></form>
+${isPickable && (await refusedRequests(request, entered.mid))}`,
   };
+}
+
+/** How many refused requests the page offers. */
+const PICKABLE = 10;
+
+const callColumns = (names: ReadonlyMap<string, string>): Column<ApiCall>[] => [
+  { label: text.at, cell: ({ at, callId }) => html`<a href="${PATH}?call=${callId}">${time(at)}</a>` },
+  { label: text.operation, cell: ({ action }) => html`<span class="mono">${action}</span>` },
+  { label: text.order, cell: ({ orderId }) => orderId },
+  { label: text.account, cell: ({ mid }) => names.get(mid ?? '') ?? mid },
+  {
+    label: text.mistake,
+    cell: ({ explanation }) => html`${explanation?.mistakes.map((one) => html`${badge(one, '')} `)}`,
+  },
+];
+
+/** The recent requests whose hash was refused. */
+async function refusedRequests(request: PanelRequest, mid: string): Promise<Html> {
+  const filter = { errorMessage: WRONG_HASH, mid: isUuid(mid) ? mid : undefined };
+  const calls = await listCalls(request.gateway, request.session.principal, filter, PICKABLE);
+  const all = withQuery('/admin/requests', { error_message: WRONG_HASH });
+  return html`<section class="card flush" aria-labelledby="refused"><h2 class="inset" id="refused">${text.refused}</h2><p class="inset soft">${
+    calls.length > 0 ? text.refusedHint : text.noRefused
+  }</p>${
+    calls.length > 0 &&
+    html`${table(text.refused, callColumns(await accountNames(request)), calls)}<div class="pages"><a class="button quiet" href="${all}">${text.allRefused}</a></div>`
+  }</section>`;
+}
+
+/** The explanation that was made when the request was refused. */
+function pickedCall(request: PanelRequest, { callId, at, explanation, protocol, mid }: ApiCall): Html {
+  const found: Explanation | false = explanation !== null && {
+    ...explanation,
+    mid: mid ?? '',
+    protocol,
+    matches: false,
+    md5: null,
+    sha1: null,
+  };
+  return html`<div class="head"><p class="soft">${text.ofCall} ${time(at)} · <a href="/admin/requests/${callId}">${text.showCall}</a></p></div>
+${found ? explained(request, found, text.noDigestsOfCall) : notice(text.notExplained, 'wait')}`;
 }
 
 /** The accounts of the list, and the chosen one. */
@@ -78,7 +125,8 @@ const fieldColumns: Column<Explanation['fields'][number]>[] = [
   },
 ];
 
-function explained({ session }: PanelRequest, explanation: Explanation): Html {
+function explained({ session }: PanelRequest, explanation: Explanation, noDigests?: string): Html {
+  const isShown = noDigests === undefined && seesDigests(session.principal);
   const { matches, mistakes, hints, fields, signedText, md5, sha1, action, alternatives } = explanation;
   const [title, tone] = !matches
     ? [text.wrong, 'bad' as const]
@@ -95,17 +143,21 @@ ${
 <section class="card" aria-labelledby="signed"><h2 id="signed">${text.signedText}</h2><p class="soft">${text.signedHint}</p><pre class="wrap">${signedText}</pre>${facts(
     [
       [text.operation, html`<span class="mono">${[action, ...alternatives].join(', ')}</span>`],
-      ['MD5', seesDigests(session.principal) ? digest(md5) : undefined],
-      ['SHA-1', seesDigests(session.principal) ? digest(sha1) : undefined],
+      ['MD5', isShown ? digest(md5) : undefined],
+      ['SHA-1', isShown ? digest(sha1) : undefined],
     ],
-  )}${!seesDigests(session.principal) && html`<p class="hint">${text.noDigests}</p>`}</section>
+  )}${!isShown && html`<p class="hint">${noDigests ?? text.noDigests}</p>`}</section>
 <section class="card flush"><h2 class="inset">${text.fields}</h2>${
     fields.length > 0 ? table(text.fields, fieldColumns, fields) : html`<p class="inset soft">${text.noFields}</p>`
   }</section>`;
 }
 
-const showForm = (request: PanelRequest): Promise<PanelAnswer> =>
-  debuggerPage(request, { entered: { mid: request.query.mid?.toLowerCase() ?? '', request: '', path: '' } });
+async function showForm(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway, session, query } = request;
+  const call = query.call === undefined ? undefined : await findCall(gateway, session.principal, query.call);
+  const mid = call?.mid ?? query.mid?.toLowerCase() ?? '';
+  return debuggerPage(request, { entered: { mid, request: '', path: '' }, ...(call && { call }) });
+}
 
 async function explainForm(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, caller, form } = request;

@@ -30,8 +30,10 @@ import { paymentPages } from './payments.ts';
 import { receiptPages } from './receipt.ts';
 import { reconciliationPages } from './reconciliations.ts';
 import { reportPages } from './reports.ts';
+import { requestPages } from './requests.ts';
 import { resendPages } from './resend.ts';
-import { confirmPath, type PanelRoute } from './route.ts';
+import { confirmPath, type PanelRequest, type PanelRoute } from './route.ts';
+import { sandboxPages } from './sandbox/index.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
 
@@ -47,7 +49,9 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...callbackPages,
   ...resendPages,
   ...schedulePages,
+  ...requestPages,
   ...debuggerPages,
+  ...sandboxPages,
   ...operatorPages,
   ...tokenPages,
   ...auditPages,
@@ -101,7 +105,15 @@ export function panelRoutes(
     return reply.code(status).send(await show(reply, session, url, { title: en.refused, body }));
   };
 
-  const send = (
+  const sendAs =
+    (remoteAddress: string): PanelRequest['send'] =>
+    async ({ path, contentType, body }) => {
+      const headers = { 'content-type': contentType };
+      const answer = await app.inject({ method: 'POST', url: path, headers, payload: body, remoteAddress });
+      return { status: answer.statusCode, body: answer.json() };
+    };
+
+  const sendDownload = (
     reply: FastifyReply,
     request: FastifyRequest,
     { filename, chunks, estimatedRows }: Download,
@@ -117,7 +129,8 @@ export function panelRoutes(
     { name, mediaType, bytes }: { name: string; mediaType: string; bytes: Buffer },
   ) => reply.headers({ ...commonHeaders(gateway), ...attachmentHeaders(name, mediaType) }).send(bytes);
 
-  for (const { method, path, permission, confirmFor, isDownload = false, handle } of PANEL_ROUTES) {
+  const routes = PANEL_ROUTES.filter(({ isSandboxOnly }) => !isSandboxOnly || gateway.environment === 'sandbox');
+  for (const { method, path, permission, confirmFor, isDownload = false, handle } of routes) {
     app.route({
       method,
       url: path,
@@ -147,9 +160,10 @@ export function panelRoutes(
         try {
           const query = single(request.query);
           const acceptLanguage = request.headers['accept-language'];
-          const answer = await handle({ gateway, session, caller, params, query, form, file, acceptLanguage });
+          const send = sendAs(addressOf(request));
+          const answer = await handle({ gateway, session, caller, params, query, form, file, send, acceptLanguage });
           if ('redirect' in answer) return reply.headers(panelHeaders(gateway)).redirect(answer.redirect, 303);
-          if ('download' in answer) return send(reply, request, answer.download);
+          if ('download' in answer) return sendDownload(reply, request, answer.download);
           if ('file' in answer) return sendFile(reply, answer.file);
           if ('document' in answer) return reply.headers(answer.headers).send(answer.document);
           reply.code(answer.status ?? 200);

@@ -30,6 +30,7 @@ interface Section {
   path: string;
   label: string;
   permission: Permission;
+  isSandboxOnly?: true;
 }
 
 /** The navigation. A role sees the sections that it may open. */
@@ -42,7 +43,9 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
+  { path: '/admin/requests', label: en.sections.requests, permission: 'requests.view' },
   { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },
+  { path: '/admin/sandbox', label: en.sections.sandbox, permission: 'sandbox.use', isSandboxOnly: true },
   { path: '/admin/operators', label: en.sections.operators, permission: 'operators.manage' },
   { path: '/admin/tokens', label: en.sections.tokens, permission: 'tokens.manage' },
   { path: '/admin/audit', label: en.sections.audit, permission: 'audit.view' },
@@ -96,9 +99,10 @@ export const sendJson = (
 export const formToken = ({ formToken: token }: Session): Html =>
   html`<input type="hidden" name="form_token" value="${token}">`;
 
-function navigation(session: Session, active: string | undefined, marked: number): Html {
-  const { role } = session.principal;
-  const links = SECTIONS.filter(({ permission }) => isAllowed(role, permission)).map(
+function navigation({ principal }: Session, active: string | undefined, isSandbox: boolean, marked: number): Html {
+  const links = SECTIONS.filter(
+    ({ permission, isSandboxOnly }) => isAllowed(principal.role, permission) && (isSandbox || !isSandboxOnly),
+  ).map(
     ({ path, label }) =>
       html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}${
         path === '/admin/attention' && marked > 0 && html` <span class="badge bad">${marked}</span>`
@@ -133,7 +137,7 @@ ${
 <form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
 }
 </header>
-${session && navigation(session, section, marked)}
+${session && navigation(session, section, gateway.environment === 'sandbox', marked)}
 <main id="main" tabindex="-1">
 ${body}
 </main>

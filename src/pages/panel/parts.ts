@@ -126,7 +126,7 @@ export function pager(path: string, query: Readonly<Record<string, string>>, nex
   return html`<div class="pages">${cursor !== undefined && link(en.firstPage, {})}${next !== undefined && link(en.nextPage, { cursor: next })}</div>`;
 }
 
-export interface Tab {
+export interface View {
   href: string;
   label: Html | string;
   isActive: boolean;
@@ -134,12 +134,16 @@ export interface Tab {
   after?: Html | false;
 }
 
-/** Links between views of the same things. */
-export const tabs = (label: string, all: readonly Tab[]): Html =>
-  html`<ul class="pills" aria-label="${label}">${all.map(
-    (tab) =>
-      html`<li${tab.isActive && html` class="active"`}><a href="${tab.href}"${tab.isActive && html` aria-current="page"`}>${tab.label}</a>${tab.after}</li>`,
-  )}</ul>`;
+const viewLink = ({ href, label, isActive, after }: View): Html =>
+  html`<li${isActive && html` class="active"`}><a href="${href}"${isActive && html` aria-current="page"`}>${label}</a>${after}</li>`;
+
+/** Links between the pages of a section. */
+export const tabs = (label: string, views: readonly View[]): Html =>
+  html`<div class="tabs" role="navigation" aria-label="${label}"><ul>${views.map(viewLink)}</ul></div>`;
+
+/** Links between selections of the same list. */
+export const pills = (label: string, views: readonly View[]): Html =>
+  html`<ul class="pills" aria-label="${label}">${views.map(viewLink)}</ul>`;
 
 /** Copies the address of what the page shows; the script shows the button where the browser can copy. */
 export const copyLink = (path: string): Html =>

@@ -30,6 +30,7 @@ import {
   money,
   notice,
   pager,
+  pills,
   table,
   tabs,
   time,
@@ -199,7 +200,7 @@ async function result(request: PanelRequest, found: Reconciliation): Promise<Htm
 <section class="card flush dense"><h2 class="inset">${text.totals}</h2>${
     totals.length > 0 ? table(text.totals, TOTAL_COLUMNS, totals) : html`<p class="inset soft">${text.noRows}</p>`
   }</section>
-${tabs(text.outcome, views)}
+${pills(text.outcome, views)}
 <section class="card flush dense"><h2 class="inset">${outcome ? text.outcomes[outcome] : text.rows}</h2>${
     items.length > 0 ? table(text.rows, ROW_COLUMNS, items) : empty(text.noRows, text.noRowsHint)
   }${pager(path, query, last && String(last.number))}</section>

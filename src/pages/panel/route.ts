@@ -20,6 +20,8 @@ export interface PanelRequest {
   acceptLanguage: string | undefined;
   /** The file of a form that has one. */
   file?: UploadedFile | undefined;
+  /** Sends a request to this gateway as a merchant's server does, with all checks. */
+  send(request: { path: string; contentType: string; body: string }): Promise<{ status: number; body: unknown }>;
 }
 
 /** What a route answers: a page, a document with its own headers, JSON for a script, a file, or a redirect after a change. */
@@ -38,6 +40,8 @@ export interface PanelRoute {
   permission: Permission | 'any';
   /** The page to go to after the operator has proved again who it is; the route needs a recent proof. */
   confirmFor?: string;
+  /** The route exists in the sandbox only. */
+  isSandboxOnly?: true;
   /** The route answers with a file, which is not read for a HEAD request. */
   isDownload?: true;
   handle(request: PanelRequest): Promise<PanelAnswer>;

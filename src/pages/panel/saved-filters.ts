@@ -6,7 +6,7 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
-import { field, tabs, withQuery } from './parts.ts';
+import { field, pills, withQuery } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 
 const LIST = '/admin/payments';
@@ -38,7 +38,7 @@ export function savedFilters({ session, query }: PanelRequest, saved: readonly S
   if (saved.length === 0 && !mayBeSaved) return html``;
   return html`<div class="saved">${
     saved.length > 0 &&
-    tabs(text.title, [
+    pills(text.title, [
       { href: LIST, label: text.all, isActive: current === '' },
       ...saved.map((one) => ({
         href: `${LIST}?${one.query}`,

@@ -111,11 +111,6 @@ fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 .cards.inner .card{background:var(--raised);border:0}
 .inset{padding:1rem 1.25rem 0;margin:0}
 p.inset,form.inset{padding-bottom:1rem}
-.tabs{display:flex;flex-wrap:wrap;gap:.375rem;margin-bottom:1rem}
-.tabs a{display:inline-flex;gap:.5rem;align-items:center;min-height:2.5rem;padding:.25rem .75rem;border:1px solid var(--line);
-border-radius:99px;background:var(--card);color:inherit;text-decoration:none}
-.tabs a:hover{background:var(--raised)}
-.tabs a[aria-current]{border-color:var(--accent);color:var(--accent);font-weight:650}
 .notice .inline{margin-top:.75rem}
 td .inline .button{min-height:2rem;padding:.125rem .625rem;font-size:.8125rem}
 .head>p{flex-basis:100%;margin:0}
@@ -215,6 +210,7 @@ border-bottom:1px solid var(--line);padding-bottom:1rem}
 .receipt .total{display:flex;justify-content:space-between;border-top:1px solid var(--line);padding-top:.75rem;font-size:1.125rem}
 .receipt footer{margin-top:2rem}
 .head.actions{justify-content:center;display:flex}
+td .mono.any{overflow-wrap:anywhere}
 @media(min-width:52.01rem){.dense th,.dense td{padding-inline:.5rem;white-space:normal}.dense th{overflow-wrap:normal}.dense td.number{white-space:nowrap}
 .dense tr>:first-child{padding-inline-start:1rem}.dense tr>:last-child{padding-inline-end:1rem}}
 pre.wrap{white-space:pre-wrap}

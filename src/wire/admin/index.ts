@@ -12,6 +12,7 @@ import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { reconciliationRoutes } from './reconciliations.ts';
 import { reportRoutes } from './reports.ts';
+import { requestRoutes } from './requests.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { tokenRoutes } from './tokens.ts';
 
@@ -28,6 +29,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   chargebackRoutes(app, gateway);
   scheduleRoutes(app, gateway);
   explainRoutes(app, gateway);
+  requestRoutes(app, gateway);
   reportRoutes(app, gateway);
   reconciliationRoutes(app, gateway);
   if (gateway.environment === 'sandbox') clockRoutes(app, gateway);

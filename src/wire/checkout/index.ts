@@ -1,7 +1,7 @@
 /** The routes below `/api/v1/`: parses JSON, runs the checks, performs the operation of the path. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Account, Gateway } from '../../core/context.ts';
+import type { Account, Gateway, MerchantCall } from '../../core/context.ts';
 import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -21,6 +21,7 @@ export function checkoutRoutes(
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     request.action = 'checkout';
+    request.call = { protocol: 'checkout' };
     limits.countAddress(addressOf(request));
     done();
   });
@@ -41,6 +42,7 @@ export function checkoutRoutes(
       request.action = `checkout ${path}`;
       request.isRead = operation.isRead === true;
       const body = checkoutBody(request.body, aliases);
+      const call = Object.assign(request.call as MerchantCall, { action: path, operation, body });
       const account = await admit(gateway, {
         operation,
         body,
@@ -48,11 +50,13 @@ export function checkoutRoutes(
         address: addressOf(request),
         onAccount: (account) => {
           request.mid = account.mid;
+          call.account = account;
           limits.countAccount(account);
         },
         accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
+      call.answer = answer;
       request.outcome = 'SUCCESS';
       return answer;
     });

@@ -10,6 +10,7 @@ export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVE
 export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
 export const reconciliationRefusals = refusals('invalidData', 'noSuchReconciliation', ...EVERY_CALL);
 export const chargebackRefusals = refusals('invalidData', 'noSuchChargeback', 'noSuchEvidence', ...EVERY_CALL);
+export const requestRefusals = refusals('noSuchRequest', ...EVERY_CALL);
 export const tokenRefusals = refusals('noSuchToken', ...EVERY_CALL);
 export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 

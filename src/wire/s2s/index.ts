@@ -1,6 +1,6 @@
 /** The route `/post`: parses the form, runs the checks, performs the action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Gateway } from '../../core/context.ts';
+import type { Gateway, MerchantCall } from '../../core/context.ts';
 import { readBody, type S2sBody } from '../../core/requests/s2s-body.ts';
 import { createBudget } from '../../lib/budget.ts';
 import { endOfTick } from '../../lib/tick.ts';
@@ -30,6 +30,7 @@ export function s2sRoutes(
   app.addContentTypeParser('*', createBodyReader({ budget, mayBeLarge }));
   app.addHook('onRequest', (request, _reply, done) => {
     request.action = 'unknown';
+    request.call = { protocol: 's2s' };
     limits.countAddress(addressOf(request));
     done();
   });
@@ -47,12 +48,18 @@ export function s2sRoutes(
   const handle = async (request: FastifyRequest, bytes: Buffer): Promise<S2sAnswer> => {
     await endOfTick();
     const body = readBody(request.headers['content-type'] ?? '', bytes);
+    const call = request.call as MerchantCall;
+    call.body = body;
     if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
     const name = actionOf(body);
     const action = name && S2S_ACTIONS[name];
     const operation: ApiOperation | undefined = name && S2S_OPERATIONS[name];
     const accountFields = action?.accountFields;
-    if (name) request.action = name;
+    if (name) {
+      request.action = name;
+      call.action = name;
+      call.operation = operation;
+    }
     request.isRead = operation?.isRead === true;
     const account = await admit(gateway, {
       operation,
@@ -61,6 +68,7 @@ export function s2sRoutes(
       address: addressOf(request),
       onAccount: (account) => {
         request.mid = account.mid;
+        call.account = account;
         limits.countAccount(account);
       },
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
@@ -68,6 +76,7 @@ export function s2sRoutes(
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
     // Lets the next batch be sent to the database before the responses of this one are serialised.
     await endOfTick();
+    call.answer = answer;
     request.outcome = answer.result as string;
     request.paymentId = answer.trans_id as string | undefined;
     return answer;

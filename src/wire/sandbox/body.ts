@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { MOST_FAULTS } from '../../rules/sandbox-scenarios.ts';
 
 /** The members that a body may have, each with its check. */
 export type BodyChecks = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -12,7 +13,7 @@ export const isWithin =
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
 /** Checks the `count` of a fault or an inbox answer. */
-export const isCount = isWithin(1, 10_000);
+export const isCount = isWithin(1, MOST_FAULTS);
 
 /** Returns the members of a body that are not null; the refusal lists every unknown or invalid member. */
 export function readBody(body: unknown, checks: BodyChecks): Record<string, unknown> {

@@ -12,6 +12,8 @@ import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
 import { reconciliations } from './en/reconciliations.ts';
 import { reports } from './en/reports.ts';
+import { requests } from './en/requests.ts';
+import { sandboxConsole } from './en/sandbox.ts';
 import { schedules } from './en/schedules.ts';
 import { signIn } from './en/sign-in.ts';
 import { start } from './en/start.ts';
@@ -46,7 +48,9 @@ export const en = {
     accounts: 'Accounts',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
+    requests: 'API calls',
     debugger: 'Hash debugger',
+    sandbox: 'Sandbox console',
     operators: 'Operators',
     tokens: 'API tokens',
     audit: 'Audit log',
@@ -72,7 +76,9 @@ export const en = {
   schedules,
   operators,
   me,
+  requests,
   debugger: hashDebugger,
+  sandboxConsole,
   tokens,
   audit,
 };

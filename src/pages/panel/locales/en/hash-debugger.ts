@@ -26,4 +26,16 @@ export const hashDebugger = {
   field: 'Field',
   value: 'Value',
   noValue: 'not sent',
+  refused: 'Refused requests',
+  refusedHint:
+    'Or pick a recent request whose hash was refused. The gateway explained it when it arrived: it keeps neither the hash nor the password.',
+  noRefused: 'No request was refused for its hash lately.',
+  allRefused: 'All refused requests',
+  at: 'At',
+  order: 'Order',
+  mistake: 'Mistake',
+  notExplained: 'This request was not explained, because too many were refused at the same time. Enter its body below.',
+  ofCall: 'Request of',
+  showCall: 'Show the API call',
+  noDigestsOfCall: 'The MD5 and the SHA-1 are shown only for a request that is entered below.',
 };

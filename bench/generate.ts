@@ -1,0 +1,174 @@
+/** Fills a database with accounts and payments as a gateway leaves them, by set-based SQL, for benchmarks of a large database. */
+import pg from 'pg';
+import type { Connection } from '../src/store/database.ts';
+import { ADD_NEW } from '../src/store/rollups.ts';
+
+export interface Size {
+  payments: number;
+  accounts: number;
+  /** Over how many days, up to now, the payments are distributed. */
+  days: number;
+}
+
+const PORTION = 50_000;
+
+/** Account 0 has the most payments, the last one the fewest. */
+export const accountId = (number: number): string => `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+
+const ACCOUNTS = `
+  insert into accounts (mid, name, environment, client_key, merchant_key, password, callback_secret, settings, created_at)
+  select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'Shop ' || n, 'sandbox', 'test_c' || n,
+    'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', now() - $2 * interval '1 day'
+  from generate_series(0, $1::int - 1) n`;
+
+/**
+ * A portion of payments with everything that belongs to them. Parameters: its first and last number, the number of all
+ * payments, of accounts and of days. Later days have more payments; few accounts have most of them.
+ */
+const PAYMENTS = `
+  with drawn as materialized (
+    select n, date_trunc('milliseconds', now() - interval '1 minute'
+        - $5::int * interval '1 day' * (1 - power(n::float8 / $3::int, 0.7))) as at,
+      random() as outcome, random() as brand, random() as currency, random() as size, random() as payer,
+      ('00000000-0000-7000-8000-' || lpad(to_hex(floor(power(random(), 3) * $4::int)::bigint), 12, '0'))::uuid as mid
+    from generate_series($1::int, $2::int) n
+  ), chosen as materialized (
+    select d.*, 500 + floor(power(size, 4) * 100000)::bigint as amount,
+      (array['card', 'card', 'card', 'card', 'card', 'wallet-a', 'ips', 'bank-a', 'pin-a', 'upi-b'])[1 + floor(d.brand * 10)::int] as brand_name,
+      (array['EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'USD', 'USD', 'USD', 'GBP', 'JPY'])[1 + floor(d.currency * 10)::int] as code,
+      case when n > $3::int - greatest(20, $3::int / 5000) then 'REDIRECT' when outcome < 0.8 then 'SETTLED' when outcome < 0.92 then 'DECLINED'
+        when outcome < 0.95 then 'REFUND' when outcome < 0.953 then 'CHARGEBACK' when outcome < 0.96 then 'PENDING'
+        when outcome < 0.985 then 'VOID' else 'EXPIRED' end::payment_state as state,
+      (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8000'
+        || lpad(to_hex(n), 12, '0'))::uuid as payment_id
+    from drawn d
+  ), made as materialized (
+    select c.*, case when state = 'REDIRECT' or brand_name not in ('card', 'wallet-a') then 1 else 0 end as redirects,
+      state = 'SETTLED' and outcome < 0.02 as is_part_refunded,
+      state in ('SETTLED', 'REFUND', 'CHARGEBACK') as is_captured,
+      state in ('REFUND', 'CHARGEBACK', 'VOID', 'EXPIRED') as is_followed
+    from chosen c
+  ), rows as materialized (
+    select m.*, case when state = 'REDIRECT' then 2 else 2 + redirects + (is_followed or is_part_refunded)::int end as length
+    from made m
+  ), payments_made as (
+    insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
+      amount_text, currency, amount, authorised, captured, refunded, due_at, is_authorisation, is_recurring_init,
+      fingerprint, descriptor, decline_reason, provider_reference, recurring_token, attention, details, created_at,
+      updated_at)
+    select mid, payment_id, 'order-' || n, 1, (case when n % 3 = 0 then 'checkout' else 's2s' end)::protocol, brand_name,
+      'upstream', state, length, case code when 'JPY' then amount::text else (amount / 100.0)::numeric(14, 2)::text end,
+      code, amount, case when state in ('DECLINED', 'REDIRECT') then 0 else amount end,
+      case when is_captured then amount else 0 end,
+      case when state = 'REFUND' then amount when is_part_refunded then amount / 2 else 0 end,
+      case when state = 'REDIRECT' then now() + interval '30 days' end, false, n % 50 = 0, md5(n::text), 'SHOP',
+      case when state = 'DECLINED' then (array['Insufficient funds', 'Do not honour', 'Expired card', 'Suspected fraud',
+        'The payer cancelled.', 'Limit exceeded'])[1 + n % 6] end,
+      'ref-' || n, case when n % 50 = 0 then 'rec-' || n end,
+      case when outcome between 0.9 and 0.9002 then 'late_success'::attention end,
+      jsonb_build_object('description', 'An order of tea, number ' || n, 'returnUrl', 'https://shop.example/return',
+        'payer', jsonb_build_object('ip', '203.0.113.' || n % 250, 'email',
+          'payer' || floor(payer * payer * greatest(1, $3::int / 4))::bigint || '@example.com', 'first_name', 'Ada'))
+        || case when brand_name = 'card' then jsonb_build_object('card', jsonb_build_object('masked',
+          '411111******' || lpad((n::bigint * 7919 % 10000)::text, 4, '0'), 'network', 'visa')) else '{}' end,
+      at, at + interval '20 seconds'
+    from rows
+  ), history_made as (
+    insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at, amount)
+    select r.mid, r.payment_id, e.seq, e.event, e.from_state::payment_state, e.to_state::payment_state, e.actor::actor,
+      e.call, r.at + e.seq * interval '5 seconds', e.amount
+    from rows r cross join lateral (
+      values
+        (true, 1, 'opened', null, 'PREPARE', 'merchant', null::jsonb, null::bigint),
+        (redirects = 1, 2, 'redirected', 'PREPARE', 'REDIRECT', 'provider',
+          jsonb_build_object('verb', 'submit', 'connector', 'upstream', 'outcome', 'redirected', 'tookMs', 20 + n % 300), null),
+        (state <> 'REDIRECT', 2 + redirects,
+          case when is_captured then 'settled' when state = 'DECLINED' then 'declined' else 'authorised' end,
+          case when redirects = 1 then 'REDIRECT' else 'PREPARE' end,
+          case when is_captured then 'SETTLED' when state = 'DECLINED' then 'DECLINED' else 'PENDING' end, 'provider',
+          jsonb_build_object('verb', 'submit', 'connector', 'upstream', 'outcome', lower(state::text), 'tookMs', 20 + n % 900),
+          case when is_captured then r.amount end),
+        (is_followed or is_part_refunded, 3 + redirects,
+          case state when 'REFUND' then 'refunded' when 'CHARGEBACK' then 'chargedBack' when 'VOID' then 'voided'
+            when 'EXPIRED' then 'expired' else 'partlyRefunded' end,
+          case when is_captured then 'SETTLED' else 'PENDING' end, state::text, 'merchant', null,
+          case when is_part_refunded then r.amount / 2 when is_captured then r.amount end)
+    ) e(happens, seq, event, from_state, to_state, actor, call, amount)
+    where e.happens
+  ), operations_made as (
+    insert into operations (mid, operation_id, payment_id, connector, verb, amount, state, query_count, requested_at, finished_at)
+    select mid, gen_random_uuid(), payment_id, 'upstream',
+      (case when state = 'VOID' then 'void' else 'refund' end)::operation_verb,
+      case when is_part_refunded then amount / 2 else amount end, 'done', 0, at + interval '14 seconds', at + interval '15 seconds'
+    from rows where state in ('REFUND', 'VOID') or is_part_refunded
+  ), callbacks_made as (
+    insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, reason, attempts, due_at, created_at, finished_at)
+    select mid, payment_id, length, 'sale', repeat('order_id=order-' || n || '&status=' || state || '&', 12), false, '',
+      (case when n % 200 = 0 then 'parked' when n > $3::int - 2000 and n % 20 = 0 then 'waiting' else 'delivered' end)::callback_state,
+      case when n % 200 = 0 then 'All attempts failed.' end, 1,
+      case when n > $3::int - 2000 and n % 20 = 0 and n % 200 <> 0 then now() + interval '30 days' end, at, at
+    from rows where state <> 'REDIRECT'
+  ), attempts_made as (
+    insert into callback_attempts (mid, payment_id, seq, attempt, at, status, took_ms)
+    select mid, payment_id, length, 1, at, case when n % 200 = 0 then 500 else 200 end, 30 + n % 200
+    from rows where state <> 'REDIRECT'
+  )
+  insert into api_calls (mid, call_id, at, request_id, protocol, action, address, order_id, payment_id, status, error,
+    took_ms, request, answer)
+  select mid, payment_id, at, 'bench-' || n, 's2s', 'SALE', '203.0.113.7', 'order-' || n, payment_id,
+    case when n % 40 = 0 then 400 else 200 end, case when n % 40 = 0 then 'invalidData' end, n % 100,
+    '[["action", "SALE"], ["order_amount", "10.00"]]', '{}'
+  from rows where n % 10 = 0 and at > now() - interval '7 days'`;
+
+/** The indexes that no constraint needs; they are built after the rows are written, which is faster. */
+const SECONDARY_INDEXES = `
+  select i.indexname as name, i.indexdef as definition from pg_indexes i
+  where i.tablename in ('payments', 'history', 'operations', 'callbacks', 'callback_attempts', 'api_calls')
+    and not exists (select from pg_constraint c where c.conname = i.indexname)`;
+
+/** Fills an empty, migrated database. */
+export async function generate(connection: Connection, size: Size, progress: (text: string) => void): Promise<void> {
+  const client = new pg.Client({
+    ...connection,
+    options: '-c timezone=UTC -c synchronous_commit=off -c work_mem=256MB',
+  });
+  await client.connect();
+  const started = performance.now();
+  const seconds = (): string => `${Math.round((performance.now() - started) / 1000)} s`;
+  await client.query(`set maintenance_work_mem = '512MB'`);
+  await client.query('select setseed(0.5)');
+  await client.query(ACCOUNTS, [size.accounts, size.days]);
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(SECONDARY_INDEXES);
+  for (const { name } of indexes) await client.query(`drop index ${name}`);
+  for (let first = 1; first <= size.payments; first += PORTION) {
+    const last = Math.min(size.payments, first + PORTION - 1);
+    await client.query(PAYMENTS, [first, last, size.payments, size.accounts, size.days]);
+    progress(`${last.toLocaleString('en')} of ${size.payments.toLocaleString('en')} payments, ${seconds()}`);
+  }
+  for (const { name, definition } of indexes) {
+    progress(`index ${name}, ${seconds()}`);
+    await client.query(definition);
+  }
+  progress(`vacuum, ${seconds()}`);
+  await client.query('vacuum analyze');
+  await addSums(client, (rows) => progress(`sums of ${rows.toLocaleString('en')} history rows, ${seconds()}`));
+  await client.end();
+  progress(`done, ${seconds()}`);
+}
+
+const SUM_PORTION = 1_000_000;
+
+/** Adds all rows to the sums of reports in large portions; the work loop adds small ones, which takes longer. */
+async function addSums(client: pg.Client, progress: (rows: number) => void): Promise<void> {
+  const { rows } = await client.query<{ history: string; attempts: string }>(
+    'select max(number) as history, (select max(number) from callback_attempts) as attempts from history',
+  );
+  const [history, attempts] = [Number(rows[0]?.history), Number(rows[0]?.attempts)];
+  for (let done = 0; done < history; done += SUM_PORTION) {
+    const next = done + SUM_PORTION;
+    const limits = [done, Math.min(next, history), Math.min(done, attempts), Math.min(next, attempts)];
+    await client.query(ADD_NEW, limits);
+    progress(limits[1] as number);
+  }
+  await client.query('vacuum analyze rollups, rollup_declines, rollup_calls, rollup_deliveries');
+}

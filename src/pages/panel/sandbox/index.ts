@@ -1,0 +1,7 @@
+/** The sandbox console: make payments, play the bank, inject faults, move the clock, watch callbacks. */
+import type { PanelRoute } from '../route.ts';
+import { controlPages } from './controls.ts';
+import { inboxPages } from './inbox.ts';
+import { consolePaymentPages } from './payment.ts';
+
+export const sandboxPages: readonly PanelRoute[] = [...consolePaymentPages, ...controlPages, ...inboxPages];
