@@ -226,9 +226,7 @@ final class Turnpike
         // The brand has to come before a long field.
         $first = ['action' => $action, 'client_key' => $this->clientKey, 'hash' => $hash];
         $form = $first + array_intersect_key($fields, ['brand' => '']) + $fields;
-        array_walk_recursive($form, function (mixed &$value): void {
-            $value = is_bool($value) ? ($value ? 'Y' : 'N') : $value;
-        });
+        $form = array_map(fn (mixed $value): mixed => is_bool($value) ? ($value ? 'Y' : 'N') : $value, $form);
         $body = http_build_query($form, '', '&');
         return $this->send('/post', 'application/x-www-form-urlencoded', $body, $repeat);
     }

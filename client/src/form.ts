@@ -1,15 +1,17 @@
 /** Forms with nested names, such as `custom_data[cart][id]`: writing those of requests, reading those of callbacks. */
 
-/** The members of an object as form fields; booleans are written as `Y` and `N`, and missing values are left out. */
+/** The members of an object as form fields; flags are written as `Y` and `N`, and missing values are left out. */
 export function formOf(value: object): URLSearchParams {
   const form = new URLSearchParams();
   const add = (name: string, member: unknown): void => {
     if (member === undefined || member === null) return;
     if (typeof member === 'object') {
       for (const [inner, one] of Object.entries(member)) add(`${name}[${inner}]`, one);
-    } else form.append(name, typeof member === 'boolean' ? (member ? 'Y' : 'N') : String(member));
+    } else form.append(name, String(member));
   };
-  for (const [name, member] of Object.entries(value)) add(name, member);
+  for (const [name, member] of Object.entries(value)) {
+    add(name, typeof member === 'boolean' ? (member ? 'Y' : 'N') : member);
+  }
   return form;
 }
 

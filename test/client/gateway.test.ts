@@ -282,7 +282,7 @@ test.each(['form', 'json'])('callbacks arrive as typed events (%s)', async (call
     expect(s2s[0]).toMatchObject({
       paymentId: sold.trans_id,
       orderId: sold.order_id,
-      fields: { result: 'SUCCESS', amount: '10.00', custom_data: { cart: { id: '17' }, gift: 'Y' } },
+      fields: { result: 'SUCCESS', amount: '10.00', custom_data: { cart: { id: '17' }, gift: 'true' } },
     });
     expect(events.find(({ protocol }) => protocol === 'checkout')).toMatchObject({
       orderId: request.order.number,

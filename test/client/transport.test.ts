@@ -352,7 +352,7 @@ test('a form has nested fields, Y and N, and the brand before the long fields', 
   expect(Object.fromEntries(form)).toMatchObject({
     'parameters[payee_identifications][0][type]': 'IBAN',
     'custom_data[cart][id]': '17',
-    'custom_data[gift]': 'Y',
+    'custom_data[gift]': 'true',
     auth: 'Y',
     recurring_init: 'N',
   });
