@@ -48,7 +48,7 @@ async function startSandbox(name: string): Promise<[url: string, account: Accoun
   const folder = `data/example-${name.toLowerCase().replaceAll(' ', '-')}`;
   const gateway = spawn(process.execPath, ['src/cli/main.ts'], {
     cwd: ROOT,
-    env: { ...process.env, PORT: '0', DATA_DIR: folder, TURNPIKE_ADMIN_TOKEN: token },
+    env: { ...process.env, PORT: '0', DATA_DIR: process.env.DATA_DIR ?? folder, TURNPIKE_ADMIN_TOKEN: token },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.once('exit', () => gateway.kill());

@@ -332,6 +332,22 @@ test('a missing key is named when it is needed', async () => {
   );
 });
 
+test('the types require what a brand requires, and take the aliases of an account', async () => {
+  server.behaviour = succeeds;
+  const { s2s } = newClient();
+  const { brand: _brand, identifier: _identifier, ...common } = SALE;
+  const names = { payer_first_name: 'Ana', payer_last_name: 'Payer' };
+  await s2s.sale({ ...common, ...names, brand: 'bank-a', parameters: { bank_code: 'x', bank_account_number: '1' } });
+  // @ts-expect-error the account number is missing
+  await s2s.sale({ ...common, ...names, brand: 'bank-a', parameters: { bank_code: 'x' } });
+  // @ts-expect-error the brand does not take this currency
+  await s2s.sale({ ...common, brand: 'ips', order_currency: 'USD' });
+  // @ts-expect-error the identifier is missing
+  await s2s.sale({ ...common, brand: 'vcard' });
+  await s2s.sale({ ...common, brand: 'alias-of-the-account', parameters: { pin: '1' } });
+  expect(server.received).toHaveLength(5);
+});
+
 test('a form has nested fields, Y and N, and the brand before the long fields', async () => {
   server.behaviour = succeeds;
   await newClient().s2s.sale({
