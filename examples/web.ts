@@ -43,7 +43,7 @@ export async function serve(
       return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(answer);
     } catch (error) {
       console.error(error);
-      return response.writeHead(502).end('The payment could not be started. Please try again.');
+      return response.writeHead(502).end('This did not work. Please try again.');
     }
   });
   await new Promise<void>((resolve) => server.listen(PORT, '127.0.0.1', resolve));

@@ -26,12 +26,14 @@ final class TurnpikeException extends \RuntimeException
         public readonly ?float $retryAfter = null,
         /** Whether the gateway may have carried out the request although it was not answered with success. */
         public readonly bool $mayHaveHappened = false,
+        /** The id of the operation: the same call with this id can be repeated at any time. */
+        public readonly ?string $operationId = null,
     ) {
         parent::__construct($message);
     }
 
     /** The same error with what is known about all attempts of its request. */
-    public function withDoubt(bool $mayHaveHappened): self
+    public function withFacts(bool $mayHaveHappened, ?string $operationId): self
     {
         return new self(
             $this->getMessage(),
@@ -42,6 +44,7 @@ final class TurnpikeException extends \RuntimeException
             $this->entries,
             $this->retryAfter,
             $mayHaveHappened,
+            $operationId,
         );
     }
 }
@@ -211,7 +214,7 @@ final class Turnpike
         $fields['merchant_key'] = $this->merchantKey;
         $fields['hash'] = self::sign(self::valuesOf($fields, $signs), $this->password);
         $body = json_encode($fields, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
-        return $this->send("/api/v1/$path", 'application/json', $body, $repeat);
+        return $this->send("/api/v1/$path", 'application/json', $body, $repeat, $fields['operation_id'] ?? null);
     }
 
     /** A request to /post: `SALE`, `GET_TRANS_STATUS`, `CAPTURE`, `VOID`, `CREDITVOID`, … */
@@ -228,7 +231,8 @@ final class Turnpike
         $form = $first + array_intersect_key($fields, ['brand' => '']) + $fields;
         $form = array_map(fn (mixed $value): mixed => is_bool($value) ? ($value ? 'Y' : 'N') : $value, $form);
         $body = http_build_query($form, '', '&');
-        return $this->send('/post', 'application/x-www-form-urlencoded', $body, $repeat);
+        $contentType = 'application/x-www-form-urlencoded';
+        return $this->send('/post', $contentType, $body, $repeat, $fields['operation_id'] ?? null);
     }
 
     /** Verifies the callback of the current PHP request, before anything else reads or changes its body. */
@@ -371,7 +375,7 @@ final class Turnpike
      * Sends a request. One that the gateway did not process is repeated; one whose outcome is unknown is repeated only
      * if the gateway recognises the repeat.
      */
-    private function send(string $path, string $contentType, string $body, string $repeat): array
+    private function send(string $path, string $contentType, string $body, string $repeat, ?string $operationId): array
     {
         $doubtSince = null;
         for ($attempt = 0; ; $attempt++) {
@@ -393,7 +397,7 @@ final class Turnpike
             $canPass = in_array($outcome->reason, self::PASSING, true)
                 && ($outcome->httpStatus === null || $outcome->httpStatus === 429 || $outcome->httpStatus >= 500);
             if (!$isSafe || !$canPass || $attempt >= $this->retries || $pause > self::PAUSE_MOST_SECONDS) {
-                throw $outcome->withDoubt($doubtSince !== null && $repeat !== 'read');
+                throw $outcome->withFacts($doubtSince !== null && $repeat !== 'read', $operationId);
             }
             usleep((int) ($pause * 1_000_000));
         }

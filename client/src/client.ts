@@ -144,19 +144,21 @@ export class Turnpike {
 
     const checkout = async <Answer>(path: CheckoutPath, request: object): Promise<Answer> => {
       const { signs, repeat } = CHECKOUT_OPERATIONS[path];
-      const fields = repeat === 'operation' ? withId(request) : request;
+      const fields: Fields = repeat === 'operation' ? withId(request) : request;
       const hash = sign(signedValues(fields, signs), options.password);
       const body = JSON.stringify({ merchant_key: required('merchantKey'), ...fields, hash });
-      const message = { url: `${url}/api/v1/${path}`, contentType: 'application/json', body };
+      const { operation_id: operationId } = fields;
+      const message = { url: `${url}/api/v1/${path}`, contentType: 'application/json', body, operationId };
       return (await send(message, repeat, settings)) as Answer;
     };
 
     const post = async <Answer>(action: Action, request: object, repeat = repeatOf(action)): Promise<Answer> => {
-      const fields = repeat === 'operation' && action !== 'CREATE_SCHEDULE' ? withId(request) : request;
+      const fields: Fields = repeatOf(action) === 'operation' ? withId(request) : request;
       const hash = sign(signedValues(fields, S2S_OPERATIONS[action].signs), options.password);
       // The brand has to come before a long field.
-      const form = formOf({ action, client_key: required('clientKey'), hash, brand: undefined, ...fields });
-      const message = { url: `${url}/post`, contentType: 'application/x-www-form-urlencoded', body: String(form) };
+      const body = formOf({ action, client_key: required('clientKey'), hash, brand: undefined, ...fields }).toString();
+      const { operation_id: operationId } = fields;
+      const message = { url: `${url}/post`, contentType: 'application/x-www-form-urlencoded', body, operationId };
       return (await send(message, repeat, settings)) as Answer;
     };
 
@@ -218,11 +220,13 @@ export class Turnpike {
 
 const repeatOf = (action: Action) => S2S_OPERATIONS[action].repeat;
 
+/** The fields of any request. */
+interface Fields {
+  operation_id?: string;
+}
+
 /** An operation without an id gets one, so that a repeat is recognised. */
-const withId = (request: object): object => {
-  const { operation_id, ...rest } = request as { operation_id?: string };
-  return { ...rest, operation_id: operation_id || randomUUID() };
-};
+const withId = (request: Fields): Fields => ({ ...request, operation_id: request.operation_id || randomUUID() });
 
 /** The options that were given, so that `undefined` means the default. */
 const given = ({ timeoutMs, retries, retryPauseMs }: TurnpikeOptions): Partial<TransportOptions> =>

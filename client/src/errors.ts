@@ -17,6 +17,8 @@ export interface ErrorFacts {
   retryAfter?: number | undefined;
   /** Whether the gateway may have carried out the request although it was not answered with success. */
   mayHaveHappened?: boolean;
+  /** The id of the operation: the same call with this id can be repeated at any time. */
+  operationId?: string | undefined;
   cause?: unknown;
 }
 
@@ -29,6 +31,7 @@ export class TurnpikeError extends Error {
   readonly entries: Readonly<Record<string, string>>;
   readonly retryAfter: number | undefined;
   readonly mayHaveHappened: boolean;
+  readonly operationId: string | undefined;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -39,6 +42,7 @@ export class TurnpikeError extends Error {
     this.entries = facts.entries ?? {};
     this.retryAfter = facts.retryAfter;
     this.mayHaveHappened = facts.mayHaveHappened ?? false;
+    this.operationId = facts.operationId;
   }
 }
 
@@ -177,7 +181,8 @@ export function connectionFailure(thrown: unknown, timeoutMs: number): Failure {
   return { error, isNotProcessed };
 }
 
-/** The same error with what is known about all attempts of its request. */
-export function withDoubt(error: TurnpikeError, mayHaveHappened: boolean): TurnpikeError {
-  return Object.assign(error, { mayHaveHappened });
-}
+/** Adds what is known about all attempts of the request. */
+export const withFacts = (
+  error: TurnpikeError,
+  facts: Pick<ErrorFacts, 'mayHaveHappened' | 'operationId'>,
+): TurnpikeError => Object.assign(error, facts);

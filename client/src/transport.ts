@@ -1,6 +1,6 @@
 /** Sends requests: with a timeout, and again only where a repeat cannot move money twice. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectionFailure, type Failure, failureOf, withDoubt } from './errors.ts';
+import { connectionFailure, type Failure, failureOf, withFacts } from './errors.ts';
 import { DUPLICATE_WINDOW_MS, type Operation } from './generated.ts';
 
 export interface TransportOptions {
@@ -24,6 +24,8 @@ export interface Message {
   url: string;
   contentType: string;
   body: string;
+  /** The id of an operation, for its errors. */
+  operationId: string | undefined;
 }
 
 async function attempt({ url, contentType, body }: Message, timeoutMs: number): Promise<object | Failure> {
@@ -82,7 +84,8 @@ export async function send(message: Message, kind: Operation['repeat'], options:
     const isLate = doubtSince !== undefined && performance.now() + pauseMs - doubtSince > REPEAT_WITHIN_MS;
     const isSafe = doubtSince === undefined || kind === 'read' || kind === 'operation' || (kind === 'order' && !isLate);
     if (!isSafe || !canPass(outcome) || repeat >= options.retries || pauseMs > PAUSE_MOST_MS) {
-      throw withDoubt(outcome.error, doubtSince !== undefined && kind !== 'read');
+      const mayHaveHappened = doubtSince !== undefined && kind !== 'read';
+      throw withFacts(outcome.error, { mayHaveHappened, operationId: message.operationId });
     }
     await pause(pauseMs);
   }

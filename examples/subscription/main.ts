@@ -1,6 +1,6 @@
 /** A subscription: the payer pays once, the gateway charges every month, and the callbacks say what was paid. */
 import { randomUUID } from 'node:crypto';
-import { ConnectionError } from '@turnpike-pay/client';
+import { NotFoundError } from '@turnpike-pay/client';
 import { connect } from '../connect.ts';
 import { button, escapeHtml, page, serve } from '../web.ts';
 
@@ -55,9 +55,8 @@ const address = await serve(
       try {
         await turnpike.s2s.schedules.delete({ schedule_id: subscription.scheduleId });
       } catch (error) {
-        // The client does not repeat a deletion by itself. If this one may have arrived, the member tries again.
-        if (!(error instanceof ConnectionError)) throw error;
-        return page('Tea Club', `<p>Please try again.</p>${button('/cancel', 'Cancel', fields.get('order') ?? '')}`);
+        // The answer to an earlier attempt was lost: the schedule is already deleted.
+        if (!(error instanceof NotFoundError)) throw error;
       }
       subscription.isCancelled = true;
       return { location: '/' };

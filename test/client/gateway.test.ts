@@ -14,13 +14,13 @@ import { type Behaviour, startReceiver, type TestReceiver } from '../support/rec
 const shop = openShop({ simulator: true });
 let merchant: MerchantWithSecret;
 let client: Turnpike;
-const clientOf = (options: Partial<TurnpikeOptions> = {}): Turnpike =>
+const clientOf = (options: Partial<TurnpikeOptions> = {}, of = merchant): Turnpike =>
   new Turnpike({
     url: shop.url,
-    clientKey: merchant.client_key,
-    merchantKey: merchant.merchant_key,
-    password: merchant.password,
-    callbackSecret: merchant.callback_secret,
+    clientKey: of.client_key,
+    merchantKey: of.merchant_key,
+    password: of.password,
+    callbackSecret: of.callback_secret,
     retryPauseMs: 1,
     ...options,
   });
@@ -258,15 +258,18 @@ describe('when answers are lost', () => {
       name: 'ConnectionError',
       mayHaveHappened: true,
     });
+    await expect(client.s2s.schedules.delete({ schedule_id })).rejects.toMatchObject({ name: 'NotFoundError' });
   });
 });
 
 test.each(['form', 'json'])('callbacks arrive as typed events (%s)', async (callback_format) => {
+  const own = (await shop.newMerchant({ callback_format })) as MerchantWithSecret;
+  const client = clientOf({}, own);
   const events: CallbackEvent[] = [];
   const server = createServer(client.callbacks.express((event) => void events.push(event)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const callback_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-  await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url, callback_format });
+  await shop.admin('PATCH', `/accounts/${own.mid}`, { callback_url });
   try {
     const sold = await client.s2s.sale(sale({ custom_data: { cart: { id: 17 }, gift: true } }));
     await client.s2s.creditvoid({ trans_id: sold.trans_id });
@@ -289,10 +292,9 @@ test.each(['form', 'json'])('callbacks arrive as typed events (%s)', async (call
       state: 'SETTLED',
       fields: { type: 'sale', status: 'success', ...{ order_description: request.order.description } },
     });
-    const states = (await shop.admin('GET', `/callbacks?mid=${merchant.mid}&payment_id=${sold.trans_id}`)).body.items;
+    const states = (await shop.admin('GET', `/callbacks?mid=${own.mid}&payment_id=${sold.trans_id}`)).body.items;
     expect(states.map(({ state }: { state: string }) => state)).toEqual(['delivered', 'delivered']);
   } finally {
-    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: '' });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }

@@ -185,6 +185,16 @@ describe('repeats', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  test('that end in vain leave the id, with which the caller can go on later', async () => {
+    server.behaviour = closesBeforeAnswer;
+    const refund = { payment_id: 'id', amount: '5.00' };
+    const { operationId, mayHaveHappened } = await thrown(newClient({ retries: 1 }).checkout.refund(refund));
+    expect(mayHaveHappened).toBe(true);
+    server.behaviour = succeeds;
+    await newClient().checkout.refund({ ...refund, operation_id: operationId });
+    expect(new Set(bodies()).size, 'the same request').toBe(1);
+  });
+
   test('of a schedule recognise the one that the lost request created', async () => {
     const exists = { ...envelope('invalidData', [{ field: 'schedule_id', sentence: 'This value is already used.' }]) };
     server.behaviour = inTurn(closesBeforeAnswer, json(400, exists));
