@@ -9,6 +9,7 @@ const UNIT = [
   'test/core/{security-code-cache,return}.test.ts',
   'test/core/callbacks/*.test.ts',
   'test/wire/body-reader.test.ts',
+  'test/client/{generated,vectors,transport,servers}.test.ts',
 ];
 const LONG = ['test/**/*.long.test.ts'];
 

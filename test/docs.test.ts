@@ -42,6 +42,8 @@ const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'vectors/README.md',
+  'client/README.md',
+  'examples/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ];
 

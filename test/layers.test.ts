@@ -4,9 +4,9 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const files = ['src', 'simulator', 'bench', 'docs', 'test'].flatMap((folder) =>
+const files = ['src', 'simulator', 'bench', 'docs', 'test', 'client', 'examples'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !/^(dist|node_modules)\//.test(name))
     .map((name) => join(folder, name)),
 );
 const source = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
@@ -48,6 +48,21 @@ test('the provider simulator shares only src/lib with the gateway', () => {
     for (const used of importsOf(file)) expect(used, file).toMatch(/^(simulator|src\/lib)\//);
   }
   for (const file of inSrc) for (const used of importsOf(file)) expect(used, file).not.toMatch(/^simulator\//);
+});
+
+test('the client and the examples share no code with the gateway', () => {
+  for (const file of files) {
+    const packages = [...(source.get(file) as string).matchAll(/from '([^.'][^']*)'/g)].map(([, name]) => name);
+    if (file.startsWith('client/src/')) {
+      for (const used of importsOf(file)) expect(used, file).toMatch(/^client\/src\//);
+      for (const name of packages) expect(name, file).toMatch(/^node:/);
+    } else if (file.startsWith('examples/')) {
+      for (const used of importsOf(file)) expect(used, file).toMatch(/^examples\//);
+      for (const name of packages) expect(name, file).toMatch(/^(node:|qr$|@turnpike-pay\/client$)/);
+    } else if (/^(src|simulator)\//.test(file)) {
+      for (const used of importsOf(file)) expect(used, file).not.toMatch(/^(client|examples)\//);
+    }
+  }
 });
 
 test('adapters do not import each other', () => {

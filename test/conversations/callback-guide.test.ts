@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -15,7 +14,7 @@ import {
 import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { clearAway, ROOT, run } from '../support/process.ts';
+import { clearAway, freePort, ROOT, run } from '../support/process.ts';
 
 const guide = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
 const merchants = guide('merchant/callbacks.md');
@@ -114,12 +113,3 @@ describe.each(Object.entries(LANGUAGES))('the example server in %s', (language, 
     },
   );
 });
-
-/** A port that is free at the moment. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

@@ -1,0 +1,18 @@
+/** The public interface of the client. */
+export * from './callbacks.ts';
+export * from './client.ts';
+export {
+  AuthenticationError,
+  CallbackError,
+  ConnectionError,
+  DuplicateError,
+  type ErrorReason,
+  InvalidRequestError,
+  NotFoundError,
+  StateError,
+  TurnpikeError,
+  UnavailableError,
+} from './errors.ts';
+export type * from './generated.ts';
+export type { Handle, OnError } from './servers.ts';
+export { sign } from './sign.ts';
