@@ -10,6 +10,7 @@ import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { WalletRoots } from '../lib/wallets/roots.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
@@ -29,6 +30,7 @@ import type { OperatorStore } from '../store/operators.ts';
 import type { PaymentStore } from '../store/payments.ts';
 import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
+import type { WalletTokenStore } from '../store/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
@@ -78,6 +80,13 @@ export interface CallLimits {
   queries: Limiter;
 }
 
+/** What the tokens of device wallets are checked with. */
+export interface WalletTrust {
+  /** The recipient of the tokens of wallet-b. */
+  recipient: string;
+  roots: WalletRoots;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
@@ -99,6 +108,8 @@ export interface Gateway {
   /** The limiters of each connector. */
   providerLimits: Map<string, CallLimits>;
   health: ConnectorHealth;
+  /** Whom wallet tokens are addressed to, and who may sign them. */
+  wallets: WalletTrust;
   /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;
   securityCodes: SecurityCodeCache;
@@ -124,6 +135,8 @@ export interface Gateway {
   callbackInbox: CallbackInboxStore;
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
+  /** The tokens of device wallets that were used. */
+  walletTokens: WalletTokenStore;
   /** The sums of reports, and what reads them. */
   rollups: RollupStore;
   figures: FigureStore;

@@ -12,8 +12,11 @@ import { createMetrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
+import { walletRootsExpireAt } from '../core/wallet-roots.ts';
 import { createClock } from '../lib/clock.ts';
 import { createSeal } from '../lib/seal.ts';
+import { StartupError } from '../lib/startup-error.ts';
+import { readWalletRoots, type WalletRoots } from '../lib/wallets/roots.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
@@ -36,6 +39,7 @@ import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createRollupStore } from '../store/rollups.ts';
 import { createScheduleStore } from '../store/schedules.ts';
+import { createWalletTokenStore } from '../store/wallet-tokens.ts';
 import { createWriteProbe } from '../store/write-probe.ts';
 
 export interface GatewayOptions {
@@ -47,9 +51,22 @@ export interface GatewayOptions {
   provider?: ProviderAccess | undefined;
   /** The private addresses that callbacks may be sent to; default: loopback in the sandbox, none in production. */
   callbackAllow?: readonly string[];
+  /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
+  walletRoots?: string | undefined;
+  walletBRecipient?: string | undefined;
   /** Batch sizes and connections other than the defaults, for the benchmark of batches of one. */
   batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
+}
+
+export const WALLET_B_RECIPIENT = 'gateway:turnpike';
+
+function trustedRoots(folder: string | undefined): WalletRoots {
+  try {
+    return readWalletRoots(folder || undefined);
+  } catch (error) {
+    throw new StartupError(`TURNPIKE_WALLET_ROOTS cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** Opens a gateway on a migrated database. */
@@ -71,6 +88,10 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     metrics,
     connectors: connectors.byName,
     providerLimits: new Map(),
+    wallets: {
+      recipient: options.walletBRecipient ?? WALLET_B_RECIPIENT,
+      roots: trustedRoots(options.walletRoots),
+    },
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),
     simulator: connectors.simulator,
@@ -94,6 +115,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     callbackInbox: createCallbackInboxStore(database),
     cardAttempts: createCardAttemptStore(database),
     notifications: createNotificationStore(database),
+    walletTokens: createWalletTokenStore(database),
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
     accounts: createAccountStore(database),
@@ -105,6 +127,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     accountCache: createAccountCache(() => changes?.live === true),
   };
   const gateway = tools as Gateway;
+  metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
   /** Challenge results from other processes that are being processed. */

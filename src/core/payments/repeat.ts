@@ -10,7 +10,7 @@ export type Repetition = Pick<Order, 'orderId'> &
   };
 
 export function repetition(first: PaymentWithDetails, { description, termUrl3ds, ...own }: Repetition): Order {
-  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card } = first.details;
+  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card, wallet } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;
   return {
     protocol: first.protocol,
@@ -32,6 +32,7 @@ export function repetition(first: PaymentWithDetails, { description, termUrl3ds,
       ...(customData !== undefined && { customData }),
       ...(parameters !== undefined && { parameters }),
       ...(card !== undefined && { card }),
+      ...(wallet !== undefined && { wallet }),
     },
   };
 }

@@ -2,6 +2,7 @@
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import type { Account } from '../../core/context.ts';
 import { sees } from '../../core/principal.ts';
+import { type KeyFacts, keyFacts, readAccountSettings } from '../../core/wallet-keys.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
@@ -10,12 +11,13 @@ import { isAllowed } from '../../rules/roles.ts';
 import {
   ACCOUNT_NAME_LENGTH,
   isAccountName,
-  readSettings,
+  isSecretSetting,
   SETTING_NAMES,
   SETTINGS,
   type SettingInput,
   type SettingName,
 } from '../../rules/settings.ts';
+import { keyField, sentKey } from './key-fields.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import { badge, type Column, choiceField, empty, facts, field, notice, pager, table, time } from './parts.ts';
@@ -129,9 +131,15 @@ function settingValue(input: SettingInput, value: string): unknown {
   return value.trim();
 }
 
-function settingField(name: SettingName, value: string, error: string | undefined): Html {
+function settingField(
+  name: SettingName,
+  value: string,
+  error: string | undefined,
+  keys: Partial<Record<SettingName, KeyFacts>>,
+): Html {
   const { about: hint, input } = SETTINGS[name];
   const options = { name, label: text.settings[name] ?? name, value, hint, error };
+  if (input === 'pem') return keyField(name, options, keys[name], Date.now());
   if (input === 'flag') {
     return choiceField(options, [
       ['true', text.yes],
@@ -153,19 +161,20 @@ function settingField(name: SettingName, value: string, error: string | undefine
   return field({ ...options, attributes: html`autocomplete="off"${input === 'number' && html` inputmode="numeric"`}` });
 }
 
-function accountPage(
-  { session, query }: PanelRequest,
+async function accountPage(
+  { gateway, session, query }: PanelRequest,
   account: Account,
   sent?: { form: ReadonlyMap<string, string>; problems: readonly Problem[]; needsConfirmation?: true },
-): PanelAnswer {
+): Promise<PanelAnswer> {
   const { role } = session.principal;
+  const keys = await keyFacts(gateway, account);
   const mayChange = isAllowed(role, 'accounts.change');
   const errorOf = (name: string): string | undefined =>
     sent?.problems.find((problem) => problem.field === name)?.sentence;
   const shownValue = (name: SettingName): string => sent?.form.get(name) ?? inputText(account.settings[name]);
   const groups = Object.entries(text.groups).map(
     ([title, names]) =>
-      html`<fieldset class="card"><legend><h2>${title}</h2></legend>${names.map((name) => settingField(name, shownValue(name), errorOf(name)))}</fieldset>`,
+      html`<fieldset class="card"><legend><h2>${title}</h2></legend>${names.map((name) => settingField(name, shownValue(name), errorOf(name), keys))}</fieldset>`,
   );
   const post = (path: string, label: string, css: string, fields?: Html): Html =>
     html`<form method="post" action="${pathOf(account)}/${path}">${formToken(session)}${fields}<button class="${css}">${label}</button></form>`;
@@ -202,7 +211,14 @@ ${account.isSuspended && notice(text.suspendedHint, 'bad')}
 }
 
 /** Settings that decide where money and notices go, and who may send requests: they need a recent proof. */
-const SENSITIVE: readonly SettingName[] = ['callback_url', 'ip_allowlist', 'refunds_allowed'];
+const SENSITIVE: readonly SettingName[] = [
+  'callback_url',
+  'ip_allowlist',
+  'refunds_allowed',
+  'wallets.wallet-a.merchant_identifier',
+  'wallets.wallet-b.environment',
+];
+const isSensitive = (name: SettingName): boolean => SENSITIVE.includes(name) || SETTINGS[name].input === 'pem';
 
 /** In another tab, so that what was typed is kept. */
 const confirmNotice = (account: Account): Html =>
@@ -211,14 +227,21 @@ const confirmNotice = (account: Account): Html =>
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const account = await requireAccount(request);
   const { gateway, caller, form } = request;
-  const changed = SETTING_NAMES.filter(
-    (name) => form.has(name) && normalise(form.get(name) ?? '') !== inputText(account.settings[name]),
+  const changed = SETTING_NAMES.filter((name) =>
+    isSecretSetting(name)
+      ? sentKey(name, form) !== undefined
+      : form.has(name) && normalise(form.get(name) ?? '') !== inputText(account.settings[name]),
   );
-  const values = changed.map((name) => [name, settingValue(SETTINGS[name].input, form.get(name) ?? '')]);
-  const { set, problems } = readSettings(Object.fromEntries(values), gateway.callbackReach);
+  const values = changed.map((name) => [
+    name,
+    isSecretSetting(name) ? sentKey(name, form) : settingValue(SETTINGS[name].input, form.get(name) ?? ''),
+  ]);
+  const { set, problems } = await readAccountSettings(gateway, account, Object.fromEntries(values));
   if (problems.length > 0) return accountPage(request, account, { form, problems });
-  if (!request.session.isConfirmed && changed.some((name) => SENSITIVE.includes(name))) {
-    return accountPage(request, account, { form, problems: [], needsConfirmation: true });
+  if (!request.session.isConfirmed && changed.some(isSensitive)) {
+    // A key is not sent back to the browser.
+    const enterAgain = changed.filter(isSecretSetting).map((field) => ({ field, sentence: text.enterKeyAgain }));
+    return accountPage(request, account, { form, problems: enterAgain, needsConfirmation: true });
   }
   if (changed.length > 0) await changeAccount(gateway, caller, account.mid, { settings: set });
   return { redirect: `${pathOf(account)}?done=1` };

@@ -8,6 +8,7 @@ import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
+import { isWallet } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -37,6 +38,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       ...paymentView(payment),
       connector: payment.connector,
       provider_reference: payment.providerReference,
+      digital_wallet: isWallet(payment.brand) ? payment.brand : null,
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,
