@@ -40,8 +40,9 @@ export function readAnyKey(pem: string): KeyObject {
 }
 
 export const certificate = pem('a certificate as PEM', (text) => tried(() => readCertificate(text)) !== undefined);
-export const walletKey = pem('an unencrypted P-256 private key as PEM (SEC 1 or PKCS #8)', (text) =>
-  isKey(text, isP256),
+export const walletKey = pem(
+  'an unencrypted P-256 private key as PEM (SEC 1 or PKCS #8)',
+  (text) => tried(() => readPrivateKey(text)) !== undefined,
 );
 export const identityKey = pem(
   `an unencrypted private key as PEM: P-256, or RSA with at least ${RSA_BITS} bits`,
