@@ -83,6 +83,9 @@ function refuseOtherAmount({ amount, currency }: OpenedToken, order: Order): voi
   }
 }
 
+/** The wallet's name of the network, which is not signed: a merchant could send anything there. */
+const networkName = (name: string): string => (/^[a-z]{1,20}$/.test(name) ? name : '');
+
 function withCard(order: Order, opened: OpenedToken): Order {
   const { first_name, last_name } = order.details.payer;
   const { number, month, year } = opened.card;
@@ -93,7 +96,7 @@ function withCard(order: Order, opened: OpenedToken): Order {
     details: {
       ...order.details,
       card: { id: newId(), masked: maskedNumber(digits), network: networkOf(digits), expiry: `${month}/${year}` },
-      wallet: { type: opened.kind, network: opened.network },
+      wallet: { type: opened.kind, network: networkName(opened.network) },
     },
     wallet: {
       card: { number, month, year, holder },
