@@ -1,4 +1,6 @@
 /** Assembles a gateway: stores, clock, connectors, and the listener for changes by other processes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createReceiver } from '../connectors/receiver.ts';
@@ -62,6 +64,9 @@ export interface GatewayOptions {
 export const WALLET_B_RECIPIENT = 'gateway:turnpike';
 
 function trustedRoots(folder: string | undefined): WalletRoots {
+  if (folder && !['wallet-a.pem', 'wallet-b.json'].some((name) => existsSync(join(folder, name)))) {
+    throw new StartupError(`TURNPIKE_WALLET_ROOTS: ${folder} contains neither wallet-a.pem nor wallet-b.json.`);
+  }
   try {
     return readWalletRoots(folder || undefined);
   } catch (error) {

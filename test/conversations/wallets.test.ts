@@ -1,8 +1,17 @@
 /** S2S sales with device wallets: genuine tokens, from the settings of an account to the provider and back. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { rotateKeys } from '../../src/core/rotation.ts';
+import { liveKeys } from '../../src/core/wallet-keys.ts';
+import { expiringWallets, warnOfExpiringRoots } from '../../src/core/wallet-roots.ts';
+import { newId } from '../../src/lib/id.ts';
+import { createSeal, newMasterKey } from '../../src/lib/seal.ts';
+import { publicKeyHash } from '../../src/lib/wallets/keys.ts';
+import { openRotationStore } from '../../src/store/rotation.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { follow, show, submitPage } from '../support/checkout.ts';
+import { checkoutOf, follow, show, signed, submitPage } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
+import { signedIn } from '../support/operators.ts';
+import { preparedPayment } from '../support/payments.ts';
 import {
   CARD_NUMBER,
   CRYPTOGRAM,
@@ -15,7 +24,8 @@ import {
 } from '../support/wallets.ts';
 
 const wallets = await openWallets();
-const shop = openShop({ simulator: true, walletRoots: wallets.roots });
+const MASTER_KEY = newMasterKey();
+const shop = openShop({ simulator: true, walletRoots: wallets.roots, masterKey: MASTER_KEY });
 
 const FIELD = 'parameters[paymentToken]';
 const MERCHANT_IDENTIFIER = 'merchant.example.tea';
@@ -60,6 +70,12 @@ describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
     const { body } = await saleWith(digital_wallet, await tokenOf(digital_wallet));
     expect(body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED', digital_wallet });
     expect((await shop.status(body.trans_id, merchant)).body).toMatchObject({ status: 'SETTLED', digital_wallet });
+    const checkout = checkoutOf(shop);
+    const query = signed('payment/status', { payment_id: body.trans_id }, merchant);
+    expect((await checkout.sendBody('payment/status', query)).body).toMatchObject({
+      status: 'settled',
+      digital_wallet,
+    });
     const payment = await shop.inspect(body.trans_id);
     expect(payment).toMatchObject({
       digital_wallet,
@@ -135,6 +151,20 @@ describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
     expect(body.status).toBe('SETTLED');
   });
 
+  test.each([
+    ['01/39', 'SETTLED'],
+    ['02/39', 'DECLINED'],
+  ])('an unknown outcome is queried, never sent again: %s, %s', async (expiry, status) => {
+    const token = digital_wallet === 'wallet-a' ? await tokenA({ expiry }) : tokenB({ expiry });
+    const { body } = await saleWith(digital_wallet, token);
+    expect(body).toMatchObject({ result: 'UNDEFINED', status: 'PENDING' });
+    await shop.advanceClock(3600, merchant.mid);
+    const payment = await shop.inspect(body.trans_id);
+    expect(payment.status).toBe(status);
+    const verbs = payment.provider_calls.map(({ verb }: Answer['body']) => verb);
+    expect(verbs.filter((verb: string) => verb === 'submit')).toHaveLength(1);
+  });
+
   test('recurring sales charge the card again, without a cryptogram', async () => {
     const { body: first } = await saleWith(digital_wallet, await tokenOf(digital_wallet), { recurring_init: 'Y' });
     expect(first).toMatchObject({ status: 'SETTLED', recurring_token: expect.any(String) });
@@ -154,6 +184,25 @@ describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
       `select is_kept, sealed is not null as stored from cards where payment_id = '${first.trans_id}'`,
     );
     expect(card).toEqual({ is_kept: true, stored: true });
+  });
+
+  test('a schedule repeats the first payment', async () => {
+    const schedule = await shop.post({
+      action: 'CREATE_SCHEDULE',
+      client_key: merchant.client_key,
+      name: 'Monthly',
+      interval_length: '1',
+      interval_unit: 'month',
+      payments_count: '2',
+      hash: sign(merchant.password),
+    });
+    const { schedule_id } = schedule.body;
+    const recurring = { recurring_init: 'Y', schedule_id };
+    const { body } = await saleWith(digital_wallet, await tokenOf(digital_wallet), recurring);
+    expect(body).toMatchObject({ status: 'SETTLED', schedule_id });
+    await shop.advanceClock(32 * 86_400, merchant.mid);
+    const { items } = (await shop.admin('GET', `/payments?schedule_id=${schedule_id}`)).body;
+    expect(items.map(({ status }: Answer['body']) => status)).toEqual(['SETTLED', 'SETTLED']);
   });
 });
 
@@ -349,6 +398,108 @@ test('used tokens are forgotten some time after they have expired', async () => 
   await shop.rows(`update wallet_tokens set forget_at = now() where replay_key = 'wallet-b ${messageId}'`);
   await shop.advanceClock(1, merchant.mid);
   expect(await found()).toEqual([]);
+});
+
+test('the process dies between the intent and the call: the payment is declined, and nothing is sent', async () => {
+  const card = { id: newId(), masked: '489537******3478', network: 'visa', expiry: '01/2038' };
+  const details = {
+    description: 'A test order',
+    payer: {},
+    card,
+    wallet: { type: 'CRYPTOGRAM_3DS', network: 'visa' } as const,
+  };
+  const payment = preparedPayment(shop, { mid: merchant.mid, brand: 'wallet-b', connector: 'upstream', details });
+  const token = { replayKey: 'wallet-b died', forgetAt: Date.now() + 60_000 };
+  expect(await shop.gateway.payments.open(payment, token)).toBe(true);
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  await shop.advanceClock(3600, merchant.mid);
+  const found = await shop.inspect(payment.paymentId);
+  expect(found.status).toBe('DECLINED');
+  expect(found.provider_calls.map(({ verb }: Answer['body']) => verb)).not.toContain('submit');
+  expect(await shop.gateway.walletTokens.isUsed(merchant.mid, token.replayKey)).toBe(true);
+});
+
+describe('the panel', () => {
+  const processing = 'wallets.wallet-a.processing_private_key';
+
+  test('saves keys after a proof, shows what may be shown, and never sends a key back', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { mid } = await shop.newMerchant();
+    const path = `/admin/accounts/${mid}`;
+    const certificate = await wallets.processingCertificate(MERCHANT_IDENTIFIER, keyA);
+    const form = {
+      'wallets.wallet-a.merchant_identifier': MERCHANT_IDENTIFIER,
+      'wallets.wallet-a.processing_certificate': certificate.replaceAll('\n', '\r\n'),
+      [processing]: pemOf(keyA),
+    };
+    const keyText = pemOf(keyA).split('\n')[1] ?? '';
+    const session = `operator_sessions set confirmed_at = now()`;
+    await shop.rows(`update ${session} - interval '11 minutes' where operator_id = '${owner.operatorId}'`);
+    const unconfirmed = await owner.submit(path, form);
+    expect(unconfirmed.status).toBe(400);
+    expect(unconfirmed.text).toContain('Enter this key again');
+    await shop.rows(`update ${session} where operator_id = '${owner.operatorId}'`);
+    const wrong = await owner.submit(path, { ...form, [processing]: pemOf(newKey()) });
+    expect(wrong.text).toContain(`id="${processing}-error">This value should be the private key of`);
+    expect((await owner.submit(path, form)).status).toBe(303);
+    const { text } = await owner.get(path);
+    expect(text).toContain(publicKeyHash(keyA));
+    expect(text).toMatch(/Expires <time datetime="2/);
+    for (const page of [unconfirmed.text, wrong.text, text]) expect(page).not.toContain(keyText);
+    // An empty field keeps the key.
+    await owner.submit(path, { ...form, [processing]: '', descriptor: 'Tea' });
+    const read = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
+    expect(await read()).toMatchObject({
+      descriptor: 'Tea',
+      wallets: { 'wallet-a': { processing_private_key: 'set' } },
+    });
+    await owner.submit(path, { [processing]: '', [`${processing} remove`]: '1' });
+    expect((await read()).wallets['wallet-a'].processing_private_key).toBe('');
+  });
+
+  test('shows the wallet of a payment', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { body } = await saleWith('wallet-b', tokenB());
+    const { text } = await owner.get(`/admin/payments/${body.trans_id}`);
+    expect(text).toContain('<dd>wallet-b, visa, CRYPTOGRAM_3DS</dd>');
+  });
+
+  test('warns before the last root key of a wallet expires, like the log and the metrics', async () => {
+    const { gateway } = shop;
+    const { walletB } = gateway.wallets.roots;
+    const expiresAt = Date.now() + 86_400_000;
+    const soon = walletB.TEST.map((root) => ({ ...root, expiresAt }));
+    const usual = gateway.wallets;
+    gateway.wallets = { ...usual, roots: { ...usual.roots, walletB: { ...walletB, TEST: soon } } };
+    try {
+      const owner = await signedIn(shop, 'owner');
+      expect((await owner.get('/admin')).text).toMatch(/wallet-b: <time/);
+      await warnOfExpiringRoots(gateway);
+      expect(shop.logs.filter((line) => line.includes('the last root key of a wallet expires'))).toHaveLength(1);
+      const metrics = await (await fetch(`${shop.url}/metrics`)).text();
+      const seconds = Math.floor(expiresAt / 1000);
+      expect(metrics).toContain(`turnpike_wallet_roots_expire_seconds{wallet="wallet-b"} ${seconds}`);
+    } finally {
+      gateway.wallets = usual;
+    }
+    expect(expiringWallets(gateway)).toEqual([]);
+  });
+});
+
+test('key rotation includes the keys of wallets, current and previous', async () => {
+  const name = 'wallets.wallet-b.private_key';
+  const next = newKey();
+  await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { [name]: pemOf(keyB) });
+  await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { [name]: pemOf(next) });
+  const newer = newMasterKey();
+  const rows = openRotationStore(shop.connection);
+  try {
+    await rotateKeys({ seal: createSeal(`${newer},${MASTER_KEY}`) }, rows, () => undefined);
+  } finally {
+    await rows.close();
+  }
+  const keys = await liveKeys({ ...shop.gateway, seal: createSeal(newer) }, shop.merchant.mid, name);
+  expect(keys.map(publicKeyHash)).toEqual([next, keyB].map(publicKeyHash));
 });
 
 test('neither the database nor the log contains numbers, cryptograms or keys in the clear', async () => {
