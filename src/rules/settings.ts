@@ -225,7 +225,7 @@ export const SETTINGS = {
   'wallets.wallet-a.certificate': row(
     '',
     certificate,
-    'The merchant identity certificate of wallet-a, as PEM: the file that the vendor’s portal offers after you upload the certificate signing request, converted with `openssl x509 -inform der`.',
+    'The merchant identity certificate of wallet-a, as PEM: the file that the vendor’s portal offers after you upload a certificate signing request. The panel converts the file; for the admin API, openssl x509 -inform der does.',
   ),
   'wallets.wallet-a.private_key': row(
     '',
@@ -246,13 +246,13 @@ export const SETTINGS = {
   'wallets.wallet-a.processing_private_key': row(
     '',
     walletKey,
-    `The private key of the payment processing certificate of wallet-a, as PEM, which may be on one line: it decrypts payment tokens. ${KEEPS_PREVIOUS}`,
+    `The private key of the payment processing certificate of wallet-a, as PEM, which may be on one line: the key with which you created the certificate signing request. It decrypts payment tokens. ${KEEPS_PREVIOUS}`,
     SECRET,
   ),
   'wallets.wallet-a.processing_certificate': row(
     '',
     certificate,
-    'The payment processing certificate of wallet-a, as PEM; optional. If it is set, it is compared with the processing key and the merchant identifier, and the panel shows when it expires.',
+    'The payment processing certificate of wallet-a, as PEM, from the vendor’s portal; optional. If it is set, it is compared with the processing key and the merchant identifier, and the panel shows when it expires.',
   ),
   'wallets.wallet-b.environment': row(
     'TEST',

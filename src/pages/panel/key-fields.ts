@@ -1,7 +1,7 @@
 /** The fields of keys and certificates in the settings of an account; a private key is never shown. */
 import type { KeyFacts } from '../../core/wallet-keys.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { isSecretSetting, SETTINGS, type SettingName } from '../../rules/settings.ts';
+import { isSecretSetting, type SettingName } from '../../rules/settings.ts';
 import { en } from './locales/en.ts';
 import { type FieldOptions, field, time } from './parts.ts';
 
@@ -32,9 +32,10 @@ export function keyField(name: SettingName, options: FieldOptions, facts: KeyFac
     isSecret &&
     facts &&
     html`<label class="choice"><input type="checkbox" name="${removalOf(name)}" value="1">${text.removeKey}</label>`;
-  return field(
-    { ...options, hint: SETTINGS[name].about },
+  const control = field(
+    options,
     (attributes) =>
-      html`<textarea ${attributes} class="mono" rows="4" spellcheck="false" autocomplete="off" placeholder="${placeholder}">${isSecret ? '' : options.value}</textarea>${upload}${facts && factLines(facts, now)}${removal}`,
+      html`<textarea ${attributes} class="mono" rows="4" spellcheck="false" autocomplete="off" placeholder="${placeholder}">${isSecret ? '' : options.value}</textarea>${upload}`,
   );
+  return html`${control}${facts && factLines(facts, now)}${removal}`;
 }
