@@ -1,18 +1,18 @@
 /** Reads the detached CMS signature of a wallet-a token; nothing is verified here except the structure. */
 import { X509Certificate } from 'node:crypto';
+import { type BaseBlock, fromBER, GeneralizedTime, OctetString, Sequence, Set as SetOf, UTCTime } from 'asn1js';
 import {
-  type BaseBlock,
-  Constructed,
-  fromBER,
-  GeneralizedTime,
-  Integer,
-  Null,
-  ObjectIdentifier,
-  OctetString,
-  Sequence,
-  Set as SetOf,
-  UTCTime,
-} from 'asn1js';
+  algorithmIn,
+  areEqual,
+  certificateParts,
+  extensionsIn,
+  identifierIn,
+  isOne,
+  isWellFramed,
+  type Parts,
+  partsOf,
+  taggedParts,
+} from './asn1.ts';
 import { demand, orRefuse } from './reading.ts';
 
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
@@ -37,15 +37,11 @@ export interface CmsSignature {
   signingTime: number;
 }
 
-// The classes of PKI.js need more than three times as long as asn1js alone, because they compare every structure with a
-// schema. The readers below follow RFC 5652 and RFC 5280 and accept no optional parts that the wallet does not use.
-
 /** Real signatures are BER with indefinite lengths. */
 export function readCmsSignature(blob: Buffer): CmsSignature {
   return orRefuse('cms', () => {
-    const { result, offset } = fromBER(blob);
-    demand(offset === blob.length, 'cms');
-    const [contentType, content] = partsOf(result, Sequence, 2);
+    demand(isWellFramed(blob), 'cms');
+    const [contentType, content] = partsOf(fromBER(blob).result, Sequence, 2);
     demand(identifierIn(contentType) === SIGNED_DATA, 'cms');
     const [signedData] = taggedParts(content, 0);
     const [version, digestAlgorithms, encapsulated, certificates, signers] = partsOf(signedData, Sequence, 5);
@@ -66,47 +62,13 @@ export function readCmsSignature(blob: Buffer): CmsSignature {
   });
 }
 
-type Parts = (BaseBlock | undefined)[];
-
-/** The parts of a SEQUENCE or SET, as many as given. */
-function partsOf(block: BaseBlock | undefined, type: typeof Sequence | typeof SetOf, count?: number): Parts {
-  demand(block instanceof type && [undefined, block.valueBlock.value.length].includes(count), 'cms');
-  return block.valueBlock.value;
-}
-
-const isTagged = (block: BaseBlock | undefined, tag: number): block is Constructed =>
-  block instanceof Constructed && block.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag;
-
-function taggedParts(block: BaseBlock | undefined, tag: number): Parts {
-  demand(isTagged(block, tag), 'cms');
-  return block.valueBlock.value;
-}
-
-function identifierIn(block: BaseBlock | undefined): string {
-  demand(block instanceof ObjectIdentifier, 'cms');
-  return block.getValue();
-}
-
-const isOne = (block: BaseBlock | undefined): boolean => block instanceof Integer && block.valueBlock.valueDec === 1;
-
-/** The parameters of an algorithm may be absent or NULL. */
-function algorithmIn(block: BaseBlock | undefined): string {
-  const [algorithm, parameters, ...more] = partsOf(block, Sequence);
-  demand((parameters === undefined || parameters instanceof Null) && more.length === 0, 'cms');
-  return identifierIn(algorithm);
-}
-
 /** The leaf and the intermediate certificate. */
 function markedCertificates(certificates: Parts): { leaf: BaseBlock; intermediate: BaseBlock } {
   return orRefuse('certificates', () => {
     demand(certificates.length === 2, 'certificates');
     const [first, second] = certificates.map((certificate) => {
-      const extensions = partsOf(
-        tbsParts(certificate).find((part) => isTagged(part, 3))?.valueBlock.value[0],
-        Sequence,
-      );
-      const identifiers = extensions.map((extension) => identifierIn(partsOf(extension, Sequence)[0]));
-      return [LEAF_MARKER, INTERMEDIATE_MARKER].filter((marker) => identifiers.includes(marker)).join();
+      const extensions = extensionsIn(certificate);
+      return [LEAF_MARKER, INTERMEDIATE_MARKER].filter((marker) => extensions.has(marker)).join();
     });
     const isLeafFirst = first === LEAF_MARKER && second === INTERMEDIATE_MARKER;
     demand(isLeafFirst || (first === INTERMEDIATE_MARKER && second === LEAF_MARKER), 'certificates');
@@ -115,18 +77,10 @@ function markedCertificates(certificates: Parts): { leaf: BaseBlock; intermediat
   });
 }
 
-const tbsParts = (certificate: BaseBlock | undefined): Parts => partsOf(partsOf(certificate, Sequence, 3)[0], Sequence);
-
-const areEqual = (one: BaseBlock | undefined, other: BaseBlock | undefined): boolean =>
-  one !== undefined &&
-  other !== undefined &&
-  Buffer.from(one.valueBeforeDecodeView).equals(Buffer.from(other.valueBeforeDecodeView));
-
 function signedPart(signer: BaseBlock, leaf: BaseBlock): Omit<CmsSignature, 'leaf' | 'intermediate'> {
   const [version, signerId, digestAlgorithm, attributes, signatureAlgorithm, signature] = partsOf(signer, Sequence, 6);
   const [issuer, serialNumber] = partsOf(signerId, Sequence, 2);
-  // A certificate of version 3 begins with its version, the serial number, the algorithm and the issuer.
-  const [, leafSerialNumber, , leafIssuer] = tbsParts(leaf);
+  const [, leafSerialNumber, , leafIssuer] = certificateParts(leaf);
   demand(isOne(version) && areEqual(issuer, leafIssuer) && areEqual(serialNumber, leafSerialNumber), 'signers');
   demand(algorithmIn(digestAlgorithm) === SHA_256, 'digestAlgorithm');
   demand(algorithmIn(signatureAlgorithm) === ECDSA_WITH_SHA_256, 'signatureAlgorithm');

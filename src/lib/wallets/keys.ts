@@ -1,7 +1,7 @@
 /** Reads the keys and certificates that an operator enters for the wallets. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { fromBER, Utf8String } from 'asn1js';
-import { Certificate } from 'pkijs';
+import { fromBER, OctetString, Utf8String } from 'asn1js';
+import { extensionsIn } from './asn1.ts';
 import { isP256 } from './reading.ts';
 
 /** Thrown when a key or certificate cannot be used. The message says why; it never contains the key. */
@@ -67,10 +67,8 @@ const MERCHANT_IDENTIFIER_HASH = '1.2.840.113635.100.6.32';
 
 /** Whether a processing certificate of wallet-a was issued to the merchant with this identifier. */
 export function isIssuedTo(certificate: X509Certificate, merchantIdentifier: string): boolean {
-  const { extensions = [] } = Certificate.fromBER(certificate.raw);
-  const extension = extensions.find(({ extnID }) => extnID === MERCHANT_IDENTIFIER_HASH);
-  if (!extension) return false;
-  const { result } = fromBER(extension.extnValue.valueBlock.valueHexView);
+  const value = extensionsIn(fromBER(certificate.raw).result).get(MERCHANT_IDENTIFIER_HASH);
+  const { result } = fromBER(value instanceof OctetString ? value.valueBlock.valueHexView : new Uint8Array());
   const expected = createHash('sha256').update(merchantIdentifier).digest('hex');
   return result instanceof Utf8String && result.getValue().toLowerCase() === expected;
 }

@@ -65,11 +65,16 @@ export function numberIn(value: unknown): number {
 export const isP256 = (key: KeyObject): boolean =>
   key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** A public key of P-256 in the encoding of X.509 (SPKI). */
+const SPKI_LENGTH = 91;
+
+/** A public key of P-256, an uncompressed point, in the encoding of X.509 (SPKI). */
 export function publicKeyIn(bytes: Buffer, rule: TokenRule): KeyObject {
-  const key = orRefuse(rule, () => createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
-  demand(isP256(key) && key.export({ format: 'der', type: 'spki' }).equals(bytes), rule);
-  return key;
+  return orRefuse(rule, () => {
+    const key = createPublicKey({ key: bytes, format: 'der', type: 'spki' });
+    demand(bytes.length === SPKI_LENGTH && isP256(key), rule);
+    demand(key.export({ format: 'der', type: 'spki' }).equals(bytes), rule);
+    return key;
+  });
 }
 
 /** A card from its parts; the month is a number from 1 to 12. */

@@ -2,10 +2,9 @@
 import type { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../json.ts';
 import { readCertificate, UnusableKey } from './keys.ts';
 import type { WalletARoots, WalletBRootKey, WalletBRoots, WalletEnvironment } from './opened.ts';
-import { base64In, publicKeyIn, timeIn } from './reading.ts';
+import { base64In, publicKeyIn, textIn, timeIn } from './reading.ts';
 
 export interface WalletRoots {
   walletA: Readonly<Record<WalletEnvironment, WalletARoots>>;
@@ -45,21 +44,22 @@ function readCertificates(path: string): X509Certificate[] {
   return blocks.map(readCertificate);
 }
 
-/** Keys of versions that are not supported are kept; they match no token. */
 function readRootKeys(path: string): WalletBRootKey[] {
   try {
-    const { keys } = JSON.parse(readFileSync(path, 'utf8'));
-    return (keys as unknown[]).map((entry) => {
-      if (!isObject(entry) || typeof entry.protocolVersion !== 'string') throw new Error('Not a key.');
-      const { keyValue, protocolVersion, keyExpiration } = entry;
-      const key = publicKeyIn(base64In(keyValue), 'rootKey');
-      return keyExpiration === undefined
-        ? { key, protocolVersion }
-        : { key, protocolVersion, expiresAt: timeIn(keyExpiration, 'rootKey') };
-    });
+    return rootKeysIn(readFileSync(path, 'utf8'));
   } catch {
     throw new UnusableKey(`${path} is not a file of root signing keys.`);
   }
+}
+
+/** Root signing keys in the published format. Keys of versions that are not supported are kept; they match no token. */
+export function rootKeysIn(json: string): WalletBRootKey[] {
+  const { keys } = JSON.parse(json);
+  return (keys as Record<string, unknown>[]).map(({ keyValue, protocolVersion, keyExpiration }) => ({
+    key: publicKeyIn(base64In(keyValue), 'rootKey'),
+    protocolVersion: textIn(protocolVersion),
+    ...(keyExpiration === undefined ? {} : { expiresAt: timeIn(keyExpiration, 'rootKey') }),
+  }));
 }
 
 /** When the last usable root of each wallet expires, in milliseconds since 1970; from then on every token is refused. */
