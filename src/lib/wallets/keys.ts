@@ -21,10 +21,10 @@ function block(pem: string, label: RegExp): { label: string; der: Buffer } {
 
 /** A private key of P-256 in PKCS#8 or SEC1: PEM, also on one line, or base64 without markers. */
 export function readPrivateKey(pem: string): KeyObject {
-  const { label, der } = block(pem, /PRIVATE KEY$/);
-  if (label.startsWith('ENCRYPTED') || pem.includes('Proc-Type:')) {
+  if (/BEGIN ENCRYPTED|Proc-Type:/.test(pem)) {
     throw new UnusableKey('The private key is encrypted: remove its passphrase first.');
   }
+  const { label, der } = block(pem, /PRIVATE KEY$/);
   const types = label === 'EC PRIVATE KEY' ? (['sec1'] as const) : (['pkcs8', 'sec1'] as const);
   for (const type of types) {
     let key: KeyObject;

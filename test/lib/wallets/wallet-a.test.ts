@@ -130,7 +130,7 @@ describe('keys and roots', () => {
   });
 });
 
-describe('one changed bit in each byte', () => {
+describe('one changed bit in each byte', { timeout: 300_000 }, () => {
   const stride = sized(16, 1);
   const definite = vectorNamed(vectorsA, 'definite lengths').token;
   const HEADER = ['paymentData', 'header'];

@@ -75,7 +75,7 @@ describe('keys and roots', () => {
   );
 });
 
-describe('one changed bit in each byte', () => {
+describe('one changed bit in each byte', { timeout: 300_000 }, () => {
   const stride = sized(16, 1);
   const inner = (name: string): Record<string, never> => {
     const { paymentMethodData } = vectorNamed(vectorsB, name).token as { paymentMethodData: never };
