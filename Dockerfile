@@ -13,7 +13,7 @@ RUN install -d -o node -g node -m 0750 /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-COPY simulator ./sandbox
+COPY simulator ./simulator
 USER node
 VOLUME /data
 EXPOSE 8080 8081

@@ -26,6 +26,7 @@ import {
   wal,
 } from './harness.ts';
 import { load } from './load.ts';
+import { measureWallets } from './wallets.ts';
 
 /** One brand of each kind: settled at once, redirect, approval in an app, QR code, payout. */
 const MIX: Record<string, string>[] = [
@@ -316,6 +317,10 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   callbacks,
   checkout,
   panel,
+  wallets: async () => {
+    await measureWallets();
+    return [];
+  },
 };
 
 const chosen =

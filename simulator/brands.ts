@@ -24,6 +24,7 @@ const CREDIT = 'Opens a page where the credit for the purchase is approved or de
 const COINS =
   'Opens a page with an address; after the payer has sent the coins, the payment settles with three confirmations.';
 const APP = 'Waits until the payer approves in an app, which is a page of the provider simulator.';
+const WALLET = 'Settles at once; the expiry of the card in the token selects the behaviour, as for cards.';
 const PAYOUT = 'Is accepted at once and sent half a second later.';
 
 const upi = (parameter: string): Brand => ({
@@ -40,8 +41,8 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     sandbox: 'Settles at once; a PIN that ends in 0000 is declined.',
     declines: { parameter: 'pin', pattern: /0000$/, reason: 'The voucher is used up.' },
   },
-  'wallet-a': { behaviour: 'instant', pageType: 'hosted', sandbox: 'Settles at once.' },
-  'wallet-b': { behaviour: 'instant', pageType: 'hosted', sandbox: 'Settles at once.' },
+  'wallet-a': { behaviour: 'instant', pageType: 'card', sandbox: WALLET },
+  'wallet-b': { behaviour: 'instant', pageType: 'card', sandbox: WALLET },
 
   'hosted-a': {
     behaviour: 'redirect',

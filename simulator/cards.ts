@@ -69,6 +69,8 @@ export interface Card {
   transStatus: string;
   /** A recurring payment or a payout: the payer cannot be authenticated. */
   isPayerAbsent: boolean;
+  /** The device wallet that the card comes from, with the proof of the device. */
+  wallet?: { type: 'CRYPTOGRAM_3DS' | 'PAN_ONLY'; cryptogram: string; eci: string } | null;
 }
 
 /** The parts of a card that are stored. */
@@ -101,10 +103,25 @@ export function cardProblem({ number, month, year }: Card, now: number): string 
   return `${year}-${month}` < new Date(now).toISOString().slice(0, 7) ? 'The card has expired.' : undefined;
 }
 
+const isAuthenticatedByDevice = ({ wallet }: Card): boolean => wallet?.type === 'CRYPTOGRAM_3DS';
+
+/** Why the proof of a device is invalid. A repetition has none, and neither has a card that is only stored in a wallet. */
+function walletProblem({ wallet, isPayerAbsent }: Card): string | undefined {
+  if (!wallet) return undefined;
+  const { type, cryptogram, eci } = wallet;
+  if (type === 'PAN_ONLY' || isPayerAbsent) {
+    return cryptogram + eci === '' ? undefined : 'A cryptogram was sent with a card that has none.';
+  }
+  if (!/^[A-Za-z0-9+/]{16,128}={0,2}$/.test(cryptogram)) return 'The cryptogram is missing or not valid.';
+  return /^(\d{1,2})?$/.test(eci) ? undefined : 'The ECI is not valid.';
+}
+
 /** Why the simulated bank declines a valid card. */
 export function bankRefusal(card: Card): string | undefined {
   const { isDeclined, threeDS } = cardBehaviour(formatExpiry(card));
   if (isDeclined || card.number === DECLINED_NUMBER) return DECLINED_BY_BANK;
+  const problem = walletProblem(card);
+  if (problem !== undefined || isAuthenticatedByDevice(card)) return problem;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;
   return 'The bank wants to authenticate the payer first.';
 }

@@ -44,12 +44,18 @@ const COIN_PARAMETERS = ['payment_currency', 'cryptoCurrency'];
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** The brands that are paid by card. */
+const CARD_BRANDS: readonly unknown[] = ['card', 'wallet-a', 'wallet-b'];
+const isWalletType = (value: unknown): value is 'CRYPTOGRAM_3DS' | 'PAN_ONLY' =>
+  value === 'CRYPTOGRAM_3DS' || value === 'PAN_ONLY';
+
 /** Checks only the types; the simulated bank validates the card. */
 function readCard(request: Record<string, unknown>): Card | null {
-  if (request.brand !== 'card') return null;
+  if (!CARD_BRANDS.includes(request.brand)) return null;
   const card =
     request.direction === 'out' ? optional(request.card, isObject, 'card') : required(request.card, isObject, 'card');
   const authentication = optional(request.authentication, isObject, 'authentication');
+  const wallet = request.brand === 'card' ? null : required(request.wallet, isObject, 'wallet');
   return (
     card && {
       number: textOf(card.number),
@@ -57,6 +63,11 @@ function readCard(request: Record<string, unknown>): Card | null {
       year: textOf(card.year),
       transStatus: textOf(authentication?.transStatus),
       isPayerAbsent: request.recurring === true || request.direction === 'out',
+      wallet: wallet && {
+        type: required(wallet.type, isWalletType, 'wallet.type'),
+        cryptogram: textOf(wallet.cryptogram),
+        eci: textOf(wallet.eci),
+      },
     }
   );
 }

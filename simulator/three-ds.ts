@@ -1,11 +1,11 @@
 /** The directory server (DS) of 3-D Secure: answers authentication requests (AReq). */
 import type { FastifyInstance } from 'fastify';
 import { newId } from '../src/lib/id.ts';
+import { CURRENCY_OF } from '../src/lib/iso-4217.ts';
 import { type Areq, Erro, MESSAGE_VERSION, readAreq } from './areq.ts';
 import { hasAuthenticationValue } from './authentication-value.ts';
 import type { Authentication } from './card-ledger.ts';
 import { cardBehaviour, maskCard, type ThreeDS } from './cards.ts';
-import { CURRENCY_OF } from './currencies.ts';
 import { eciOf } from './eci.ts';
 import { answer, DIRECTORY_MODES } from './faults.ts';
 import type { Simulator } from './payments.ts';

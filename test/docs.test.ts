@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { documents } from '../docs/write.ts';
 import { BRANDS as SANDBOX } from '../simulator/brands.ts';
 import { wireHash } from '../src/lib/hash.ts';
+import { TOKEN_RULES } from '../src/lib/wallets/opened.ts';
 import { EXAMPLES, IDENTIFICATIONS } from '../src/rules/brand-examples.ts';
 import { BRANDS } from '../src/rules/brands.ts';
 import { IDENTIFICATION_TYPES, identification } from '../src/rules/formats.ts';
@@ -38,12 +39,19 @@ test('every identification type of a payee is documented with a valid example', 
   }
 });
 
+test('every rule for wallet tokens is documented', async () => {
+  const page = await read('docs/wallets.md');
+  for (const rule of Object.keys(TOKEN_RULES)) expect(page).toContain(`| \`${rule}\``);
+});
+
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'vectors/README.md',
   'client/README.md',
   'examples/README.md',
+  'vectors/wallets/README.md',
+  'src/lib/wallets/roots/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ];
 

@@ -261,14 +261,14 @@ export interface BrandFields {
   /** A device wallet; the merchant’s page or app provides the payment token. */
   'wallet-a': {
     parameters: {
-      /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; kept sealed. */
+      /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; not stored. */
       paymentToken: string;
     };
   };
   /** A device wallet; the merchant’s page or app provides the payment token. */
   'wallet-b': {
     parameters: {
-      /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; kept sealed. */
+      /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; not stored. */
       paymentToken: string;
     };
   };
@@ -591,6 +591,8 @@ export interface SaleAnswer {
   decline_reason?: string;
   recurring_token?: string;
   schedule_id?: string;
+  /** The device wallet that the payment was made with. */
+  digital_wallet?: 'wallet-a' | 'wallet-b';
   /** The token of the card, in a recurring card payment. */
   card_token?: string;
 }
@@ -607,6 +609,8 @@ export interface StatusAnswer {
   decline_reason?: string;
   recurring_token?: string;
   schedule_id?: string;
+  /** The device wallet that the payment was made with. */
+  digital_wallet?: 'wallet-a' | 'wallet-b';
 }
 
 export interface OperationAnswer {
@@ -661,6 +665,8 @@ export interface CheckoutPayment {
   reason?: string;
   recurring_token?: string;
   schedule_id?: string;
+  /** The device wallet that the payment was made with. */
+  digital_wallet?: 'wallet-a' | 'wallet-b';
   card_token?: string;
 }
 

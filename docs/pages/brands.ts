@@ -57,6 +57,11 @@ function section([label, brand]: [string, Brand]): string[] {
     ...(missing.length > 0
       ? [`Set ${missing.map(code).join(', ')} in the [settings](settings.md) of the account first.`]
       : []),
+    ...(brand.needsToken
+      ? [
+          'Set the keys of the wallet in the [settings](settings.md) of the account first: see [Device wallets](merchant/wallets.md). The token below shows the format only and is refused.',
+        ]
+      : []),
     ...(brand.methods ? [waysToPay(brand.methods)] : []),
     ['```sh', command(label), '```'].join('\n'),
     ...(label === 'open-banking-a' ? identifications() : []),
@@ -100,7 +105,7 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
 - A field that is _requested from the payer if missing_ may be left out. The sale then returns a redirect to a page of
   the gateway, where the payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
-  contains it.
+  contains it. _Not stored_ means that the value is used for the sale and then forgotten.
 - Card payments and payments with ${recurring()} support [recurring sales](merchant/recurring.md).
 - Payouts (money _out_) cannot be refunded.
 - The payer’s time starts with the sale. When it is over, the payment is declined. A payment that its provider has

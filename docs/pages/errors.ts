@@ -45,7 +45,7 @@ const WHEN: Record<ErrorName, string> = {
   refundNotAllowed: 'The account may not refund (setting `refunds_allowed`).',
   refundOnlyInPortal: 'The acquirer accepts refunds only in its own portal.',
   actionNotSupported:
-    'The payment does not allow the action: a void that is too late, a capture without an authorisation, a refund of a payout, or a partial reversal.',
+    'The payment does not allow the action: a void that is too late, a capture without an authorisation, a refund of a payout, or a partial reversal. Or the account has no key for the device wallet of a sale.',
   captureNotPending: 'A capture of a payment that is not `PENDING`, or that has another operation in progress.',
   captureTooMuch: 'A capture of more than was authorised.',
   refundNotSettled: 'A refund of a payment that is not `SETTLED`.',

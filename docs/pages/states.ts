@@ -8,7 +8,7 @@ import { code, duration, page, table } from './markdown.ts';
 const STATE_MEANS: Record<StateName, string> = {
   PREPARE: 'Stored; the payer chooses a payment method, or the provider has not answered yet.',
   REDIRECT: 'The payer must continue on another page.',
-  '3DS': 'The payer must complete a 3-D Secure challenge.',
+  '3DS': 'The payer must complete 3-D Secure, on the payment page or at the card issuer.',
   PENDING: 'Authorised and waiting for a capture, or waiting for the outcome from the provider.',
   SETTLED: 'Paid.',
   DECLINED: 'Declined by the provider, or not completed by the payer.',
@@ -21,7 +21,7 @@ const STATE_MEANS: Record<StateName, string> = {
 
 const EVENT_MEANS: Record<PaymentEvent, string> = {
   redirected: 'the provider requires the payer to continue on another page',
-  challenged: 'the card issuer requires a 3-D Secure challenge',
+  challenged: 'the payer has to authenticate by 3-D Secure, or the card issuer requires a challenge',
   accepted: 'the provider accepted the payment and will report the outcome later',
   unanswered: 'the provider was called and did not answer; it is queried until it does',
   authorised: 'the provider reserved the amount',

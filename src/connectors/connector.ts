@@ -27,9 +27,22 @@ export interface Submission {
   /** The card of a card payment, and the result of its 3DS authentication. */
   card?: CardData | undefined;
   authentication?: Authentication | undefined;
+  /** The device wallet that the card comes from. */
+  wallet?: SubmittedWallet | undefined;
   /** The reference of the first payment, if this one is a merchant-initiated repetition of it. */
   recurringOf?: string | undefined;
   setting(name: string): unknown;
+}
+
+/** A device wallet; its brand is that of the payment. */
+export interface SubmittedWallet {
+  /** `CRYPTOGRAM_3DS`: a number of the device, with a cryptogram. `PAN_ONLY`: the number of the card itself. */
+  type: 'CRYPTOGRAM_3DS' | 'PAN_ONLY';
+  /** As the wallet names it. */
+  network: string;
+  /** The proof of the device, in base64; absent in a repetition, because it is valid once and never stored. */
+  cryptogram?: Secret | undefined;
+  eci?: string | undefined;
 }
 
 /** The result of a 3DS authentication. */

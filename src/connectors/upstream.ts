@@ -17,6 +17,7 @@ import {
   type Outcome,
   type ReportedAmount,
   type Submission,
+  type SubmittedWallet,
 } from './connector.ts';
 
 export interface ProviderAccess {
@@ -257,6 +258,13 @@ const authenticationFields = ({ transStatus, eci, proof, dsTransId, protocolVers
   protocolVersion,
 });
 
+const walletOf = ({ type, network, cryptogram, eci }: SubmittedWallet): Json => ({
+  type,
+  network,
+  ...(cryptogram && { cryptogram: cryptogram.reveal() }),
+  ...(eci !== undefined && { eci }),
+});
+
 function bodyOf(submission: Submission): Json {
   return {
     reference: submission.reference,
@@ -273,6 +281,7 @@ function bodyOf(submission: Submission): Json {
     ...(submission.methods.length > 0 && { methods: submission.methods }),
     ...(submission.card && { card: cardOf(submission.card) }),
     ...(submission.authentication && { authentication: authenticationFields(submission.authentication) }),
+    ...(submission.wallet && { wallet: walletOf(submission.wallet) }),
     ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
     return_url: submission.returnUrl,
     notify_url: submission.notifyUrl,

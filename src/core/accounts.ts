@@ -10,6 +10,7 @@ import { completeSettings } from '../rules/settings.ts';
 import type { AccountChange, AccountRow, AccountSecret, Environment } from '../store/accounts.ts';
 import type { Account, Gateway } from './context.ts';
 import { auditEntry, type Caller } from './principal.ts';
+import { sealSettings } from './wallet-keys.ts';
 
 const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
 
@@ -83,12 +84,13 @@ export async function createAccount(
   gateway: Gateway,
   by: Caller,
   name: string,
-  settings: AccountRow['settings'],
+  given: AccountRow['settings'],
 ): Promise<NewAccount> {
   const mid = newId();
   const password = NEW_SECRET.password();
   const callbackSecret = NEW_SECRET.callbackSecret();
   const prefix = PREFIX[gateway.environment];
+  const { settings, secrets } = await sealSettings(gateway, mid, given);
   const row: AccountRow = {
     mid,
     name,
@@ -105,7 +107,8 @@ export async function createAccount(
     createdAt: gateway.clock.now(mid),
     suspendedAt: null,
   };
-  await gateway.accounts.insert(row, auditEntry(gateway, by, 'accounts.create', { mid, after: { name, ...settings } }));
+  const audit = auditEntry(gateway, by, 'accounts.create', { mid, after: { name, ...settings } });
+  await gateway.accounts.insert(row, audit, secrets);
   forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, 'account created');
   return {
@@ -165,16 +168,21 @@ export async function changeAccount(
   gateway: Gateway,
   by: Caller,
   mid: string,
-  { name, settings = {}, isSuspended }: Partial<Pick<AccountChange, 'name' | 'settings'>> & { isSuspended?: boolean },
+  {
+    name,
+    settings: given = {},
+    isSuspended,
+  }: Partial<Pick<AccountChange, 'name' | 'settings'>> & { isSuspended?: boolean },
 ): Promise<Account | undefined> {
   const suspendedAt = isSuspended === undefined ? undefined : isSuspended ? gateway.clock.now(mid) : null;
+  const { settings, secrets } = await sealSettings(gateway, mid, given);
   const changed = Object.keys(settings) as (keyof typeof settings)[];
   const describe = (row: AccountRow): Record<string, unknown> => ({
     ...(name !== undefined && { name: row.name }),
     ...(isSuspended !== undefined && { suspended: row.suspendedAt !== null }),
     ...Object.fromEntries(changed.map((setting) => [setting, row.settings[setting] ?? null])),
   });
-  const row = await gateway.accounts.update(mid, { name, settings, suspendedAt }, (before, after) =>
+  const row = await gateway.accounts.update(mid, { name, settings, suspendedAt, secrets }, (before, after) =>
     auditEntry(gateway, by, 'accounts.change', { mid, before: describe(before), after: describe(after) }),
   );
   forgetAccounts(gateway, mid);

@@ -10,6 +10,7 @@ import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { WalletRoots } from '../lib/wallets/roots.ts';
 import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { ErrorName } from '../rules/errors.ts';
@@ -38,6 +39,7 @@ import type { ReconciliationStore } from '../store/reconciliations.ts';
 import type { RollupStore } from '../store/rollups.ts';
 import type { SavedFilterStore } from '../store/saved-filters.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
+import type { WalletTokenStore } from '../store/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
 import type { RequestBody } from './requests/body.ts';
 
@@ -128,6 +130,13 @@ export interface CallLimits {
   queries: Limiter;
 }
 
+/** What the tokens of device wallets are checked with. */
+export interface WalletTrust {
+  /** The recipient of the tokens of wallet-b. */
+  recipient: string;
+  roots: WalletRoots;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
@@ -149,6 +158,8 @@ export interface Gateway {
   /** The limiters of each connector. */
   providerLimits: Map<string, CallLimits>;
   health: ConnectorHealth;
+  /** Whom wallet tokens are addressed to, and who may sign them. */
+  wallets: WalletTrust;
   /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;
   securityCodes: SecurityCodeCache;
@@ -177,6 +188,8 @@ export interface Gateway {
   cardAttempts: CardAttemptStore;
   notifications: NotificationStore;
   chargebacks: ChargebackStore;
+  /** The tokens of device wallets that were used. */
+  walletTokens: WalletTokenStore;
   /** The sums of reports, and what reads them. */
   rollups: RollupStore;
   figures: FigureStore;

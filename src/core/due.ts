@@ -4,9 +4,11 @@ import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
+import { forgetExpiredTokens } from './payments/wallet-token.ts';
 import { rollUp } from './reports.ts';
 import { processDueSubscriptions } from './schedules.ts';
 import { eraseUnneededCards } from './vault.ts';
+import { warnOfExpiringRoots } from './wallet-roots.ts';
 
 /** A part of the due work that runs by itself: one kind of work, for one connector or for all. */
 interface Job {
@@ -57,6 +59,17 @@ function atIntervals(everyMs: number, job: (gateway: Gateway) => Job): Kind {
 const cardErasure = atIntervals(LIMITS.cardSweepMs, (gateway) => ({
   name: 'card erasure',
   run: () => eraseUnneededCards(gateway),
+}));
+
+const walletTokens = atIntervals(LIMITS.walletTokenSweepMs, (gateway) => ({
+  name: 'wallet tokens',
+  run: () => forgetExpiredTokens(gateway),
+}));
+
+/** The first one runs at the start. */
+const walletRoots = atIntervals(LIMITS.walletRootCheckMs, (gateway) => ({
+  name: 'wallet roots',
+  run: () => warnOfExpiringRoots(gateway),
 }));
 
 /** Reports are right without it; it keeps them fast. */
@@ -115,7 +128,7 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, rollups, callSweep].map(async (kind) => {
+  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep].map(async (kind) => {
     const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
     for (const job of idle) start(gateway, job, isStopped).catch(onFault);
   });
@@ -131,6 +144,7 @@ export async function drainDueWork(gateway: Gateway): Promise<void> {
 export async function processEverythingDue(gateway: Gateway): Promise<void> {
   for (const kind of KINDS) await runAllOf(gateway, kind);
   await eraseUnneededCards(gateway);
+  await forgetExpiredTokens(gateway);
 }
 
 export const processDuePayments = (gateway: Gateway): Promise<void> => runAllOf(gateway, payments);

@@ -19,6 +19,8 @@ export interface Metrics {
   callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
   observeLargeBodies(read: () => number): void;
+  /** Sets the source of the gauge of when the roots of wallets expire, in milliseconds since 1970. */
+  observeWalletRoots(read: () => Readonly<Record<string, number>>): void;
 }
 
 export function createMetrics(): Metrics {
@@ -80,6 +82,17 @@ export function createMetrics(): Metrics {
       this.set(largeBodyBytes());
     },
   });
+  let walletRoots = (): Readonly<Record<string, number>> => ({});
+  new Gauge({
+    name: 'turnpike_wallet_roots_expire_seconds',
+    help: 'When the last root key of a wallet expires, in seconds since 1970.',
+    labelNames: ['wallet'],
+    aggregator: 'first',
+    registers,
+    collect() {
+      for (const [wallet, at] of Object.entries(walletRoots())) this.labels(wallet).set(Math.floor(at / 1000));
+    },
+  });
   const callbacks = new Counter({
     name: 'turnpike_callback_attempts_total',
     help: 'Attempts to deliver a callback, by the state after it: delivered, waiting for the next attempt, or parked.',
@@ -128,6 +141,9 @@ export function createMetrics(): Metrics {
       // Most calls of a busy account are counted here, and looking up the label costs more than counting.
       if (why === 'sampled') sampledCalls.inc(count);
       else callsNotKept.labels(why).inc(count);
+    },
+    observeWalletRoots(read) {
+      walletRoots = read;
     },
     observeLargeBodies(read) {
       largeBodyBytes = read;

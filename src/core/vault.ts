@@ -69,8 +69,8 @@ export async function keepCard(
   { mid, paymentId }: { mid: string; paymentId: string },
   card: CardData,
   hasToken: boolean,
+  cardId = newId(),
 ): Promise<KeptCard> {
-  const cardId = newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
   const fingerprint = await cardFingerprint(gateway, mid, number);

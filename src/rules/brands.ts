@@ -82,6 +82,8 @@ const p = (name: string): string => `parameters[${name}]`;
 const CHAIN_CONFIRMATION_MS = 3 * LIMITS.dayMs;
 const COINS = ['BTC', 'ETH', 'USDC', 'USDT'];
 const WALLET_TOKEN_LENGTH = 32 * 1024;
+/** The payment token of a device wallet. */
+export const TOKEN_FIELD = p('paymentToken');
 
 const securityQuestion = (question: Field, answer: Field): Field[] => [question, answer];
 const answerText = withoutSpaces(3, 25);
@@ -131,12 +133,12 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   ),
   'wallet-a': upstream(
     'A device wallet; the merchant’s page or app provides the payment token.',
-    [must(p('paymentToken'), walletAToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
+    [must(TOKEN_FIELD, walletAToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
     'A device wallet; the merchant’s page or app provides the payment token.',
-    [must(p('paymentToken'), walletBToken, { isSecret: true, lengthMost: WALLET_TOKEN_LENGTH })],
+    [must(TOKEN_FIELD, walletBToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   ips: upstream(
@@ -313,6 +315,11 @@ const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
 /** The table entry of any brand, including those of Checkout only. */
 export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
 
+/** The brands of device wallets. */
+export type WalletBrand = 'wallet-a' | 'wallet-b';
+
+export const isWallet = (label: string): label is WalletBrand => BRANDS[label]?.needsToken === true;
+
 /** Whether payers may choose the brand on the payment page. */
 export const isForPayers = ({ isPayout, needsToken }: Brand): boolean => !isPayout && !needsToken;
 
@@ -341,7 +348,7 @@ export function brandValues(
   const parameters: Record<string, unknown> = {};
   const secrets: Record<string, unknown> = {};
   for (const field of fields) {
-    if (isCommon(field.name)) continue;
+    if (isCommon(field.name) || field.isTransient) continue;
     const value = field.items ? listValue(field.name, field.items, context) : fieldValue(field, context);
     if (value.length > 0) (field.isSecret ? secrets : parameters)[nameInside(field.name)] = value;
   }

@@ -76,6 +76,8 @@ export interface FieldTraits {
   isSetting?: true;
   /** Stored sealed and never displayed. */
   isSecret?: true;
+  /** Used when the request is processed, and never stored or displayed. */
+  isTransient?: true;
   /** The maximum length of a long value, which does not count towards the size limit of the body. */
   lengthMost?: number;
   /** The sub-methods of the brand for which the field is mandatory. */

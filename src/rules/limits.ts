@@ -226,6 +226,16 @@ export const LIMITS = {
 
   /** How long the previous password remains valid after a rotation. */
   passwordOverlapMs: DAY,
+  /** How long a replaced wallet key still decrypts tokens: vendors and shops switch to the new one meanwhile. */
+  walletKeyOverlapMs: 30 * DAY,
+  /** How long after its expiry a used wallet token is remembered, in case clocks differ. */
+  walletTokenKeptMs: HOUR,
+  /** Expired wallet tokens per statement, and how often a process deletes them. */
+  walletTokensForgotten: 500,
+  walletTokenSweepMs: MINUTE,
+  /** How long before the last root key of a wallet expires the operator is warned, and how often. */
+  walletRootWarningMs: 30 * DAY,
+  walletRootCheckMs: DAY,
 
   /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,

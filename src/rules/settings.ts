@@ -6,6 +6,7 @@ import { isObject, isText } from '../lib/json.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { type CallbackReach, callbackAddress, callbackAddressProblem } from './callback-address.ts';
 import { LIMITS } from './limits.ts';
+import { certificate, identityKey, walletKey } from './wallet-settings.ts';
 
 export const ACCOUNT_NAME_LENGTH = 100;
 
@@ -21,25 +22,21 @@ interface Row<Value> {
   about: string;
   /** How a form asks for the value. */
   input: SettingInput;
+  /** Write-only: sealed, and read back as `set` or empty. */
+  isSecret?: true;
 }
 
 /** A list is one value per line; pairs are one `name: value` per line; a list of texts offers these choices. */
-export type SettingInput =
-  | 'flag'
-  | 'text'
-  | 'number'
-  | 'list'
-  | 'pairs'
-  | 'textarea'
-  /** Write-only: its value in `Settings` only tells whether it is set. */
-  | 'secret'
-  | readonly string[];
+export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | 'pem' | readonly string[];
+
+/** What a secret setting that has a value reads as. Written back, it leaves the value as it is. */
+export const SET = 'set';
 
 const row = <Value>(
   value: Value,
   kind: Pick<Row<Value>, 'check' | 'expects' | 'input'>,
   about: string,
-  traits: Pick<Row<Value>, 'sandboxDefault'> = {},
+  traits: Pick<Row<Value>, 'sandboxDefault' | 'isSecret'> = {},
 ): Row<Value> => ({
   default: value,
   ...kind,
@@ -123,6 +120,18 @@ const origins = kind(
     }),
   'list',
 );
+
+const country = kind('two capital letters such as DE, or empty', (value) =>
+  /^([A-Z]{2})?$/.test(typeof value === 'string' ? value : '?'),
+);
+const someOf = (...choices: string[]) =>
+  kind(
+    `a list of ${choices.join(', ')}`,
+    (value) => isTexts(value, (entry) => choices.includes(entry)) && new Set(value as string[]).size > 0,
+    'list',
+  );
+const SECRET = { isSecret: true } as const;
+const KEEPS_PREVIOUS = `A replaced key stays usable for ${LIMITS.walletKeyOverlapMs / LIMITS.dayMs} days; saving the same key again ends that time.`;
 
 /** Limits against card testing would block a merchant’s own tests, so sandbox accounts have none by default. */
 const UNLIMITED_IN_SANDBOX = { sandboxDefault: 0 };
@@ -217,6 +226,75 @@ export const SETTINGS = {
     emails,
     'The identifiers for which the test brand vcard declines.',
   ),
+  'wallets.wallet-a.merchant_identifier': row(
+    '',
+    text(255),
+    'The merchant identifier that the wallet’s vendor registered, such as merchant.com.example.shop. Tokens for another one are refused.',
+  ),
+  'wallets.wallet-a.country': row('', country, 'The country of the shop, for the payment sheet of wallet-a.'),
+  'wallets.wallet-a.shop_name': row(
+    '',
+    text(64),
+    'The name on the payment sheet of wallet-a; empty means the name on the payment page.',
+  ),
+  'wallets.wallet-a.certificate': row(
+    '',
+    certificate,
+    'The merchant identity certificate of wallet-a, as PEM: the file that the vendor’s portal offers after you upload a certificate signing request. The panel converts the file; for the admin API, openssl x509 -inform der does.',
+  ),
+  'wallets.wallet-a.private_key': row(
+    '',
+    identityKey,
+    'The private key of the merchant identity certificate, as PEM: the key with which you created the certificate signing request.',
+    SECRET,
+  ),
+  'wallets.wallet-a.merchant_capabilities': row<string[]>(
+    ['supports3DS'],
+    someOf('supports3DS', 'supportsEMV', 'supportsCredit', 'supportsDebit'),
+    'What the payment sheet of wallet-a accepts.',
+  ),
+  'wallets.wallet-a.supported_networks': row<string[]>(
+    ['visa', 'masterCard', 'amex', 'discover', 'jcb'],
+    someOf('visa', 'masterCard', 'amex', 'discover', 'jcb', 'maestro'),
+    'The card networks that the payment sheet of wallet-a accepts.',
+  ),
+  'wallets.wallet-a.processing_private_key': row(
+    '',
+    walletKey,
+    `The private key of the payment processing certificate of wallet-a, as PEM, which may be on one line: the key with which you created the certificate signing request. It decrypts payment tokens. ${KEEPS_PREVIOUS}`,
+    SECRET,
+  ),
+  'wallets.wallet-a.processing_certificate': row(
+    '',
+    certificate,
+    'The payment processing certificate of wallet-a, as PEM, from the vendor’s portal; optional. If it is set, it is compared with the processing key and the merchant identifier, and the panel shows when it expires.',
+  ),
+  'wallets.wallet-b.environment': row(
+    'TEST',
+    choice('TEST', 'PRODUCTION'),
+    'The environment of wallet-b in which the tokens are made. Tokens of the other one are refused.',
+  ),
+  'wallets.wallet-b.allowed_auth_methods': row<string[]>(
+    ['PAN_ONLY', 'CRYPTOGRAM_3DS'],
+    someOf('PAN_ONLY', 'CRYPTOGRAM_3DS'),
+    'The kinds of cards that the payment page accepts from wallet-b: PAN_ONLY are card numbers, for which the payer authenticates by 3DS; CRYPTOGRAM_3DS are authenticated by the device.',
+  ),
+  'wallets.wallet-b.supported_networks': row<string[]>(
+    ['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA'],
+    someOf('AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA'),
+    'The card networks that the payment page accepts from wallet-b.',
+  ),
+  'wallets.wallet-b.private_key': row(
+    '',
+    walletKey,
+    `The private key that decrypts the payment tokens of wallet-b, as PEM, which may be on one line; its public key is registered with the wallet’s vendor. ${KEEPS_PREVIOUS}`,
+    SECRET,
+  ),
+  'wallets.wallet-b.merchant_name': row(
+    '',
+    text(64),
+    'The name on the payment sheet of wallet-b; empty means the name on the payment page.',
+  ),
 } as const satisfies Record<
   string,
   Row<never> | Row<string> | Row<boolean> | Row<number> | Row<string[]> | Row<Record<string, string>>
@@ -253,6 +331,24 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
   access: ['ip_allowlist', 'requests_per_second'],
   limits: ['card_tries_per_session', 'card_failures_per_address', 'card_failures_per_account'],
   payouts: ['account_uuid', 'fee_calculation_method'],
+  'wallet-a': [
+    'wallets.wallet-a.merchant_identifier',
+    'wallets.wallet-a.processing_private_key',
+    'wallets.wallet-a.processing_certificate',
+    'wallets.wallet-a.certificate',
+    'wallets.wallet-a.private_key',
+    'wallets.wallet-a.country',
+    'wallets.wallet-a.shop_name',
+    'wallets.wallet-a.merchant_capabilities',
+    'wallets.wallet-a.supported_networks',
+  ],
+  'wallet-b': [
+    'wallets.wallet-b.environment',
+    'wallets.wallet-b.private_key',
+    'wallets.wallet-b.merchant_name',
+    'wallets.wallet-b.allowed_auth_methods',
+    'wallets.wallet-b.supported_networks',
+  ],
 };
 
 export const groupOf = (name: SettingName): string =>
@@ -263,6 +359,7 @@ export const SETTING_GROUPS: ReadonlyMap<string, readonly SettingName[]> = Map.g
   new Set([...Object.values(GROUPS).flat(), ...SETTING_NAMES]),
   groupOf,
 );
+export const isSecretSetting = (name: SettingName): boolean => (SETTINGS[name] as Row<unknown>).isSecret === true;
 
 const defaultsIn = (environment: 'sandbox' | 'production'): Record<string, unknown> =>
   Object.fromEntries(
@@ -303,6 +400,7 @@ export function readSettings(
   const problems: SettingProblem[] = [];
   const read = (name: string, value: unknown): void => {
     if (Object.hasOwn(SETTINGS, name)) {
+      if (value === SET && isSecretSetting(name as SettingName)) return;
       const sentence = SETTINGS[name as SettingName].check(value, reach);
       if (sentence) problems.push({ field: name, sentence });
       else set[name as SettingName] = value;
@@ -322,9 +420,14 @@ const printableName = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? n
 export function nestSettings(settings: Settings): Record<string, unknown> {
   const nested: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {
-    const [head, tail] = name.split('.') as [string, string?];
-    if (tail === undefined) nested[head] = settings[name];
-    else nested[head] = { ...(nested[head] as object), [tail]: settings[name] };
+    const parts = name.split('.');
+    const last = parts.pop() as string;
+    let inside = nested;
+    for (const part of parts) {
+      inside[part] ??= {};
+      inside = inside[part] as Record<string, unknown>;
+    }
+    inside[last] = settings[name];
   }
   return nested;
 }

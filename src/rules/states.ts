@@ -62,6 +62,8 @@ export const STATES = {
   },
   '3DS': {
     on: {
+      // The payment page starts the authentication of a wallet's card, and the bank then wants a challenge.
+      challenged: '3DS',
       accepted: 'PENDING',
       unanswered: 'PENDING',
       authorised: 'PENDING',

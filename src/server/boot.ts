@@ -45,8 +45,11 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
       ? await openProvider(config, masterKey, log)
       : { provider: undefined, stop: async () => undefined };
     const { provider } = providerHandle;
-    const { environment, callbackAllow } = config;
-    const gatewayOptions = { connection, environment, masterKey, log, provider, callbackAllow };
+    const { environment, callbackAllow, walletRoots, walletBGateway } = config;
+    const gatewayOptions = {
+      ...{ connection, environment, masterKey, log, provider, callbackAllow, walletRoots },
+      walletBRecipient: walletBGateway,
+    };
     const opened = await openGateway(gatewayOptions).catch(async (error) => {
       await providerHandle.stop();
       throw error;

@@ -88,6 +88,12 @@ function headerText(text: string): string | Expected {
   return /^[ -~]*$/.test(text) ? text : new Expected('a text of one line, in ASCII');
 }
 
+/** With or without the prefix. */
+function gatewayRecipient(text: string): string | Expected {
+  const recipient = text.startsWith('gateway:') ? text : `gateway:${text}`;
+  return /^gateway:[!-~]{1,100}$/.test(recipient) ? recipient : new Expected('a gateway identifier without spaces');
+}
+
 export const VARIABLES = {
   port: variable('PORT', '8080', wholeNumber(0, 65535), 'The port to listen on; 0 picks a free one.'),
   host: variable('HOST', '127.0.0.1', anyText, 'The address to listen on.'),
@@ -153,6 +159,18 @@ export const VARIABLES = {
     base64Secret,
     'The secret that signs the provider’s notifications, in base64. The former name `TURNPIKE_PROVIDER_NEWS_SECRET` still works.',
     'TURNPIKE_PROVIDER_NEWS_SECRET',
+  ),
+  walletRoots: variable(
+    'TURNPIKE_WALLET_ROOTS',
+    '',
+    (text) => (text === '' ? '' : resolve(text)),
+    'Sandbox only: a folder with further roots of device wallets to trust, `wallet-a.pem` (root certificates) and `wallet-b.json` (root signing keys, in the format of the vendor’s published file). They count for test tokens only.',
+  ),
+  walletBGateway: variable(
+    'TURNPIKE_WALLET_B_GATEWAY',
+    'turnpike',
+    gatewayRecipient,
+    'The gateway identifier that the vendor of wallet-b assigned; tokens are addressed to `gateway:` and this identifier.',
   ),
   sandboxPort: variable(
     'TURNPIKE_SANDBOX_PORT',
@@ -225,6 +243,9 @@ function refuseUnsafeProduction(config: Config): void {
   }
   if (!config.publicUrl.startsWith('https://')) {
     throw new StartupError('Production needs PUBLIC_URL to be the https address at which payers reach the gateway.');
+  }
+  if (config.walletRoots !== '') {
+    throw new StartupError('Production trusts the wallet vendors only: remove TURNPIKE_WALLET_ROOTS.');
   }
   if (config.providerUrl !== '' && !config.providerUrl.startsWith('https://')) {
     throw new StartupError('Production needs TURNPIKE_PROVIDER_URL to be an https address.');

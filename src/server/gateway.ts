@@ -1,4 +1,6 @@
 /** Assembles a gateway: stores, clock, connectors, and the listener for changes by other processes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createReceiver } from '../connectors/receiver.ts';
@@ -13,8 +15,11 @@ import { createMetrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
+import { walletRootsExpireAt } from '../core/wallet-roots.ts';
 import { createClock } from '../lib/clock.ts';
 import { createSeal } from '../lib/seal.ts';
+import { StartupError } from '../lib/startup-error.ts';
+import { readWalletRoots, type WalletRoots } from '../lib/wallets/roots.ts';
 import { createWindowLimit } from '../lib/window-limit.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -44,6 +49,7 @@ import { createReconciliationStore } from '../store/reconciliations.ts';
 import { createRollupStore } from '../store/rollups.ts';
 import { createSavedFilterStore } from '../store/saved-filters.ts';
 import { createScheduleStore } from '../store/schedules.ts';
+import { createWalletTokenStore } from '../store/wallet-tokens.ts';
 import { createWriteProbe } from '../store/write-probe.ts';
 
 export interface GatewayOptions {
@@ -55,9 +61,25 @@ export interface GatewayOptions {
   provider?: ProviderAccess | undefined;
   /** The private addresses that callbacks may be sent to; default: loopback in the sandbox, none in production. */
   callbackAllow?: readonly string[];
+  /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
+  walletRoots?: string | undefined;
+  walletBRecipient?: string | undefined;
   /** Batch sizes and connections other than the defaults, for the benchmark of batches of one. */
   batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
+}
+
+export const WALLET_B_RECIPIENT = 'gateway:turnpike';
+
+function trustedRoots(folder: string | undefined): WalletRoots {
+  if (folder && !['wallet-a.pem', 'wallet-b.json'].some((name) => existsSync(join(folder, name)))) {
+    throw new StartupError(`TURNPIKE_WALLET_ROOTS: ${folder} contains neither wallet-a.pem nor wallet-b.json.`);
+  }
+  try {
+    return readWalletRoots(folder || undefined);
+  } catch (error) {
+    throw new StartupError(`TURNPIKE_WALLET_ROOTS cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** Opens a gateway on a migrated database. */
@@ -79,6 +101,10 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     metrics,
     connectors: connectors.byName,
     providerLimits: new Map(),
+    wallets: {
+      recipient: options.walletBRecipient ?? WALLET_B_RECIPIENT,
+      roots: trustedRoots(options.walletRoots),
+    },
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),
     simulator: connectors.simulator,
@@ -104,6 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     cardAttempts: createCardAttemptStore(database),
     notifications: createNotificationStore(database),
     chargebacks: createChargebackStore(database),
+    walletTokens: createWalletTokenStore(database),
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
     reconciliations: createReconciliationStore(database),
@@ -121,6 +148,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   };
   const gateway = tools as Gateway;
   gateway.callRecorder = createCallRecorder(gateway);
+  metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
   /** Challenge results from other processes that are being processed. */

@@ -102,6 +102,8 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
     connection: handover.connection as Connection,
     environment: config.environment,
     callbackAllow: config.callbackAllow,
+    walletRoots: config.walletRoots,
+    walletBRecipient: config.walletBGateway,
     masterKey: handover.masterKey,
     provider: handover.provider,
     log,

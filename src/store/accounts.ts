@@ -32,13 +32,29 @@ export interface AccountChange {
   name: string | undefined;
   settings: AccountRow['settings'];
   suspendedAt: number | null | undefined;
+  secrets?: SealedSecrets | undefined;
+}
+
+/**
+ * Secrets among the settings; null removes one. The current value stays usable until `previousUntil`; null ends the time
+ * of the previous one and keeps none.
+ */
+export type SealedSecrets = Partial<Record<SettingName, { sealed: Buffer; previousUntil: number | null } | null>>;
+
+/** A secret setting: the current value, and the previous one while it stays usable. */
+export interface SealedSetting {
+  sealed: Buffer;
+  previousSealed: Buffer | null;
+  previousUntil: number | null;
 }
 
 /** The secrets of an account that can be replaced. */
 export type AccountSecret = 'password' | 'callbackSecret';
 
 export interface AccountStore {
-  insert(account: AccountRow, audit: AuditEntry): Promise<void>;
+  insert(account: AccountRow, audit: AuditEntry, secrets?: SealedSecrets): Promise<void>;
+  /** The secret settings of an account, by name. */
+  secrets(mid: string): Promise<Partial<Record<SettingName, SealedSetting>>>;
   find(mid: string): Promise<AccountRow | undefined>;
   findByKey(kind: 'clientKey' | 'merchantKey', key: string): Promise<AccountRow | undefined>;
   /** Newest first; `before` is the mid of the last account of the previous page. */
@@ -62,7 +78,7 @@ export interface AccountStore {
 export function createAccountStore({ query }: Database): AccountStore {
   const accounts = () => query.selectFrom('accounts').selectAll();
   return {
-    async insert(account, audit) {
+    async insert(account, audit, secrets = {}) {
       await query.transaction().execute(async (transaction) => {
         await transaction
           .insertInto('accounts')
@@ -75,8 +91,17 @@ export function createAccountStore({ query }: Database): AccountStore {
             suspendedAt: isoOrNull(account.suspendedAt),
           })
           .execute();
+        await writeSecrets(transaction, account.mid, secrets);
         await appendAudit(transaction, audit);
       });
+    },
+    async secrets(mid) {
+      const rows = await query
+        .selectFrom('accountSecrets')
+        .select(['name', 'sealed', 'previousSealed', 'previousUntil'])
+        .where('mid', '=', mid)
+        .execute();
+      return Object.fromEntries(rows.map(({ name, ...row }) => [name, row]));
     },
     async find(mid) {
       return (await accounts().where('mid', '=', mid).executeTakeFirst()) as AccountRow | undefined;
@@ -90,7 +115,7 @@ export function createAccountStore({ query }: Database): AccountStore {
       if (before !== undefined) list = list.where('mid', '<', before);
       return (await list.execute()) as AccountRow[];
     },
-    async update(mid, { name, settings, suspendedAt }, audit) {
+    async update(mid, { name, settings, suspendedAt, secrets = {} }, audit) {
       return query.transaction().execute(async (transaction) => {
         const before = await transaction
           .selectFrom('accounts')
@@ -109,6 +134,7 @@ export function createAccountStore({ query }: Database): AccountStore {
           .where('mid', '=', mid)
           .returningAll()
           .executeTakeFirstOrThrow()) as AccountRow;
+        await writeSecrets(transaction, mid, secrets);
         await appendAudit(transaction, audit(before as AccountRow, after));
         await announce(transaction, `account ${mid}`);
         return after;
@@ -135,4 +161,25 @@ export function createAccountStore({ query }: Database): AccountStore {
       });
     },
   };
+}
+
+async function writeSecrets(transaction: Database['query'], mid: string, secrets: SealedSecrets): Promise<void> {
+  for (const [name, secret] of Object.entries(secrets)) {
+    if (secret === null) {
+      await transaction.deleteFrom('accountSecrets').where('mid', '=', mid).where('name', '=', name).execute();
+    } else {
+      const { sealed, previousUntil } = secret;
+      await transaction
+        .insertInto('accountSecrets')
+        .values({ mid, name, sealed })
+        .onConflict((conflict) =>
+          conflict.columns(['mid', 'name']).doUpdateSet({
+            sealed,
+            previousSealed: previousUntil === null ? null : sql<Buffer>`account_secrets.sealed`,
+            previousUntil: isoOrNull(previousUntil),
+          }),
+        )
+        .execute();
+    }
+  }
 }

@@ -4,11 +4,13 @@ import { compare, iso } from './columns.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 import { type PipelinedConnection, runUnlessDeadlocked } from './pipelined-connection.ts';
 import { assigned, type Column, listed, namesOf, unnestTable } from './unnest.ts';
+import type { UsedToken } from './wallet-tokens.ts';
 
 /** A payment to open. Large values are serialised once, for the statement and for the size of the batch. */
 export interface OpenItem {
   payment: PaymentWithDetails;
   details: string;
+  token?: UsedToken | undefined;
 }
 export interface TransitionItem {
   transition: Transition;
@@ -27,7 +29,7 @@ export const TOO_LATE = -1;
 export type Written = boolean | typeof TOO_LATE;
 
 /** The columns of a new payment that depend on its request. */
-const OPEN_ITEMS = unnestTable<OpenItem>([
+const OPEN: Column<OpenItem>[] = [
   ['mid', 'uuid', 'plain', ({ payment }) => payment.mid],
   ['payment_id', 'uuid', 'plain', ({ payment }) => payment.paymentId],
   ['order_id', 'text', 'texts', ({ payment }) => payment.orderId],
@@ -47,7 +49,15 @@ const OPEN_ITEMS = unnestTable<OpenItem>([
   ['details', 'jsonb', 'texts', ({ details }) => details],
   ['created_at', 'timestamptz', 'moments', ({ payment }) => payment.createdAt],
   ['payer_until', 'timestamptz', 'moments', ({ payment }) => payment.payerUntil],
-]);
+];
+
+/** A wallet token that the payment uses up; null for other payments. */
+const TOKEN: Column<OpenItem>[] = [
+  ['replay_key', 'text', 'texts', ({ token }) => token?.replayKey ?? null],
+  ['forget_at', 'timestamptz', 'moments', ({ token }) => token?.forgetAt ?? null],
+];
+
+const OPEN_ITEMS = unnestTable<OpenItem>([...OPEN, ...TOKEN]);
 
 /** The columns of a payment that a transition writes besides the state. */
 const CHANGED: Column<TransitionItem>[] = [
@@ -140,8 +150,8 @@ const WRITE = `
   ), open_items as (
     select * from ${OPEN_ITEMS.rows('i')}
   ), opened as (
-    insert into payments (${listed(OPEN_ITEMS.names)}, state, history_length, updated_at)
-    select ${listed(OPEN_ITEMS.names)}, 'PREPARE', 1, created_at
+    insert into payments (${listed(namesOf(OPEN))}, state, history_length, updated_at)
+    select ${listed(namesOf(OPEN))}, 'PREPARE', 1, created_at
     from open_items i
     where not exists (
       -- An order id that a credit uses is refused. The offset forces one index lookup per order: a plan that was made
@@ -153,9 +163,17 @@ const WRITE = `
       select from (
         select q.state from payments q where q.mid = i.mid and q.order_id = i.order_id offset 0 for share
       ) earlier where earlier.state not in (${FAILED_STATES})
+    )) and (i.replay_key is null or not exists (
+      select from wallet_tokens w where w.mid = i.mid and w.replay_key = i.replay_key offset 0
     )) and not (select too_late from clock)
     on conflict (mid, order_id, attempt) do nothing
     returning mid, payment_id, created_at
+  ), used_tokens as (
+    -- Of concurrent payments with one token, the unique constraint lets one through.
+    insert into wallet_tokens (mid, replay_key, payment_id, forget_at)
+    select o.mid, i.replay_key, o.payment_id, i.forget_at
+    from opened o join open_items i on i.payment_id = o.payment_id
+    where i.replay_key is not null
   ), transition_items as (
     select * from ${TRANSITION_ITEMS.rows('i', 'ordinal')}
   ), updated as (

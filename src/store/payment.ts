@@ -20,6 +20,8 @@ export interface PaymentDetails {
   /** The sub-methods that the payer may be offered. */
   methods?: string[];
   card?: KeptCard;
+  /** What the token of a device wallet said about its card. */
+  wallet?: WalletCard;
   /** The terms of the Checkout session; the same in all its attempts. */
   session?: SessionTerms;
   /** The first payment of the recurring series, if this one is a repetition. */
@@ -37,6 +39,13 @@ export interface KeptCard {
   expiry: string;
   /** Present if the merchant requested a token, or used one. */
   token?: string;
+}
+
+/** `CRYPTOGRAM_3DS`: the device authenticated the payer. `PAN_ONLY`: the number of the card itself, not authenticated. */
+export interface WalletCard {
+  type: 'CRYPTOGRAM_3DS' | 'PAN_ONLY';
+  /** As the wallet names it. */
+  network: string;
 }
 
 export interface SessionTerms {
@@ -73,6 +82,8 @@ export interface SessionTerms {
 export type NextStep =
   /** Fill in fields on the payment page; the payment is not submitted yet. */
   | { kind: 'fields' }
+  /** Visit the payment page, which starts the 3DS authentication; the payment is not submitted yet. */
+  | { kind: 'authentication' }
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
   /** Pass a 3DS challenge; the process `holder` has the security code of the card. */

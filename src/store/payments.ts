@@ -13,6 +13,7 @@ import { BEGIN_SEARCH, paymentSearch, type SearchCounts, searchCounts } from './
 import { type OpenItem, TOO_LATE, type TransitionItem, type Written, writePayments } from './payment-write.ts';
 import { type PipelinedConnection, run } from './pipelined-connection.ts';
 import { unnestTable } from './unnest.ts';
+import { isTokenUsed, type UsedToken } from './wallet-tokens.ts';
 
 export type * from './payment.ts';
 export type { PaymentFilter } from './payment-list.ts';
@@ -124,7 +125,8 @@ const COLLECT = `
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
       history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9
     where mid = $4 and payment_id = $5 and history_length = $6
-      and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields')
+      and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields'
+        or state = '3DS' and next_step ->> 'kind' = 'authentication')
     returning mid, payment_id, history_length, state
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
@@ -138,8 +140,11 @@ export interface PaymentPage {
 }
 
 export interface PaymentStore {
-  /** Inserts a payment, which reserves its order; false if this attempt of the order exists, or a credit has it. */
-  open(payment: PaymentWithDetails): Promise<boolean>;
+  /**
+   * Inserts a payment, which reserves its order and uses up its wallet token; false if this attempt of the order exists,
+   * a credit has the order, or another payment used the token.
+   */
+  open(payment: PaymentWithDetails, token?: UsedToken): Promise<boolean>;
   /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;
   /** Stores the payer's input; false if the payment has changed since it was read. */
@@ -216,9 +221,11 @@ export function createPaymentStore(
   );
 
   return {
-    async open(payment) {
-      const written = await write({ payment, details: JSON.stringify(payment.details) }).catch((error): Written => {
+    async open(payment, token) {
+      const item: OpenItem = { payment, details: JSON.stringify(payment.details), token };
+      const written = await write(item).catch((error): Written => {
         if (isDivisionByZero(error)) return TOO_LATE;
+        if (isTokenUsed(error)) return false;
         throw error;
       });
       if (written === TOO_LATE) throw new Outage('The database reached the statement too late to open the payment.');

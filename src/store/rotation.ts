@@ -58,6 +58,8 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('accounts', { mid: 'uuid' }, 'previous_password', 'password'),
   sealedColumn('accounts', { mid: 'uuid' }, 'callback_secret'),
   sealedColumn('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
+  sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'sealed'),
+  sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'previous_sealed', 'sealed'),
   { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
   sealedColumn('operator_passwords', { operator_id: 'uuid' }, 'totp_seed'),
   // Files: few at a time, because each can have megabytes.

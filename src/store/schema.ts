@@ -2,6 +2,13 @@
 import type { ColumnType, Generated } from 'kysely';
 
 export interface Schema {
+  accountSecrets: {
+    mid: string;
+    name: string;
+    sealed: Buffer;
+    previousSealed: Buffer | null;
+    previousUntil: ColumnType<number, string, string> | null;
+  };
   accounts: {
     mid: string;
     name: string;
@@ -429,5 +436,11 @@ export interface Schema {
     nextAt: ColumnType<number, string, string> | null;
     dueAt: ColumnType<number, string, string> | null;
     createdAt: ColumnType<number, string, string>;
+  };
+  walletTokens: {
+    mid: string;
+    replayKey: string;
+    paymentId: string;
+    forgetAt: ColumnType<number, string, string>;
   };
 }

@@ -704,6 +704,7 @@ describe('payment details', () => {
       updated_at: expect.stringMatching(DATE),
       connector: 'vcard',
       provider_reference: null,
+      digital_wallet: null,
       in_doubt: false,
       payer_until: null,
       next_step: null,

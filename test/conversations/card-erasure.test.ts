@@ -5,7 +5,17 @@ import { openForPayer } from '../../src/core/payments/payer.ts';
 import { keepCard, openCard } from '../../src/core/vault.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { verifyAt } from '../../src/store/verify.ts';
-import { type Body, cardForm, checkoutOf, creditFields, fill, follow, refusal, show } from '../support/checkout.ts';
+import {
+  type Body,
+  cardForm,
+  checkoutOf,
+  creditFields,
+  fill,
+  follow,
+  refusal,
+  show,
+  submitPage,
+} from '../support/checkout.ts';
 import { type Fields, type Merchant, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { statusAndBody } from '../support/operations.ts';
 
@@ -38,14 +48,6 @@ async function submitCard(card_expiry: string, fields: Body = {}, merchant?: Mer
   const sent = await fill(session.url, cardForm({ card_expiry }));
   expect(sent.status, sent.text).toBe(303);
   return { ...session, sent };
-}
-
-/** Submits the first form of a page, as a browser does. */
-function submitPage({ text, url }: Awaited<ReturnType<typeof show>>, fields: Fields = {}) {
-  const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
-  const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
-  const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
-  return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
 }
 
 /** Prevents the erasure after an outcome, as if the process had died before it. */

@@ -126,6 +126,7 @@ describe('the first payment', () => {
 });
 
 describe('which brands support it', () => {
+  /** `wallets.test.ts` has the recurring sales of wallets. */
   const RECUR = ['vcard', 'wallet-a', 'wallet-b'];
   const others = Object.keys(BRAND_EXPECTATIONS).filter((brand) => !RECUR.includes(brand));
   let merchant: Merchant;
@@ -141,20 +142,6 @@ describe('which brands support it', () => {
     const { status } = await shop.sale({ ...fields, recurring_init: 'N' }, merchant);
     expect(status).toBe(200);
   });
-
-  test.each(['wallet-a', 'wallet-b'])(
-    '%s does: the provider receives the reference of the first payment, without the token',
-    async (brand) => {
-      const paid = await first(complete(brand), merchant);
-      const { body } = await repeat(paid, {}, merchant);
-      expect(body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
-      const [initial, repeated] = submissions.slice(-2);
-      expect(initial).toMatchObject({ reference: paid.trans_id, recurringOf: undefined });
-      expect(initial?.parameters()).toHaveProperty('paymentToken');
-      expect(repeated).toMatchObject({ reference: body.trans_id, brand, recurringOf: paid.trans_id });
-      expect(repeated?.parameters()).not.toHaveProperty('paymentToken');
-    },
-  );
 });
 
 describe('a recurring sale', () => {

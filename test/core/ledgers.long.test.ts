@@ -23,7 +23,6 @@ const ROUNDS = 25;
 /** How the payer of each brand pays; `needsInput` means that the payer fills in fields on the payment page first. */
 const BRANDS: { brand: string; payer: 'none' | 'page' | 'app' | 'bank'; needsInput?: true }[] = [
   { brand: 'pin-a', payer: 'none' },
-  { brand: 'wallet-a', payer: 'none' },
   { brand: 'payout-a', payer: 'none' },
   { brand: 'p2p-b', payer: 'none' },
   { brand: 'hosted-a', payer: 'page' },

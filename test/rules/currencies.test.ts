@@ -1,7 +1,8 @@
 /** The currency table, compared with ISO 4217 on its date. */
 
 import { expect, test } from 'vitest';
-import { CURRENCIES, ISO_4217_DATE } from '../../src/rules/currencies.ts';
+import { ISO_4217_DATE } from '../../src/lib/iso-4217.ts';
+import { CURRENCIES } from '../../src/rules/currencies.ts';
 
 const codes = Object.keys(CURRENCIES);
 const codesWith = (exponent: number) => codes.filter((code) => CURRENCIES[code]?.exponent === exponent);

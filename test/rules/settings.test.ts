@@ -1,4 +1,5 @@
 /** Every account setting with valid and invalid values, and how settings are read, completed and returned. */
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import {
@@ -8,6 +9,7 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from '../../src/rules/settings.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { DEFAULT_SETTINGS, SANDBOX_SETTINGS } from '../support/expected.ts';
 
 const FLAG: [unknown[], unknown[]] = [
@@ -48,6 +50,32 @@ const TEXTS: [unknown[], unknown[]] = [
 const COUNT: [unknown[], unknown[]] = [
   [0, 1, 100_000],
   [-1, 100_001, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, null, true, [10], ''],
+];
+
+const CERTIFICATE = selfSigned(['shop.example']).cert;
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const PKCS8 = privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
+const SEC1 = privateKey.export({ format: 'pem', type: 'sec1' }) as string;
+const RSA = rsa.export({ format: 'pem', type: 'pkcs8' }) as string;
+const onOneLine = (pem: string): string => pem.replaceAll('\n', '');
+const otherCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({
+  format: 'pem',
+  type: 'pkcs8',
+});
+const KEYS = ['', PKCS8, SEC1, onOneLine(PKCS8), onOneLine(SEC1)];
+const NO_KEYS = ['x', null, 1, [PKCS8], otherCurve, PKCS8.slice(0, -60), CERTIFICATE, `${PKCS8}${'x'.repeat(20_000)}`];
+const CERTIFICATES: [unknown[], unknown[]] = [
+  ['', CERTIFICATE, onOneLine(CERTIFICATE)],
+  ['x', null, PKCS8, CERTIFICATE.slice(0, 200), [CERTIFICATE]],
+];
+const shortText = (most: number): [unknown[], unknown[]] => [
+  ['', 'Shop', 'x'.repeat(most)],
+  ['x'.repeat(most + 1), 1, null, ['Shop']],
+];
+const listOf = (good: string[]): [unknown[], unknown[]] => [
+  [good, good.slice(0, 1)],
+  [[], good[0], [1], ['x'], null],
 ];
 
 const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
@@ -151,6 +179,26 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
       {},
     ],
   ],
+  'wallets.wallet-a.merchant_identifier': shortText(255),
+  'wallets.wallet-a.country': [
+    ['', 'DE'],
+    ['de', 'DEU', 1, null],
+  ],
+  'wallets.wallet-a.shop_name': shortText(64),
+  'wallets.wallet-a.certificate': CERTIFICATES,
+  'wallets.wallet-a.private_key': [[...KEYS, RSA, onOneLine(RSA)], NO_KEYS],
+  'wallets.wallet-a.merchant_capabilities': listOf(['supports3DS', 'supportsCredit', 'supportsDebit']),
+  'wallets.wallet-a.supported_networks': listOf(['visa', 'masterCard', 'amex']),
+  'wallets.wallet-a.processing_private_key': [KEYS, [...NO_KEYS, RSA]],
+  'wallets.wallet-a.processing_certificate': CERTIFICATES,
+  'wallets.wallet-b.environment': [
+    ['TEST', 'PRODUCTION'],
+    ['test', '', null, true],
+  ],
+  'wallets.wallet-b.allowed_auth_methods': listOf(['PAN_ONLY', 'CRYPTOGRAM_3DS']),
+  'wallets.wallet-b.supported_networks': listOf(['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA']),
+  'wallets.wallet-b.private_key': [KEYS, [...NO_KEYS, RSA]],
+  'wallets.wallet-b.merchant_name': shortText(64),
   'vcard.success': TEXTS,
   'vcard.decline': TEXTS,
 };

@@ -36,6 +36,8 @@ test('the defaults', () => {
     providerUrl: '',
     providerKey: '',
     providerNotificationSecret: '',
+    walletRoots: '',
+    walletBGateway: 'gateway:turnpike',
     sandboxPort: '',
     sandboxUrl: '',
     role: 'all',
@@ -177,6 +179,15 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
     key: 'providerNotificationSecret',
     good: [],
     bad: ['short', 'AAAA'],
+  },
+  TURNPIKE_WALLET_ROOTS: { key: 'walletRoots', good: [['roots', resolve('roots')]], bad: [] },
+  TURNPIKE_WALLET_B_GATEWAY: {
+    key: 'walletBGateway',
+    good: [
+      ['pay', 'gateway:pay'],
+      ['gateway:pay', 'gateway:pay'],
+    ],
+    bad: ['two words', 'gateway:', 'x'.repeat(101)],
   },
   TURNPIKE_SANDBOX_PORT: {
     key: 'sandboxPort',
@@ -380,6 +391,11 @@ describe.each(Object.keys(PROVIDER))('%s', (name) => {
       'A provider needs TURNPIKE_PROVIDER_URL, TURNPIKE_PROVIDER_KEY and TURNPIKE_PROVIDER_NOTIFICATION_SECRET: set all three, or none.',
     );
   });
+});
+
+test('production trusts no further roots of wallets', () => {
+  const production = { TURNPIKE_ENV: 'production', TURNPIKE_MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example' };
+  expect(errorOf({ ...production, TURNPIKE_WALLET_ROOTS: 'roots' })).toContain('TURNPIKE_WALLET_ROOTS');
 });
 
 test('production calls its provider over https only', () => {

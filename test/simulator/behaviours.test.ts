@@ -20,13 +20,19 @@ const INITIAL_STATUSES: Record<string, string> = {
     'upi-a upi-b upi-c mobile-money-a telecom-a ips transfer-a transfer-b ' +
     'payout-a crypto-a-payout trading-b p2p-a p2p-b unknown-brand constructor',
 };
+const CARD = { number: '4895370012003478', month: '01', year: '2038', holder: '' };
+const CRYPTOGRAM = 'AgAAAAAAAIR8CQrXcIhbQAAAAAA=';
+const DEVICE = { type: 'CRYPTOGRAM_3DS', network: 'visa', cryptogram: CRYPTOGRAM, eci: '05' };
+/** What a brand needs besides its parameters. */
+const needsOf = (brand = '') => (brand.startsWith('wallet-') ? { card: CARD, wallet: DEVICE } : {});
+
 const rows = Object.entries(INITIAL_STATUSES).flatMap(([expected, brands]) =>
   brands.split(' ').map((brand) => [brand, expected]),
 );
 
 describe('the response to a submission', () => {
   test.each(rows)('%s has the status %s', async (brand, expected) => {
-    const request = simulator.paymentRequest({ brand });
+    const request = simulator.paymentRequest({ brand, ...needsOf(brand) });
     const { status, body } = await simulator.call('POST', '/v1/payments', request);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -58,7 +64,7 @@ describe('the response to a submission', () => {
     async (brand) => {
       const expected = brand === 'ips' ? 'rejected' : 'declined';
       for (const payer of [{ identifier: 'decline@example.com' }, { payer: { email: 'decline@example.com' } }]) {
-        const { body } = await simulator.submit({ brand, ...payer });
+        const { body } = await simulator.submit({ brand, ...needsOf(brand), ...payer });
         expect(body).toMatchObject({ status: expected, reason: 'Declined by the simulated provider.' });
         expect(await simulator.movements(body.reference)).toEqual([]);
       }
@@ -68,7 +74,6 @@ describe('the response to a submission', () => {
   test.each([
     ['pin-a', { pin: '1234123412340000' }, 'declined'],
     ['pin-a', { pin: '1234123400001234' }, 'settled'],
-    ['wallet-a', { pin: '1234123412340000' }, 'settled'],
     ['upi-a', { personal_id: 'fail@upi' }, 'declined'],
     ['upi-b', { upi_id: 'fail.asha@upi' }, 'declined'],
     ['upi-c', { upiAddress: 'fail@upi' }, 'declined'],
@@ -77,6 +82,41 @@ describe('the response to a submission', () => {
   ])('%s with %j is %s', async (brand, parameters, expected) => {
     expect((await simulator.submit({ brand, parameters })).body.status).toBe(expected);
   });
+});
+
+describe('device wallets', () => {
+  const MISSING = 'The cryptogram is missing or not valid.';
+  const UNEXPECTED = 'A cryptogram was sent with a card that has none.';
+  const PAN_ONLY = { type: 'PAN_ONLY', network: 'visa' };
+  test.each<[string, Record<string, unknown>, string | undefined]>([
+    ['a cryptogram and an ECI', {}, undefined],
+    ['no ECI', { wallet: { ...DEVICE, eci: undefined } }, undefined],
+    ['no cryptogram', { wallet: { ...DEVICE, cryptogram: undefined } }, MISSING],
+    ['a cryptogram that is not base64', { wallet: { ...DEVICE, cryptogram: 'not a cryptogram' } }, MISSING],
+    ['an invalid ECI', { wallet: { ...DEVICE, eci: 'five' } }, 'The ECI is not valid.'],
+    ['a stored card', { wallet: PAN_ONLY }, undefined],
+    ['a stored card with a cryptogram', { wallet: { ...PAN_ONLY, cryptogram: CRYPTOGRAM } }, UNEXPECTED],
+    ['a repetition', { wallet: { type: 'CRYPTOGRAM_3DS', network: 'visa' }, recurring: true }, undefined],
+    ['a repetition with a cryptogram', { recurring: true }, UNEXPECTED],
+    [
+      'a stored card that its bank wants to authenticate',
+      { wallet: PAN_ONLY, card: { ...CARD, month: '05' } },
+      'The bank wants to authenticate the payer first.',
+    ],
+    ['a device that authenticated the payer', { card: { ...CARD, month: '05' } }, undefined],
+  ])('%s', async (_, fields, reason) => {
+    const { body } = await simulator.submit({ brand: 'wallet-b', ...needsOf('wallet-b'), ...fields });
+    expect(body.reason).toBe(reason);
+    expect(body.status).toBe(reason === undefined ? 'settled' : 'declined');
+  });
+
+  test.each([{ card: undefined }, { wallet: undefined }, { wallet: { type: 'OTHER' } }])(
+    'refuses %j',
+    async (fields) => {
+      const answer = await simulator.submit({ brand: 'wallet-a', ...needsOf('wallet-a'), ...fields });
+      expect(answer.status).toBe(400);
+    },
+  );
 });
 
 describe('movements', () => {

@@ -242,7 +242,7 @@ describe('the statements of the store', () => {
 
   test('of two payments for the same attempt of an order one is written, with one history row', async () => {
     const payments = [1, 2].map(() => preparedPayment(shop, { orderId: 'opened-twice' }));
-    expect((await Promise.all(payments.map(shop.gateway.payments.open))).sort()).toEqual([false, true]);
+    expect((await Promise.all(payments.map((one) => shop.gateway.payments.open(one)))).sort()).toEqual([false, true]);
     expect(
       await shop.rows(`select count(*)::int as n from payments join history using (mid, payment_id)
         where order_id = 'opened-twice'`),
@@ -252,7 +252,7 @@ describe('the statements of the store', () => {
   test('an invalid payment in a batch of valid ones fails alone', async () => {
     const good = Array.from({ length: 5 }, () => preparedPayment(shop));
     const bad = preparedPayment(shop, { amount: 0n });
-    const [first, ...rest] = await Promise.allSettled([bad, ...good].map(shop.gateway.payments.open));
+    const [first, ...rest] = await Promise.allSettled([bad, ...good].map((one) => shop.gateway.payments.open(one)));
     expect(first).toMatchObject({ status: 'rejected', reason: { constraint: 'positive_amount_check' } });
     expect(rest).toEqual(good.map(() => ({ status: 'fulfilled', value: true })));
   });

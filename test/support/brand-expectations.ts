@@ -42,6 +42,8 @@ export interface BrandExpectation {
   optional?: readonly string[];
   /** Names, without brackets, of secret fields. */
   secret?: readonly string[];
+  /** Names, without brackets, of fields that are used and not stored. */
+  notStored?: readonly string[];
   /** Values that are stored although they are not fields of the request, or were not sent. */
   added?: Fields;
   /** Values just inside the bounds, each replacing one of the complete request. */
@@ -422,7 +424,7 @@ export const BRAND_EXPECTATIONS: Readonly<Record<string, BrandExpectation>> = {
   'wallet-a': {
     complete: { [p('paymentToken')]: JSON.stringify(TOKEN_A) },
     required: blank(p('paymentToken')),
-    secret: ['paymentToken'],
+    notStored: ['paymentToken'],
     good: { [p('paymentToken')]: [JSON.stringify({ ...TOKEN_A, more: 'members' }), JSON.stringify(TOKEN_A, null, 2)] },
     bad: {
       [p('paymentToken')]: [
@@ -453,7 +455,7 @@ export const BRAND_EXPECTATIONS: Readonly<Record<string, BrandExpectation>> = {
   'wallet-b': {
     complete: { [p('paymentToken')]: JSON.stringify(TOKEN_B) },
     required: blank(p('paymentToken')),
-    secret: ['paymentToken'],
+    notStored: ['paymentToken'],
     good: {
       [p('paymentToken')]: [
         JSON.stringify({ ...TOKEN_B, more: 'members' }),

@@ -285,6 +285,14 @@ export async function follow(fetched: FetchedPage): Promise<FetchedPage> {
   return fetched.location === '' ? fetched : follow(await show(new URL(fetched.location, fetched.url).href));
 }
 
+/** Submits the first form of a page, as a browser does. */
+export function submitPage({ text, url }: FetchedPage, fields: Fields = {}) {
+  const [, action = ''] = /<form[^>]*\saction="([^"]*)"/.exec(text) ?? [];
+  const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const values = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
+  return fill(new URL(action.replaceAll('&amp;', '&'), url).href, { ...values, ...fields });
+}
+
 /** The inputs that a payer can see. */
 export const inputs = (page: string): string[] =>
   [...page.matchAll(/<(?:input|select|textarea)\b[^>]*>/g)]

@@ -14,7 +14,7 @@ const FROM_THE_PAYER = {
 export const TRANSITIONS: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
   PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
   REDIRECT: { redirected: 'REDIRECT', ...FROM_THE_PAYER },
-  '3DS': FROM_THE_PAYER,
+  '3DS': { challenged: '3DS', ...FROM_THE_PAYER },
   PENDING: {
     authorised: 'PENDING',
     settled: 'SETTLED',
@@ -81,6 +81,26 @@ export const DEFAULT_SETTINGS = {
   vcard: {
     success: ['success@example.com', 'success@gmail.com'],
     decline: ['decline@example.com', 'fail@gmail.com'],
+  },
+  wallets: {
+    'wallet-a': {
+      merchant_identifier: '',
+      country: '',
+      shop_name: '',
+      certificate: '',
+      private_key: '',
+      merchant_capabilities: ['supports3DS'],
+      supported_networks: ['visa', 'masterCard', 'amex', 'discover', 'jcb'],
+      processing_private_key: '',
+      processing_certificate: '',
+    },
+    'wallet-b': {
+      environment: 'TEST',
+      allowed_auth_methods: ['PAN_ONLY', 'CRYPTOGRAM_3DS'],
+      supported_networks: ['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA'],
+      private_key: '',
+      merchant_name: '',
+    },
   },
 };
 

@@ -111,6 +111,8 @@ export interface TestOptions {
   server?: Parameters<typeof query>[0];
   /** The address at which the gateway reaches the server, such as a proxy; the test’s own statements go directly. */
   through?: Pick<Connection, 'host' | 'port'>;
+  /** A folder with further roots of wallets to trust. */
+  walletRoots?: string;
   /** Whether to start the provider simulator. */
   simulator?: boolean;
   /** The file of the simulator’s ledger, so that it can be opened again. */
@@ -146,6 +148,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
       masterKey,
       log,
       provider,
+      walletRoots: options.walletRoots,
     });
     closes.push(close);
     if (options.connectors) gateway.connectors = options.connectors;

@@ -4,6 +4,7 @@ import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { amountText } from '../../lib/money.ts';
+import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
   CALLBACK_EVENTS,
@@ -160,6 +161,7 @@ function checkoutFields(
     recurring_init_trans_id: recurringOf ?? (payment.recurringToken === null ? undefined : payment.paymentId),
     recurring_token: payment.recurringToken,
     schedule_id: payment.scheduleId,
+    digital_wallet: isWallet(payment.brand) ? payment.brand : undefined,
     ...customerFields(payment),
   };
 }
@@ -186,6 +188,7 @@ function s2sFields(
     card_token: card?.token,
     recurring_token: payment.recurringToken,
     schedule_id: payment.scheduleId,
+    digital_wallet: isWallet(payment.brand) ? payment.brand : undefined,
     decline_reason: reasonOf(payment, operation),
   };
 }

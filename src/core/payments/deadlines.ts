@@ -40,6 +40,6 @@ export function withDeadline(payment: PaymentWithDetails): PaymentWithDetails {
   return isSooner ? { ...payment, dueAt: deadline } : payment;
 }
 
-/** Whether a provider may have the payment: not while the payer chooses a brand or fills in fields. */
+/** Whether a provider may have the payment: not while the payer chooses a brand, fills in fields or is on the way here. */
 export const wasSubmitted = ({ nextStep, brand }: Pick<Payment, 'nextStep' | 'brand'>): boolean =>
-  nextStep?.kind !== 'fields' && brand !== NO_BRAND_YET;
+  nextStep?.kind !== 'fields' && nextStep?.kind !== 'authentication' && brand !== NO_BRAND_YET;

@@ -2,9 +2,9 @@
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
 import { pollUntil } from '../../lib/poll.ts';
-import { brandOf, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
+import { brandOf, NO_BRAND_YET, NO_CONNECTOR, TOKEN_FIELD } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
@@ -18,6 +18,7 @@ import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, submit } from './provider.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
+import { payByWallet, type WalletPayment } from './wallet-card.ts';
 
 /** A checked order, independent of the protocol of its request. */
 export interface Order {
@@ -39,6 +40,8 @@ export interface Order {
   paymentId?: string | undefined;
   /** The payer's deadline, if it is not that of the brand. */
   payerUntil?: number | undefined;
+  /** The card of a device wallet, with what the provider needs besides it; never stored as a whole. */
+  wallet?: WalletPayment | undefined;
   /** Whether the payer has to fill in fields before the payment can be submitted. */
   needsFields?: boolean | undefined;
   /** The declined payment that the merchant retries with this one; the duplicate window does not apply to it. */
@@ -49,6 +52,8 @@ export interface Order {
 
 export const duplicate = (): Refusal =>
   new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
+
+const usedToken = (): Refusal => invalidField(TOKEN_FIELD, 'This token was used for another payment.');
 
 /** Opens the payment of an order; a repeat of the same request gets the payment of the first one. */
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<PaymentWithDetails> {
@@ -96,12 +101,12 @@ export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints
 export async function reserveOrder(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  { schedule }: Pick<Order, 'schedule'>,
+  { schedule, wallet }: Pick<Order, 'schedule' | 'wallet'>,
 ): Promise<boolean> {
-  if (!schedule) return gateway.payments.open(payment);
+  if (!schedule) return gateway.payments.open(payment, wallet?.token);
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isReserved = await gateway.payments.open(payment);
+  const isReserved = await gateway.payments.open(payment, wallet?.token);
   if (!isReserved) await gateway.schedules.unsubscribe(subscription);
   return isReserved;
 }
@@ -115,6 +120,7 @@ function begin(
 ): Promise<PaymentWithDetails> {
   // The payer chooses a brand on the payment page.
   if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
+  if (order.wallet) return payByWallet(gateway, payment, account, order.wallet);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
   if (!order.needsFields) return submit(gateway, payment, account);
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
@@ -140,9 +146,12 @@ async function openAgain(
   payment: PaymentWithDetails,
   order: Order,
 ): Promise<PaymentWithDetails> {
+  const isTokenUsed = async (): Promise<boolean> =>
+    order.wallet !== undefined && gateway.walletTokens.isUsed(payment.mid, order.wallet.token.replayKey);
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
-    if (!found) throw (await isOfCredit(gateway, payment)) ? duplicate() : new Refusal('unavailable');
+    if (!found && (await isOfCredit(gateway, payment))) throw duplicate();
+    if (!found) throw (await isTokenUsed()) ? usedToken() : new Refusal('unavailable');
     const newest = isOutOfTime(gateway, found) ? await endOutOfTime(gateway, found, account) : found;
     const isRetried = newest.paymentId === order.retries;
     if (!isRetried && payment.createdAt - (await requestedAt(gateway, newest)) < LIMITS.duplicateWindowMs) {
@@ -153,7 +162,20 @@ async function openAgain(
     if (!allowsReuse || !isRetriable(newest.state)) throw duplicate();
     const retry = { ...payment, attempt: newest.attempt + 1 };
     if (await reserveOrder(gateway, retry, order)) return begin(gateway, account, retry, order);
+    if (await isTokenUsed()) throw usedToken();
   }
+}
+
+/** The payment of an earlier request with the same content, if that was a moment ago. */
+export async function findRepeat(
+  gateway: Gateway,
+  { mid }: Account,
+  { orderId, content }: Order,
+): Promise<PaymentWithDetails | undefined> {
+  const newest = await gateway.payments.findByOrder({ mid, orderId });
+  if (newest?.fingerprint !== requestFingerprint(gateway, content)) return undefined;
+  const isRecent = gateway.clock.now(mid) - newest.createdAt < LIMITS.duplicateWindowMs;
+  return isRecent ? waitForOutcome(gateway, newest) : undefined;
 }
 
 /** When the merchant requested a payment; all attempts of a session belong to the request that opened the session. */

@@ -5,6 +5,7 @@ import type {
   Outcome,
   ReportedAmount,
   Submission,
+  SubmittedWallet,
 } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
@@ -37,8 +38,8 @@ type ProviderAnswer =
   | { kind: 'wrongAmount'; call: CallRecord }
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
-/** The card in the clear, and the result of its authentication. */
-type CardFields = Pick<Submission, 'card' | 'authentication'>;
+/** The card in the clear, and the result of its authentication: by 3DS, or by the device of a wallet. */
+type CardFields = Pick<Submission, 'card' | 'authentication'> & Pick<SubmittedWallet, 'cryptogram' | 'eci'>;
 const NO_CARD: CardFields = {};
 
 async function callAndCheck(
@@ -105,7 +106,7 @@ function submission(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  { card, authentication }: CardFields,
+  { card, authentication, cryptogram, eci }: CardFields,
 ): Submission {
   const { details } = payment;
   const brand = brandOf(payment.brand);
@@ -127,6 +128,7 @@ function submission(
     notifyUrl: `${gateway.inboundUrl}/inbound/${payment.connector}`,
     card,
     authentication,
+    wallet: details.wallet && { ...details.wallet, cryptogram, eci },
     recurringOf: details.recurringOf,
     setting: settingsReader(account.settings),
   };

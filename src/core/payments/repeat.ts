@@ -12,7 +12,7 @@ export type Repetition = Pick<Order, 'orderId'> &
   };
 
 export function repetition(first: PaymentWithDetails, { description, termUrl3ds, retryOf, ...own }: Repetition): Order {
-  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card } = first.details;
+  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card, wallet } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;
   return {
     protocol: first.protocol,
@@ -35,6 +35,7 @@ export function repetition(first: PaymentWithDetails, { description, termUrl3ds,
       ...(parameters !== undefined && { parameters }),
       ...(card !== undefined && { card }),
       ...(retryOf !== undefined && { retryOf }),
+      ...(wallet !== undefined && { wallet }),
     },
   };
 }

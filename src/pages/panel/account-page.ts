@@ -1,14 +1,15 @@
 /** The page of one account: its keys and state, a tab per group of settings, and the test callback. */
 import type { TestCallback } from '../../core/callbacks/test-callback.ts';
 import type { Account } from '../../core/context.ts';
+import { keyFacts } from '../../core/wallet-keys.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
-import { ACCOUNT_NAME_LENGTH, SETTING_GROUPS, type SettingName } from '../../rules/settings.ts';
+import { ACCOUNT_NAME_LENGTH, isSecretSetting, SETTING_GROUPS, type SettingName } from '../../rules/settings.ts';
 import { brandingPreview } from './account-branding.ts';
 import { brandsField } from './account-brands.ts';
 import { pathOf, stateBadge } from './account-parts.ts';
-import { inputText, isSecret, settingField } from './account-settings.ts';
+import { inputText, settingField } from './account-settings.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import { badge, copyable, facts, field, notice, tabs, time } from './parts.ts';
@@ -118,25 +119,26 @@ const testCard = (account: Account, post: Post, test: TestCallback | undefined):
       : html`<div class="actions">${post('test-callback', html`<button class="quiet">${text.testButton}</button>`)}</div>`
   }</section>`;
 
-function settingsTab(
+async function settingsTab(
   request: PanelRequest,
   account: Account,
   group: string,
   { form, problems = [], test }: Submission,
   post: Post,
-): Html {
+): Promise<Html> {
   const { gateway, session, acceptLanguage } = request;
   const { role } = session.principal;
   const mayChange = isAllowed(role, 'accounts.change');
+  const keys = await keyFacts(gateway, account);
   const errorOf = (name: string): string | undefined => problems.find(({ field }) => field === name)?.sentence;
   /** A secret that was typed is not repeated in the page. */
-  const typedValue = (name: SettingName): string | undefined => (isSecret(name) ? undefined : form.get(name));
+  const typedValue = (name: SettingName): string | undefined => (isSecretSetting(name) ? undefined : form.get(name));
   const shownValue = (name: SettingName): string => typedValue(name) ?? inputText(account.settings[name]);
   const oneField = (name: SettingName): Html => {
     const shared = { value: shownValue(name), error: errorOf(name) };
     if (name === 'brands') return brandsField({ gateway, account, acceptLanguage, ...shared });
     const after = name === 'ip_allowlist' ? addressHint(request, account) : undefined;
-    return settingField(name, { ...shared, after });
+    return settingField(name, { ...shared, after, key: keys[name] });
   };
   const { title, about } = groupText(group);
   const hasPreview = group === 'payment_page';
@@ -151,12 +153,12 @@ function settingsTab(
 }
 
 /** The account with one of its tabs, and what came of a submitted form. */
-export function accountPage(
+export async function accountPage(
   request: PanelRequest,
   account: Account,
   tab: string | undefined,
   submission: Submission = { form: NO_FORM },
-): PanelAnswer {
+): Promise<PanelAnswer> {
   const { session, query } = request;
   const { role } = session.principal;
   const { problems = [], needsConfirmation } = submission;
@@ -174,6 +176,6 @@ export function accountPage(
     }</div></div>
 ${account.isSuspended && notice(text.suspendedHint, 'bad')}
 ${accountTabs(account, tab)}
-${tab === undefined ? overviewTab(request, account, post, nameError) : settingsTab(request, account, tab, submission, post)}`,
+${tab === undefined ? overviewTab(request, account, post, nameError) : await settingsTab(request, account, tab, submission, post)}`,
   };
 }

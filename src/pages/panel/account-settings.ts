@@ -1,7 +1,9 @@
 /** The form fields of account settings, from the settings table, and what a submitted form changes. */
 import type { Account } from '../../core/context.ts';
+import type { KeyFacts } from '../../core/wallet-keys.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { SETTING_NAMES, SETTINGS, type SettingInput, type SettingName } from '../../rules/settings.ts';
+import { isSecretSetting, SETTING_NAMES, SETTINGS, type SettingInput, type SettingName } from '../../rules/settings.ts';
+import { keyField, sentKey } from './key-fields.ts';
 import { en } from './locales/en.ts';
 import { choiceField, field } from './parts.ts';
 
@@ -38,21 +40,14 @@ function settingValue(input: SettingInput, value: string): unknown {
 /** Browsers send line breaks of a text area as CRLF. */
 const normalise = (value: string): string => value.replaceAll('\r\n', '\n');
 
-/** The name of the checkbox that removes a secret. */
-const removalOf = (name: SettingName): string => `${name}.remove`;
-
-export const isSecret = (name: SettingName): boolean => (SETTINGS[name].input as SettingInput) === 'secret';
-
 /** Whether a form changes a setting. A secret is never in the form: it changes if one was typed, or is to be removed. */
 function isChanged(
   { settings }: Pick<Account, 'settings'>,
   form: ReadonlyMap<string, string>,
   name: SettingName,
 ): boolean {
-  if (!form.has(name)) return false;
-  const typed = normalise(form.get(name) ?? '');
-  if (isSecret(name)) return typed.trim() !== '' || form.has(removalOf(name));
-  return typed !== inputText(settings[name]);
+  if (isSecretSetting(name)) return sentKey(name, form) !== undefined;
+  return form.has(name) && normalise(form.get(name) ?? '') !== inputText(settings[name]);
 }
 
 /** The settings that a form changes, with their new values; the settings table checks them. */
@@ -63,29 +58,24 @@ export const changedSettings = (
   Object.fromEntries(
     SETTING_NAMES.filter((name) => isChanged(account, form, name)).map((name) => [
       name,
-      settingValue(SETTINGS[name].input, form.get(name) ?? ''),
+      isSecretSetting(name) ? sentKey(name, form) : settingValue(SETTINGS[name].input, form.get(name) ?? ''),
     ]),
   );
 
 export interface SettingFieldOptions {
-  /** The text of the input; of a secret, anything but an empty text means that it is set. */
   value: string;
   error?: string | undefined;
   /** What follows the field. */
   after?: Html | undefined;
+  /** What may be shown about a key. */
+  key?: KeyFacts | undefined;
 }
 
 const textArea = (value: string) => (attributes: Html) =>
   html`<textarea ${attributes} rows="3" spellcheck="false">${value}</textarea>`;
 
-const secretInput = (name: SettingName, value: string) => (attributes: Html) =>
-  html`<input ${attributes} type="password" value="" placeholder="${value !== '' && text.secretSet}" autocomplete="new-password">${
-    value !== '' &&
-    html`<label class="choice"><input type="checkbox" name="${removalOf(name)}" value="1">${text.secretRemove}</label>`
-  }`;
-
 /** One setting with its label, its explanation and its error. */
-export function settingField(name: SettingName, { value, error, after }: SettingFieldOptions): Html {
+export function settingField(name: SettingName, { value, error, after, key }: SettingFieldOptions): Html {
   const { about: hint, input }: { about: string; input: SettingInput } = SETTINGS[name];
   const options = { name, label: text.settings[name] ?? name, value, hint, error };
   const choices: readonly (readonly [string, string])[] | undefined =
@@ -98,9 +88,8 @@ export function settingField(name: SettingName, { value, error, after }: Setting
         ? input.map((choice) => [choice, choice] as const)
         : undefined;
   if (choices) return html`${choiceField(options, choices)}${after}`;
-  if (input === 'secret') return html`${field(options, secretInput(name, value))}${after}`;
-  if (input === 'list' || input === 'pairs' || input === 'textarea')
-    return html`${field(options, textArea(value))}${after}`;
+  if (input === 'pem') return keyField(name, options, key, Date.now());
+  if (input === 'list' || input === 'pairs') return html`${field(options, textArea(value))}${after}`;
   const attributes = html`autocomplete="off"${input === 'number' && html` inputmode="numeric"`}`;
   return html`${field({ ...options, attributes })}${after}`;
 }

@@ -3,6 +3,7 @@ import { changeAccount, createAccount, listAccounts, rotateSecret } from '../../
 import { sendTestCallback } from '../../core/callbacks/test-callback.ts';
 import type { Account } from '../../core/context.ts';
 import { openTestPayment } from '../../core/demo.ts';
+import { readAccountSettings } from '../../core/wallet-keys.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
@@ -14,7 +15,8 @@ import {
   completeSettings,
   groupOf,
   isAccountName,
-  readSettings,
+  isSecretSetting,
+  SETTINGS,
   type SettingName,
 } from '../../rules/settings.ts';
 import { showColourNotes, showPreview } from './account-branding.ts';
@@ -116,7 +118,7 @@ async function create(request: PanelRequest): Promise<PanelAnswer> {
   const name = (form.get('name') ?? '').trim();
   const typed = new Map([...form].filter(([field]) => FIRST_SETTINGS.some((setting) => setting === field)));
   const settings = changedSettings({ settings: completeSettings({}, gateway.environment) }, typed);
-  const { set, problems } = readSettings(settings, gateway.callbackReach);
+  const { set, problems } = await readAccountSettings(gateway, undefined, settings);
   if (!isAccountName(name)) problems.unshift({ field: 'name', sentence: text.nameProblem });
   if (problems.length > 0) return newAccountPage(request, problems);
   if (request.session.principal.mids !== null) throw new Refusal('forbidden');
@@ -129,7 +131,14 @@ async function create(request: PanelRequest): Promise<PanelAnswer> {
 }
 
 /** Settings that decide where money and notices go, and who may send requests: they need a recent proof. */
-const SENSITIVE: readonly string[] = ['callback_url', 'ip_allowlist', 'refunds_allowed'] satisfies SettingName[];
+const SENSITIVE: readonly SettingName[] = [
+  'callback_url',
+  'ip_allowlist',
+  'refunds_allowed',
+  'wallets.wallet-a.merchant_identifier',
+  'wallets.wallet-b.environment',
+];
+const isSensitive = (name: SettingName): boolean => SENSITIVE.includes(name) || SETTINGS[name].input === 'pem';
 
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const account = await requireAccount(request);
@@ -137,14 +146,16 @@ async function save(request: PanelRequest): Promise<PanelAnswer> {
   const form = withBrands(request.form);
   const settings = changedSettings(account, form);
   const changed = Object.keys(settings) as SettingName[];
-  const { set, problems } = readSettings(settings, gateway.callbackReach);
+  const { set, problems } = await readAccountSettings(gateway, account, settings);
   const noBrands = brandsProblem(form);
   if (noBrands !== undefined) problems.push({ field: 'brands', sentence: noBrands });
   const firstAtFault = (problems[0]?.field ?? changed[0]) as SettingName | undefined;
   const tab = tabOf(form.get('tab') ?? (firstAtFault && groupOf(firstAtFault)));
   if (problems.length > 0) return accountPage(request, account, tab, { form, problems });
-  if (!request.session.isConfirmed && changed.some((name) => SENSITIVE.includes(name))) {
-    return accountPage(request, account, tab, { form, needsConfirmation: true });
+  if (!request.session.isConfirmed && changed.some(isSensitive)) {
+    // A key is not sent back to the browser.
+    const enterAgain = changed.filter(isSecretSetting).map((field) => ({ field, sentence: text.enterKeyAgain }));
+    return accountPage(request, account, tab, { form, problems: enterAgain, needsConfirmation: true });
   }
   if (changed.length > 0) await changeAccount(gateway, caller, account.mid, { settings: set });
   const path = tabPath(account, tabOf(form.get('tab')));

@@ -1,11 +1,12 @@
 /** The overview: figures over time, what needs a person, and the figures by brand, account and provider. */
 import { findAccount } from '../../core/accounts.ts';
 import { type Overview, overview, type Tally, wholeHours } from '../../core/reports.ts';
+import { expiringWallets } from '../../core/wallet-roots.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { en } from './locales/en.ts';
-import { type Column, empty, money, notice, table } from './parts.ts';
+import { type Column, empty, money, notice, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 import { CHART_SCRIPTS } from './script.ts';
 
@@ -38,7 +39,7 @@ async function showOverview({ gateway, session, query }: PanelRequest): Promise<
       ([value, label]) =>
         html`<a class="button ${value === days ? '' : 'quiet'}" href="/admin?days=${value}"${value === days && html` aria-current="true"`}>${label}</a>`,
     )}</div></div>
-${!found.isComplete && notice(text.incomplete, 'wait')}
+${!found.isComplete && notice(text.incomplete, 'wait')}${expiringWallets(gateway).map(({ wallet, expiresAt }) => html`<div class="notice bad" role="status">${text.walletRoots} ${wallet}: ${time(expiresAt)}</div>`)}
 <div class="cards">${card(text.payments, count(totals.payments))}${card(text.success, percent(totals.successRate))}${card(text.volume, volumes(totals))}${card(text.chargebacks, count(totals.chargebacks))}</div>
 ${needsPerson(found)}
 ${totals.payments + totals.settled + totals.declined > 0 ? html`${chart(found)}${breakdowns(found, names)}` : html`<div class="card">${empty(text.none, text.noneHint)}</div>`}`,

@@ -220,6 +220,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.protocol, payment.protocol],
       [text.description, details.description],
       [text.card, details.card?.masked],
+      [text.wallet, details.wallet && `${payment.brand}, ${details.wallet.network}, ${details.wallet.type}`],
       [text.email, details.payer?.email],
       [text.created, time(payment.createdAt)],
       [text.updated, time(payment.updatedAt)],

@@ -289,3 +289,22 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
       .catch(() => undefined);
   }
 }
+
+// Fills a text area from a file. A certificate in binary form becomes PEM.
+for (const input of document.querySelectorAll('input[data-fills]')) {
+  input.hidden = false;
+  input.addEventListener('change', async () => {
+    const [file] = input.files;
+    if (!file) return;
+    const text = await file.text();
+    const { fills, der } = input.dataset;
+    const area = document.getElementById(fills);
+    if (text.includes('-----BEGIN') || !der) area.value = text;
+    else {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+      area.value = `-----BEGIN ${der}-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END ${der}-----`;
+    }
+    input.value = '';
+  });
+}

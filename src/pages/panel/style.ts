@@ -77,6 +77,9 @@ color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:
 input[type=checkbox],input[type=radio]{display:inline-block;width:1.125rem;min-height:1.125rem;height:1.125rem;margin:0 .5rem 0 0;
 accent-color:var(--fill);vertical-align:-.1875rem}
 textarea{min-height:6rem;resize:vertical}
+input[type=file]{min-height:0;padding:0;border:0;background:none;color:var(--soft);font-size:.8125rem}
+input[type=file]::file-selector-button{min-height:2rem;margin-inline-end:.5rem;padding:.25rem .75rem;font:inherit;font-weight:600;
+color:var(--ink);background:var(--raised);border:1px solid var(--line);border-radius:8px;cursor:pointer}
 input[aria-invalid=true],select[aria-invalid=true],textarea[aria-invalid=true]{border-color:var(--bad);
 box-shadow:0 0 0 1px var(--bad)}
 .hint{margin-top:.25rem;color:var(--soft);font-size:.8125rem;line-height:1.4}

@@ -12,6 +12,7 @@ import {
   returnAddress,
   returnTarget,
 } from '../../core/payments/return.ts';
+import { authenticatePayer, awaitsAuthentication } from '../../core/payments/wallet-card.ts';
 import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
@@ -24,7 +25,7 @@ import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
-import { challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
+import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
 import { readBrowser, readCard } from './submission.ts';
 import { type PageView, pageVersion } from './view.ts';
@@ -130,6 +131,7 @@ export function payRoutes(
       if (state === 'PREPARE' && payment.brand === NO_BRAND_YET) return noMethodPage(view);
       if (query.returned !== undefined && view.result === 'open') return unfinishedPage(view);
       if (isAtProvider) return redirectPage(view, nextStep);
+      if (awaitsAuthentication(payment)) return authenticationPage(view);
       if (state === '3DS' && nextStep?.kind === 'challenge') return challengePage(view, nextStep);
       const result = resultPage(view);
       return result && query.leaving !== undefined && back.target ? returnPage(view) : (result ?? waitingPage(view));
@@ -200,8 +202,12 @@ export function payRoutes(
     }
     const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;
     const method = selectMethod(methods, answers.get('method'));
-    if (!method) return reply.redirect(view.path, 303);
     const browser = readBrowser(request.headers, addressOf(request));
+    if (awaitsAuthentication(payment)) {
+      const current = await authenticatePayer(gateway, payment, account, browser);
+      return redirectAfterSubmit(request, reply, payerView, current);
+    }
+    if (!method) return reply.redirect(view.path, 303);
     const outcome =
       method.label === CARD
         ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser)

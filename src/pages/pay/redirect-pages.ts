@@ -70,6 +70,22 @@ ${cancelLink(view)}
   };
 }
 
+/** Starts the authentication of a wallet's card: the request to the bank describes the browser that submits this form. */
+export function authenticationPage(view: PageView): Page {
+  const { messages } = view.locale;
+  return {
+    title: messages.confirmAtBank,
+    ...statusPolling(view),
+    body: html`${orderSummary(view)}
+<section class="card">
+<h1>${messages.confirmAtBank}</h1>
+<p>${messages.confirmWhy}</p>
+${postForm(view, view.path, {}, messages.next, AUTO_SUBMIT)}
+${cancelLink(view)}
+</section>`,
+  };
+}
+
 export function redirectPage(view: PageView, step: RedirectStep): Page {
   const { messages } = view.locale;
   return {

@@ -2,13 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import { sendTestCallback } from '../../core/callbacks/test-callback.ts';
-import type { Account, Gateway } from '../../core/context.ts';
+import type { Account, AccountRow, Gateway } from '../../core/context.ts';
+import { readAccountSettings } from '../../core/wallet-keys.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings, readSettings } from '../../rules/settings.ts';
+import { ACCOUNT_NAME_LENGTH, isAccountName, nestSettings } from '../../rules/settings.ts';
 import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
 
@@ -37,7 +38,7 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.post('/accounts', needs('accounts.create'), async (request, reply) => {
     requireUnrestricted(request);
-    const { name, settings } = readAccount(gateway, request.body);
+    const { name, settings } = await readAccount(gateway, undefined, request.body);
     if (name === undefined) throw invalidField('name', SENTENCES.blank);
     const created = await createAccount(gateway, request.caller, name, settings);
     reply.code(201);
@@ -62,8 +63,9 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
   );
 
   app.patch<AccountParams>('/accounts/:mid', needs('accounts.change'), async (request) => {
-    const { mid } = await requireAccount(request);
-    return view((await changeAccount(gateway, request.caller, mid, readAccount(gateway, request.body))) as Account);
+    const account = await requireAccount(request);
+    const change = await readAccount(gateway, account, request.body);
+    return view((await changeAccount(gateway, request.caller, account.mid, change)) as Account);
   });
 
   app.post<AccountParams>('/accounts/:mid/rotate-password', needs('accounts.rotate_secrets'), async (request) => {
@@ -94,13 +96,14 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
 }
 
 /** Reads a name and settings; the settings are members of the body, of its object `settings`, or of both. */
-function readAccount(
-  { callbackReach }: Gateway,
+async function readAccount(
+  gateway: Gateway,
+  account: Account | undefined,
   body: unknown,
-): { name: string | undefined; settings: ReturnType<typeof readSettings>['set']; isSuspended?: boolean } {
+): Promise<{ name: string | undefined; settings: AccountRow['settings']; isSuspended?: boolean }> {
   const { name, suspended, settings: nested, ...topLevel } = objectBody(body);
   const sent = { ...(nested === undefined ? {} : objectBody(nested, 'settings')), ...topLevel };
-  const { set, problems } = readSettings(sent, callbackReach);
+  const { set, problems } = await readAccountSettings(gateway, account, sent);
   if (name !== undefined && !isAccountName(name)) {
     const sentence =
       typeof name === 'string' && name.trim() === ''

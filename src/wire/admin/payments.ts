@@ -17,6 +17,7 @@ import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
 import { RESOLUTIONS } from '../../rules/attention.ts';
+import { isWallet } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -47,6 +48,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       ...paymentView(payment),
       connector: payment.connector,
       provider_reference: payment.providerReference,
+      digital_wallet: isWallet(payment.brand) ? payment.brand : null,
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,

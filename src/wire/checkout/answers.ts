@@ -2,6 +2,7 @@
 import type { PaymentWithDetails } from '../../core/context.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
+import { isWallet } from '../../rules/brands.ts';
 import { checkoutStatus } from '../../rules/states.ts';
 
 export function statusAnswer(payment: PaymentWithDetails) {
@@ -15,6 +16,7 @@ export function statusAnswer(payment: PaymentWithDetails) {
     ...(payment.declineReason !== null && { reason: payment.declineReason }),
     ...(payment.recurringToken !== null && { recurring_token: payment.recurringToken }),
     ...(payment.scheduleId !== null && { schedule_id: payment.scheduleId }),
+    ...(isWallet(payment.brand) && { digital_wallet: payment.brand }),
     ...(payment.details.card?.token !== undefined && { card_token: payment.details.card.token }),
     order: {
       number: payment.orderId,

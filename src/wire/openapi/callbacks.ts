@@ -79,7 +79,7 @@ const inboxCallback = object({
   webhook_id: orNull(text),
   content_type: orNull(text),
   headers: { type: 'object' },
-  body: described(text, 'The body as it was inboxCallback.'),
+  body: described(text, 'The body as it was received.'),
   fields: orNull({ type: 'object' }),
   hash_is_valid: described(flag, 'Whether `hash` matches the password of the account.'),
   signature_is_valid: described(flag, 'Whether `webhook-signature` matches the callback secret of the account.'),
@@ -93,7 +93,7 @@ export const CALLBACK_SCHEMAS: Readonly<Record<string, Json>> = {
 };
 
 const id = [inPath('id', callbackId, 'The callback.')];
-const resentCount = object({ resent: described(integer, 'The number of callbacks that are resentCount.') });
+const resentCount = object({ resent: described(integer, 'The number of callbacks that are resent.') });
 const success = { const: 'SUCCESS' };
 
 export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
@@ -151,7 +151,7 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/callbacks/{id}/resend': {
     parameters: id,
     post: call('callbacks', 'resendCallback', 'Resends a callback, whatever its state.', {
-      responses: { ...answers('The callback is resentCount immediately.', resentCount), ...callbackRefusals },
+      responses: { ...answers('The callback is resent immediately.', resentCount), ...callbackRefusals },
     }),
   },
   '/admin/api/callbacks/resend': {
@@ -167,7 +167,7 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
             { type: 'object', required: ['payment_id'] },
           ],
         }),
-        responses: { ...answers('The callbacks are resentCount immediately.', resentCount), ...resendRefusals },
+        responses: { ...answers('The callbacks are resent immediately.', resentCount), ...resendRefusals },
       },
     ),
   },
@@ -206,7 +206,7 @@ export const CALLBACK_PATHS: Readonly<Record<string, Json>> = {
           object({
             items: listOf(ref('InboxCallback')),
             next_cursor: orNull(described(text, 'The value of `after` for the next page.')),
-            last: described(integer, 'The number of the newest callback that was inboxCallback.'),
+            last: described(integer, 'The number of the newest callback that was received.'),
             url: described(text, 'The `callback_url` of this inbox.'),
           }),
         ),

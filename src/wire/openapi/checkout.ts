@@ -10,6 +10,7 @@ import {
   choice,
   date,
   described,
+  digitalWallet,
   type Json,
   jsonBody,
   listOf,
@@ -207,7 +208,13 @@ export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
       order: object({ number: text, amount: text, currency: text, description: text }),
       customer: object({}, { name: text, email: text }),
     },
-    { reason: described(text, 'Why it was declined.'), recurring_token: text, schedule_id: uuid, card_token: text },
+    {
+      reason: described(text, 'Why it was declined.'),
+      recurring_token: text,
+      schedule_id: uuid,
+      digital_wallet: digitalWallet,
+      card_token: text,
+    },
   ),
   CheckoutAccepted: object({ payment_id: uuid, result: { const: 'accepted' }, operation_id: uuid }),
   CheckoutCapture: object(

@@ -23,6 +23,7 @@ export function needOf(field: Field): string {
     field.with && `ignored unless \`${field.with}\` is sent too`,
     field.alias && `\`${field.alias}\` is accepted too`,
     field.isSecret && 'kept sealed',
+    field.isTransient && 'not stored',
   ].filter((text) => typeof text === 'string');
   return [mainNeedOf(field), ...also].join('; ');
 }

@@ -4,7 +4,19 @@ import type { Field } from '../../rules/fields.ts';
 import { type ApiOperation, S2S_OPERATIONS } from '../../rules/operations.ts';
 import { STATE_NAMES, STATES } from '../../rules/states.ts';
 import { expectsOf, hashOver, isRequired, needOf, withMembers } from './descriptions.ts';
-import { answers, choice, date, described, type Json, object, ref, refusals, text, uuid } from './schema.ts';
+import {
+  answers,
+  choice,
+  date,
+  described,
+  digitalWallet,
+  type Json,
+  object,
+  ref,
+  refusals,
+  text,
+  uuid,
+} from './schema.ts';
 
 const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
 
@@ -23,7 +35,7 @@ function property(field: Field): Json {
     ...field.schema,
     ...(field.lengthMost !== undefined && { maxLength: field.lengthMost }),
     ...(field.default !== undefined && { default: field.default }),
-    ...(field.isSecret && { writeOnly: true }),
+    ...((field.isSecret || field.isTransient) && { writeOnly: true }),
     ...(description !== '' && { description }),
   };
 }
@@ -114,7 +126,7 @@ const redirectParams = described(
 );
 
 const payment = { order_id: text, trans_id: uuid };
-const extras = { decline_reason: text, recurring_token: text, schedule_id: uuid };
+const extras = { decline_reason: text, recurring_token: text, schedule_id: uuid, digital_wallet: digitalWallet };
 const status = described(choice(STATE_NAMES), 'The state of the payment.');
 
 export const POST_SCHEMAS: Readonly<Record<string, Json>> = {

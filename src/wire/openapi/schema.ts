@@ -1,4 +1,5 @@
 /** Building blocks of the OpenAPI document: schemas, parameters, responses, refusals. */
+import { BRANDS, isWallet } from '../../rules/brands.ts';
 import { ERRORS, type ErrorName } from '../../rules/errors.ts';
 import { envelope } from '../envelope.ts';
 
@@ -15,6 +16,12 @@ export const choice = (choices: readonly unknown[]): Json => ({ type: 'string', 
 export const orNull = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
 export const listOf = (items: Json): Json => ({ type: 'array', items });
 export const described = (schema: Json, description: string): Json => ({ ...schema, description });
+
+/** The device wallet of a payment. */
+export const digitalWallet = described(
+  choice(Object.keys(BRANDS).filter(isWallet)),
+  'The device wallet that the payment was made with.',
+);
 
 /** An object with required and optional members. */
 export const object = (

@@ -9,12 +9,22 @@ import type {
 } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
-import { openPayment } from '../../core/payments/open.ts';
+import { type Order, openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
+import { openWalletPayment } from '../../core/payments/wallet-token.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
 import { entriesBelow } from '../../lib/form.ts';
-import { BRANDS, type Brand, brandLabel, brandValues, fieldsToAsk, offeredMethods } from '../../rules/brands.ts';
+import {
+  BRANDS,
+  type Brand,
+  brandLabel,
+  brandValues,
+  fieldsToAsk,
+  isWallet,
+  offeredMethods,
+  TOKEN_FIELD,
+} from '../../rules/brands.ts';
 import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
@@ -52,7 +62,7 @@ const sale: Action = {
     const context = fieldContext(gateway, account, body);
     const { parameters, secrets } = brandValues(row, context);
     const methods = offeredMethods(row, context);
-    const payment = await openPayment(gateway, account, {
+    const order: Order = {
       protocol: 's2s',
       brand,
       orderId: value('order_id'),
@@ -69,7 +79,10 @@ const sale: Action = {
       secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
       needsFields: fieldsToAsk(row, context).length > 0,
       content: canonicalContent(body),
-    });
+    };
+    const payment = await (isWallet(brand)
+      ? openWalletPayment(gateway, account, { ...order, brand }, value(TOKEN_FIELD))
+      : openPayment(gateway, account, order));
     return saleAnswer('SALE', payment, gateway);
   },
 };

@@ -3,6 +3,7 @@ import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/c
 import { paymentPageUrl } from '../../core/payments/links.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
 import { wireDate } from '../../lib/clock.ts';
+import { isWallet } from '../../rules/brands.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
 export interface S2sAnswer {
@@ -14,6 +15,7 @@ function withOptionalFields(answer: S2sAnswer, payment: PaymentStatus): S2sAnswe
   if (payment.declineReason !== null) answer.decline_reason = payment.declineReason;
   if (payment.recurringToken !== null) answer.recurring_token = payment.recurringToken;
   if (payment.scheduleId !== null) answer.schedule_id = payment.scheduleId;
+  if (isWallet(payment.brand)) answer.digital_wallet = payment.brand;
   return answer;
 }
 
@@ -41,6 +43,7 @@ function redirectFields(payment: Payment, gateway: Gateway): S2sAnswer {
   if (step === null || !isOpen(state)) return {};
   switch (step.kind) {
     case 'fields':
+    case 'authentication':
     case 'challenge':
       return { redirect_url: paymentPageUrl(gateway, payment.paymentId), redirect_method: 'GET', redirect_params: {} };
     case 'redirect':

@@ -11,6 +11,7 @@ export const overview = {
   chargebacks: 'Chargebacks',
   settled: 'Settled',
   declined: 'Declined',
+  walletRoots: 'The last root key expires, and then all tokens are refused. Install a newer version of the gateway.',
   incomplete: 'The figures of payments from before an upgrade are still being added.',
   needsPerson: 'Needs a person',
   allFine: 'Nothing needs your attention.',

@@ -25,6 +25,7 @@ export const payments = {
   protocol: 'Protocol',
   description: 'Description',
   card: 'Card',
+  wallet: 'Device wallet',
   email: 'E-mail',
   declineReason: 'Decline reason',
   connector: 'Connector',

@@ -1,0 +1,57 @@
+/** Pays with the card of a device wallet: submits it, after 3-D Secure if the device did not authenticate the payer. */
+import type { Secret } from '../../lib/secret.ts';
+import { REASONS } from '../../rules/reasons.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { UsedToken } from '../../store/wallet-tokens.ts';
+import type { Account, Gateway } from '../context.ts';
+import { type Card, keepCard, openCard } from '../vault.ts';
+import { advance } from './advance.ts';
+import { type Browser, payByCard } from './authenticate.ts';
+import { submit } from './provider.ts';
+import { recordPayerInput } from './record.ts';
+
+/** What a wallet token contained. It exists in memory only: the vault stores the card, and nothing the cryptogram. */
+export interface WalletPayment {
+  card: Card;
+  /** Made by the device for this payment; the provider gets it once. */
+  cryptogram?: Secret | undefined;
+  eci?: string | undefined;
+  /** Written with the payment, so that the token pays once. */
+  token: UsedToken;
+}
+
+/**
+ * Begins a payment whose intent is durable. The card is stored first. If the process dies before the call, the provider
+ * is queried and has no such payment, which is then declined; nothing is sent again.
+ */
+export async function payByWallet(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  { card, cryptogram, eci }: WalletPayment,
+): Promise<PaymentWithDetails> {
+  await keepCard(gateway, payment, card, false, payment.details.card?.id);
+  const isAuthenticated = payment.details.wallet?.type === 'CRYPTOGRAM_3DS';
+  if (isAuthenticated || !gateway.threeDs) return submit(gateway, payment, account, { card, cryptogram, eci });
+  // The authentication request describes the payer's browser, so the payer has to visit the payment page.
+  return advance(gateway, payment, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
+}
+
+export const awaitsAuthentication = ({ state, nextStep }: PaymentWithDetails): boolean =>
+  state === '3DS' && nextStep?.kind === 'authentication';
+
+/** The payer has come to the payment page: starts the authentication, once. */
+export async function authenticatePayer(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  browser: Browser,
+): Promise<PaymentWithDetails> {
+  const { mid, details } = payment;
+  const visited = await recordPayerInput(gateway, payment, details);
+  if (!visited) return (await gateway.payments.find(payment)) ?? payment;
+  const card = details.card && (await openCard(gateway, mid, details.card.id));
+  if (card) return payByCard(gateway, visited, account, card, browser);
+  gateway.log.error({ payment_id: payment.paymentId }, 'the card of a wallet payment is not in the vault');
+  return advance(gateway, visited, { event: 'declined', actor: 'payer', declineReason: REASONS.neverReceived });
+}

@@ -1,0 +1,116 @@
+/** Opens the payment token of a device wallet, and the payment that it pays. */
+
+import { maskedNumber, networkOf } from '../../lib/card.ts';
+import { newId } from '../../lib/id.ts';
+import { minorUnits } from '../../lib/money.ts';
+import { type OpenedToken, TokenRefused } from '../../lib/wallets/opened.ts';
+import { openWalletA } from '../../lib/wallets/wallet-a.ts';
+import { openWalletB } from '../../lib/wallets/wallet-b.ts';
+import { TOKEN_FIELD, type WalletBrand } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { SettingName } from '../../rules/settings.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { liveKeys } from '../wallet-keys.ts';
+import { findRepeat, type Order, openPayment } from './open.ts';
+
+/** How each wallet opens its tokens, and the settings without which it cannot. */
+interface Wallet {
+  needs: readonly SettingName[];
+  open(gateway: Gateway, account: Account, token: unknown, now: number): Promise<OpenedToken>;
+}
+
+const WALLETS: Readonly<Record<WalletBrand, Wallet>> = {
+  'wallet-a': {
+    needs: ['wallets.wallet-a.processing_private_key', 'wallets.wallet-a.merchant_identifier'],
+    async open(gateway, { mid, settings }, token, now) {
+      const processingKeys = await liveKeys(gateway, mid, 'wallets.wallet-a.processing_private_key');
+      const merchantIdentifier = settings['wallets.wallet-a.merchant_identifier'];
+      // The token does not say its environment.
+      const roots = gateway.wallets.roots.walletA[gateway.environment === 'sandbox' ? 'TEST' : 'PRODUCTION'];
+      return openWalletA(token, { merchantIdentifier, processingKeys }, roots, now);
+    },
+  },
+  'wallet-b': {
+    needs: ['wallets.wallet-b.private_key'],
+    async open(gateway, { mid, clientKey, settings }, token, now) {
+      const privateKeys = await liveKeys(gateway, mid, 'wallets.wallet-b.private_key');
+      const environment = settings['wallets.wallet-b.environment'] === 'PRODUCTION' ? 'PRODUCTION' : 'TEST';
+      const { recipient, roots } = gateway.wallets;
+      const keys = { recipient, gatewayMerchantId: clientKey, privateKeys, environment } as const;
+      return openWalletB(token, keys, roots.walletB, now);
+    },
+  },
+};
+
+const OTHER_AMOUNT = 'The amount of the token is not that of the order.';
+const OTHER_CURRENCY = 'The currency of the token is not that of the order.';
+
+/** The refusal of a token; it says which rule the token broke, and nothing of its content. */
+const refusedToken = (sentence: string): Refusal => invalidField(TOKEN_FIELD, sentence);
+
+/** Opens the payment of an order with a wallet token; a repeat of the same request gets the payment of the first one. */
+export async function openWalletPayment(
+  gateway: Gateway,
+  account: Account,
+  order: Order & { brand: WalletBrand },
+  token: string,
+): Promise<PaymentWithDetails> {
+  const wallet = WALLETS[order.brand];
+  if (wallet.needs.some((name) => account.settings[name] === '')) throw new Refusal('actionNotSupported');
+  try {
+    // By the real time, which device and vendor use, too; the sandbox clock may be ahead.
+    const opened = await wallet.open(gateway, account, JSON.parse(token), gateway.clock.real());
+    refuseOtherAmount(opened, order);
+    return await openPayment(gateway, account, withCard(order, opened));
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    // The token may have expired since the first request.
+    const repeat = await findRepeat(gateway, account, order);
+    if (repeat) return repeat;
+    gateway.log.info({ mid: account.mid, brand: order.brand, rule: error.rule }, 'wallet token refused');
+    throw refusedToken(error.message);
+  }
+}
+
+/** Some tokens state what the payer agreed to. */
+function refuseOtherAmount({ amount, currency }: OpenedToken, order: Order): void {
+  if (currency !== undefined && currency !== order.currency) throw refusedToken(OTHER_CURRENCY);
+  if (amount !== undefined && amount !== minorUnits(order.amountText, CURRENCIES[order.currency]?.exponent ?? 2)) {
+    throw refusedToken(OTHER_AMOUNT);
+  }
+}
+
+/** The wallet's name of the network, which is not signed: a merchant could send anything there. */
+const networkName = (name: string): string => (/^[a-z]{1,20}$/.test(name) ? name : '');
+
+function withCard(order: Order, opened: OpenedToken): Order {
+  const { first_name, last_name } = order.details.payer;
+  const { number, month, year } = opened.card;
+  const holder = opened.card.holder || [first_name, last_name].filter(Boolean).join(' ');
+  const digits = number.reveal();
+  return {
+    ...order,
+    details: {
+      ...order.details,
+      card: { id: newId(), masked: maskedNumber(digits), network: networkOf(digits), expiry: `${month}/${year}` },
+      wallet: { type: opened.kind, network: networkName(opened.network) },
+    },
+    wallet: {
+      card: { number, month, year, holder },
+      cryptogram: opened.cryptogram,
+      eci: opened.eci,
+      token: {
+        replayKey: `${order.brand} ${opened.replayKey}`,
+        forgetAt: opened.validUntil + LIMITS.walletTokenKeptMs,
+      },
+    },
+  };
+}
+
+/** Deletes used tokens that are refused for their age by now. */
+export async function forgetExpiredTokens({ walletTokens }: Pick<Gateway, 'walletTokens'>): Promise<void> {
+  while ((await walletTokens.forget(LIMITS.walletTokensForgotten)) === LIMITS.walletTokensForgotten);
+}

@@ -1,0 +1,2 @@
+/** The whole size of the fuzzed wallet tokens. */
+import './fuzz.test.ts';
