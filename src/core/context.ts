@@ -1,6 +1,6 @@
 /** The dependencies that functions of the core take as their first argument, and the shared types of the core. */
 import type { Logger } from 'pino';
-import type { Connector } from '../connectors/connector.ts';
+import type { Capabilities, Connector } from '../connectors/connector.ts';
 import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator-control.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
@@ -78,6 +78,16 @@ export interface CallLimits {
   queries: Limiter;
 }
 
+/** The connections of this installation, opened as they are needed. */
+export interface Connections {
+  /** The connector of a connection, under the key that payments have; undefined if it was deleted. */
+  connector(key: string): Promise<Connector | undefined>;
+  capabilities(connector: string): Capabilities | undefined;
+  /** The provider's own name of a brand. */
+  methodOf(key: string, brand: string): string | undefined;
+  close(): Promise<void>;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
@@ -95,7 +105,9 @@ export interface Gateway {
   fingerprints: Fingerprints;
   log: Logger;
   metrics: Metrics;
+  /** The connectors of the installation itself, by name. */
   connectors: Readonly<Record<string, Connector>>;
+  connections: Connections;
   /** The limiters of each connector. */
   providerLimits: Map<string, CallLimits>;
   health: ConnectorHealth;

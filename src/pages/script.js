@@ -95,6 +95,13 @@
     form.setAttribute('aria-busy', isBusy);
   };
 
+  // The browser data of 3-D Secure that the request does not have.
+  for (const input of all('input[name=browser]')) {
+    const zone = new Date().getTimezoneOffset();
+    const hasJava = Number(navigator.javaEnabled?.() ?? false);
+    input.value = [screen.width, screen.height, screen.colorDepth, zone, hasJava].join(' ');
+  }
+
   const inputs = all('form[data-busy] [required]');
   for (const input of inputs) {
     const { check } = input.dataset;

@@ -70,6 +70,12 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     log,
     metrics,
     connectors: connectors.byName,
+    connections: {
+      connector: async () => undefined,
+      capabilities: () => undefined,
+      methodOf: () => undefined,
+      close: async () => undefined,
+    },
     providerLimits: new Map(),
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),

@@ -25,6 +25,7 @@ const COLUMNS = [
   'protocol',
   'brand',
   'connector',
+  'routeReason',
   'state',
   'historyLength',
   'amountText',
@@ -49,6 +50,7 @@ const COLUMNS = [
   'recurringToken',
   'scheduleId',
   'providerReference',
+  'providerData',
   'createdAt',
   'updatedAt',
 ] as const satisfies (keyof Payment)[];
@@ -108,6 +110,12 @@ const FIND_ANYWHERE = `
   from ${IDS.rows('i', 'ordinal')}
   join payments p on p.payment_id = i.payment_id`;
 
+/** The condition on the connector is that of the index: only payments of connections are found. */
+const FIND_BY_PROVIDER_REFERENCE = `
+  select ${SELECTED} from payments p
+  where p.connector = $1 and p.provider_reference = $2 and p.connector like '%/%'
+  order by p.payment_id desc limit 1`;
+
 // A payment with an operation in flight is not claimed: the outcome of the operation comes first.
 const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
 // Payments that were just queried keep their time: two queries of a payment need a pause between them.
@@ -122,7 +130,7 @@ const DUE_CONNECTORS = dueConnectors('payments');
 const COLLECT = `
   with collected as (
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
-      history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9
+      history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9, route_reason = $10
     where mid = $4 and payment_id = $5 and history_length = $6
       and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields')
     returning mid, payment_id, history_length, state
@@ -158,6 +166,8 @@ export interface PaymentStore {
   history(payment: Payment): Promise<HistoryRow[]>;
   /** Finds a payment of any account. */
   findAnywhere(paymentId: string): Promise<PaymentWithDetails | undefined>;
+  /** Finds the payment of a connection by the provider's reference. */
+  findByProviderReference(connector: string, providerReference: string): Promise<PaymentWithDetails | undefined>;
   /** The newest attempts of an order, newest first. */
   attempts(key: OrderKey, most: number): Promise<PaymentWithDetails[]>;
   findAll(paymentIds: readonly string[]): Promise<PaymentWithDetails[]>;
@@ -239,6 +249,7 @@ export function createPaymentStore(
         after.brand,
         after.connector,
         after.payerUntil === null ? null : iso(after.payerUntil),
+        after.routeReason,
       ]);
       return rowCount === 1;
     },
@@ -267,6 +278,10 @@ export function createPaymentStore(
       return rows as HistoryRow[];
     },
     findAnywhere,
+    async findByProviderReference(connector, providerReference) {
+      const { rows } = await pool.query<PaymentWithDetails>(FIND_BY_PROVIDER_REFERENCE, [connector, providerReference]);
+      return rows[0];
+    },
     async attempts({ mid, orderId }, most) {
       const rows = await query
         .selectFrom('payments')

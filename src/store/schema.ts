@@ -169,6 +169,8 @@ export interface Schema {
     connector: string;
     content: string | null;
     orderId: string | null;
+    providerReference: string | null;
+    providerState: ColumnType<unknown, string, string> | null;
   };
   operatorInvitations: {
     digest: Buffer;
@@ -260,16 +262,21 @@ export interface Schema {
     attention: string | null;
     reserved: Generated<bigint>;
     busy: string | null;
+    providerData: ColumnType<unknown, string, string> | null;
+    routeReason: string | null;
   };
   providerNotifications: {
     connector: string;
     eventId: string;
-    reference: string;
+    reference: string | null;
     body: ColumnType<unknown, string, string>;
     state: Generated<string>;
     attempts: Generated<number>;
     dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
+    providerReference: string | null;
+    operation: string | null;
+    operationReference: string | null;
   };
   rollupCalls: {
     grain: string;

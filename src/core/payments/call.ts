@@ -6,10 +6,12 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CallRecord, Payment } from '../../store/payments.ts';
 import type { CallLimits, Gateway } from '../context.ts';
+import { capabilitiesOf, connectorOf } from './connectors.ts';
 
-function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLimits | undefined {
+function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
+  const { providerLimits } = gateway;
   const known = providerLimits.get(name);
-  const concurrency = connectors[name]?.capabilities.concurrency;
+  const concurrency = capabilitiesOf(gateway, name)?.concurrency;
   if (known || concurrency === undefined) return known;
   const limits = {
     submissions: createLimiter(concurrency, LIMITS.providerWaiting),
@@ -80,9 +82,19 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
 }
 
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
+  const found = connectorOf(gateway, call.payment.connector);
+  return found instanceof Promise
+    ? found.then((connector) => performWith(gateway, call, connector))
+    : performWith(gateway, call, found);
+}
+
+function performWith<Result>(
+  gateway: Gateway,
+  call: ProviderCall<Result>,
+  connector: Connector | undefined,
+): MaybePromise<Result> {
   const { payment, isQuery, deadline } = call;
-  const connector = gateway.connectors[payment.connector];
-  if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
+  if (!connector) throw new NotSent(`There is no connector ${payment.connector}.`);
   if (!deadline.mayBegin) throw new NotBegun('The deadline for starting the call has passed.');
   const limits = limitsOf(gateway, payment.connector);
   if (!limits) return answerInTime(call.perform(connector, deadline), deadline);

@@ -23,7 +23,7 @@ import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/p
 import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
-import { type Browser, payByCard } from './authenticate.ts';
+import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
@@ -155,6 +155,7 @@ export async function choose(
   const collected = await recordPayerInput(gateway, attempt, details, {
     brand: method.label,
     connector: brand.connector,
+    routeReason: null,
   });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
@@ -173,7 +174,7 @@ export async function chooseCard(
   payment: PaymentWithDetails,
   account: Account,
   choice: Card | SavedCardChoice,
-  browser: Browser,
+  browser: BrowserData,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
@@ -186,7 +187,7 @@ export async function chooseCard(
   const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
   const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
-  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector });
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector, routeReason: null });
   if (!collected) {
     // A concurrent request was first, so this copy of the card is not needed.
     if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);
@@ -254,6 +255,7 @@ async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Prom
     attempt: declined.attempt + 1,
     brand: NO_BRAND_YET,
     connector: NO_CONNECTOR,
+    routeReason: null,
     state: 'PREPARE',
     historyLength: 1,
     dueAt: declined.details.session?.until ?? declined.payerUntil,
@@ -264,6 +266,7 @@ async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Prom
     attention: null,
     declineReason: null,
     providerReference: null,
+    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: detailsAsSent(declined.details),

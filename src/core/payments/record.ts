@@ -113,7 +113,7 @@ export async function recordPayerInput(
   gateway: Gateway,
   payment: PaymentWithDetails,
   details: PaymentDetails,
-  chosen: Pick<Payment, 'brand' | 'connector'> = payment,
+  chosen: Pick<Payment, 'brand' | 'connector' | 'routeReason'> = payment,
 ): Promise<PaymentWithDetails | undefined> {
   const now = gateway.clock.now(payment.mid);
   // Some brands give the payer less time than the session.
@@ -127,6 +127,7 @@ export async function recordPayerInput(
       ...payment,
       brand: chosen.brand,
       connector: chosen.connector,
+      routeReason: chosen.routeReason,
       payerUntil,
       nextStep: null,
       dueAt: now + LIMITS.submissionMs,
