@@ -96,11 +96,9 @@
   };
 
   // The browser data of 3-D Secure that the request does not have.
-  for (const input of all('input[name=browser]')) {
-    const zone = new Date().getTimezoneOffset();
-    const hasJava = Number(navigator.javaEnabled?.() ?? false);
-    input.value = [screen.width, screen.height, screen.colorDepth, zone, hasJava].join(' ');
-  }
+  const { width, height, colorDepth } = screen;
+  for (const input of all('[name=browser]'))
+    input.value = [width, height, colorDepth, new Date().getTimezoneOffset()].join(' ');
 
   const inputs = all('form[data-busy] [required]');
   for (const input of inputs) {

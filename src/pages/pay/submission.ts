@@ -40,14 +40,15 @@ export const readBrowser = (headers: IncomingHttpHeaders, ip: string, script = '
   screen: readScreen(script),
 });
 
-/** Width, height, colour depth, time zone offset, and 1 if Java is enabled: `1280 800 24 -120 0`. */
-const SCREEN = /^(\d{1,5}) (\d{1,5}) (\d{1,2}) (-?\d{1,4}) ([01])$/;
+/** Width, height, colour depth and time zone offset: `1280 800 24 -120`. */
+const SCREEN = /^(\d{1,5}) (\d{1,5}) (\d{1,2}) (-?\d{1,4})$/;
 
 function readScreen(text: string): BrowserScreen | undefined {
-  const [width, height, colorDepth, timeZoneOffset, java] = (SCREEN.exec(text) ?? []).slice(1).map(Number);
+  const [width, height, colorDepth, timeZoneOffset] = (SCREEN.exec(text) ?? []).slice(1).map(Number);
   if (width === undefined || height === undefined || colorDepth === undefined || timeZoneOffset === undefined)
     return undefined;
-  return { width, height, colorDepth, timeZoneOffset, isJavaEnabled: java === 1 };
+  // Browsers run no Java.
+  return { width, height, colorDepth, timeZoneOffset, isJavaEnabled: false };
 }
 
 /** What the payer brings back from a provider, in the query or in a form; what exceeds the limits is dropped. */
