@@ -35,6 +35,8 @@ const WHEN: Record<ErrorName, string> = {
   noSuchOperator: 'Admin API and panel: no operator has this id.',
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',
+  noSuchConnection: 'Admin API: no connection has this id.',
+  connectionInUse: 'Admin API: a connection cannot be deleted while a route of an account uses it.',
   noSuchSchedule: 'Admin API: no schedule has this id.',
   duplicateOperation:
     'The `operation_id` was already used for another kind of call, another payment or another amount.',

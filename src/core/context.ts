@@ -11,6 +11,7 @@ import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
+import type { Route } from '../rules/routes.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
 import type { ApiTokenStore } from '../store/api-tokens.ts';
@@ -19,6 +20,7 @@ import type { CallbackInboxStore } from '../store/callback-inbox.ts';
 import type { CallbackStore } from '../store/callbacks.ts';
 import type { CardAttemptStore } from '../store/card-attempts.ts';
 import type { CardStore } from '../store/cards.ts';
+import type { ConnectionStore } from '../store/connections.ts';
 import type { CreditStore } from '../store/credits.ts';
 import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
@@ -85,16 +87,28 @@ export interface Connections {
   capabilities(connector: string): Capabilities | undefined;
   /** The provider's own name of a brand. */
   methodOf(key: string, brand: string): string | undefined;
+  /** Connections may have changed: they are read again. */
+  forget(): void;
   close(): Promise<void>;
 }
 
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
-  failed(connector: string): void;
+  failed(connector: string, error: string): void;
   /** Whether the last calls got no answer; false again after a while, so that a call can test the connector. */
   isDown(connector: string): boolean;
+  /** Whether a payment may be routed there. After an outage, one payment at a time tests the connection. */
+  mayTry(connector: string): boolean;
+  /** A payment was routed there. */
+  chosen(connector: string): void;
+  of(connector: string): { state: BreakerState; since: number | null; lastError: string | null };
+  /** The connectors that have failed since the start of this process. */
+  all(): [connector: string, state: BreakerState][];
 }
+
+/** `open`: keeps failing, and routes skip it. `half_open`: it may answer again, and is tested. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface Gateway {
   environment: Environment;
@@ -140,6 +154,7 @@ export interface Gateway {
   rollups: RollupStore;
   figures: FigureStore;
   accounts: AccountStore;
+  connectionStore: ConnectionStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
@@ -166,4 +181,21 @@ export interface Account {
   /** The secrets that sign callbacks, newest first: two during the overlap after a rotation, otherwise one. */
   callbackSecrets(): readonly string[];
   isAddressAllowed(address: string): boolean;
+  /** In order of priority; without routes, the account uses the installation's own provider. */
+  routes: readonly AccountRoute[];
+}
+
+/** A route with its connection, as it was when the account was read. */
+export interface AccountRoute extends Route {
+  /** Undefined for the installation's own provider. */
+  connection?: RouteConnection | undefined;
+}
+
+export interface RouteConnection {
+  /** The key that payments have. */
+  key: string;
+  name: string;
+  connector: string;
+  /** The brands that it takes. */
+  methods: Readonly<Record<string, string>>;
 }

@@ -17,7 +17,11 @@ export interface Metrics {
   requestLimited(limit: 'account' | 'address'): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
   observeLargeBodies(read: () => number): void;
+  /** Sets the source of the gauge of circuit breakers. */
+  observeBreakers(read: () => [connector: string, state: string][]): void;
 }
+
+const BREAKER_VALUES = ['closed', 'half_open', 'open'];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -71,6 +75,16 @@ export function createMetrics(): Metrics {
       this.set(largeBodyBytes());
     },
   });
+  let breakers = (): [string, string][] => [];
+  new Gauge({
+    name: 'turnpike_breaker',
+    help: 'The circuit breaker of each connection that has failed: 0 closed, 1 half open, 2 open.',
+    labelNames: ['connection'],
+    registers,
+    collect() {
+      for (const [connection, state] of breakers()) this.set({ connection }, BREAKER_VALUES.indexOf(state));
+    },
+  });
   const callbacks = new Counter({
     name: 'turnpike_callback_attempts_total',
     help: 'Attempts to deliver a callback, by the state after it: delivered, waiting for the next attempt, or parked.',
@@ -117,6 +131,9 @@ export function createMetrics(): Metrics {
     },
     observeLargeBodies(read) {
       largeBodyBytes = read;
+    },
+    observeBreakers(read) {
+      breakers = read;
     },
   };
 }

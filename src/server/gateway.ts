@@ -6,6 +6,7 @@ import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
 import { createDeliverer } from '../core/callbacks/deliver.ts';
 import { synchroniseClock } from '../core/catch-up.ts';
 import { readClock } from '../core/clock.ts';
+import { createConnections, forgetConnections } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
 import { createMetrics } from '../core/metrics.ts';
@@ -24,6 +25,7 @@ import { createCallbackStore } from '../store/callbacks.ts';
 import { createCardAttemptStore } from '../store/card-attempts.ts';
 import { createCardStore } from '../store/cards.ts';
 import { type ChangeListener, listenToChanges } from '../store/changes.ts';
+import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { createFigureStore } from '../store/figures.ts';
@@ -63,19 +65,13 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
   let changes: ChangeListener | undefined;
-  const tools: Omit<Gateway, 'deliverer' | 'health' | 'fingerprints'> = {
+  const tools: Omit<Gateway, 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
     seal: createSeal(options.masterKey),
     log,
     metrics,
     connectors: connectors.byName,
-    connections: {
-      connector: async () => undefined,
-      capabilities: () => undefined,
-      methodOf: () => undefined,
-      close: async () => undefined,
-    },
     providerLimits: new Map(),
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),
@@ -103,6 +99,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     rollups: createRollupStore(database),
     figures: createFigureStore(database),
     accounts: createAccountStore(database),
+    connectionStore: createConnectionStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
@@ -113,6 +110,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const gateway = tools as Gateway;
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
+  gateway.connections = createConnections(gateway, () => changes?.live === true);
+  metrics.observeBreakers(gateway.health.all);
   /** Challenge results from other processes that are being processed. */
   const challengeResults = new Set<Promise<void>>();
   const processChallengeResult = ([, holder, sealed]: readonly string[]): void => {
@@ -131,6 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await changes?.close();
     await Promise.all(challengeResults);
     await connectors.close();
+    await gateway.connections.close();
     await database.close();
   };
   const refresh = (): void => {
@@ -148,11 +148,12 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.onAnnouncement();
+        else if (change === CONNECTIONS_CHANGED) forgetConnections(gateway);
         else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       () => {
-        forgetAccounts(gateway);
+        forgetConnections(gateway);
         refresh();
       },
     );

@@ -155,6 +155,11 @@ export interface CallRecord {
   tookMs: number;
 }
 
+/** A submission of a payment that another connection took over. */
+export interface FormerSubmission extends Pick<Payment, 'connector' | 'providerReference' | 'providerData'> {
+  submission: number;
+}
+
 /** One entry of the history with all changes that are written together with it; the state may stay the same. */
 export interface Transition {
   /** The payment as it was read; the transition is not written if it has changed since. */

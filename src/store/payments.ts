@@ -6,7 +6,7 @@ import { LIMITS } from '../rules/limits.ts';
 import type { SearchWord } from '../rules/payment-search.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import type { HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
+import type { CallRecord, FormerSubmission, HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
 import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 import { BEGIN_SEARCH, paymentSearch, type SearchCounts, searchCounts } from './payment-search.ts';
@@ -110,6 +110,25 @@ const FIND_ANYWHERE = `
   from ${IDS.rows('i', 'ordinal')}
   join payments p on p.payment_id = i.payment_id`;
 
+/** Another connection takes over a payment, once: after a concurrent change the history length does not match. */
+const REROUTE = `
+  with rerouted as (
+    update payments set connector = $4, route_reason = $5, provider_reference = null, provider_data = $6, due_at = $7,
+      updated_at = $8, history_length = history_length + 1
+    where mid = $1 and payment_id = $2 and history_length = $3 and busy is null
+    returning mid, payment_id, history_length, state
+  ), former as (
+    insert into former_submissions (mid, payment_id, submission, connector, provider_reference, provider_data, at)
+    select mid, payment_id, $9, $10, $11, $12, $8 from rerouted
+  )
+  insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
+  select mid, payment_id, history_length, 'rerouted', state, state, 'provider', $13, $8 from rerouted`;
+
+const FIND_FORMER = `
+  select submission, connector, provider_reference as "providerReference", provider_data as "providerData",
+    mid, payment_id as "paymentId"
+  from former_submissions f`;
+
 /** The condition on the connector is that of the index: only payments of connections are found. */
 const FIND_BY_PROVIDER_REFERENCE = `
   select ${SELECTED} from payments p
@@ -166,6 +185,11 @@ export interface PaymentStore {
   history(payment: Payment): Promise<HistoryRow[]>;
   /** Finds a payment of any account. */
   findAnywhere(paymentId: string): Promise<PaymentWithDetails | undefined>;
+  /** Moves a payment to the connection of `after`; false if it has changed since it was read. */
+  reroute(before: Payment, after: Payment, former: FormerSubmission, call: CallRecord): Promise<boolean>;
+  /** The submissions of a payment that another connection took over, or the one with this provider's reference. */
+  formerSubmissions(payment: PaymentKey): Promise<FormerSubmission[]>;
+  findFormer(connector: string, providerReference: string): Promise<(FormerSubmission & PaymentKey) | undefined>;
   /** Finds the payment of a connection by the provider's reference. */
   findByProviderReference(connector: string, providerReference: string): Promise<PaymentWithDetails | undefined>;
   /** The newest attempts of an order, newest first. */
@@ -278,6 +302,32 @@ export function createPaymentStore(
       return rows as HistoryRow[];
     },
     findAnywhere,
+    async reroute(before, after, former, call) {
+      const { rowCount } = await pool.query(REROUTE, [
+        before.mid,
+        before.paymentId,
+        before.historyLength,
+        after.connector,
+        after.routeReason,
+        JSON.stringify(after.providerData),
+        iso(after.dueAt as number),
+        iso(after.updatedAt),
+        former.submission,
+        former.connector,
+        former.providerReference,
+        former.providerData && JSON.stringify(former.providerData),
+        JSON.stringify(call),
+      ]);
+      return rowCount === 1;
+    },
+    async formerSubmissions({ mid, paymentId }) {
+      const text = `${FIND_FORMER} where f.mid = $1 and f.payment_id = $2`;
+      return (await pool.query<FormerSubmission>(text, [mid, paymentId])).rows;
+    },
+    async findFormer(connector, providerReference) {
+      const text = `${FIND_FORMER} where f.connector = $1 and f.provider_reference = $2 limit 1`;
+      return (await pool.query<FormerSubmission & PaymentKey>(text, [connector, providerReference])).rows[0];
+    },
     async findByProviderReference(connector, providerReference) {
       const { rows } = await pool.query<PaymentWithDetails>(FIND_BY_PROVIDER_REFERENCE, [connector, providerReference]);
       return rows[0];

@@ -57,6 +57,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('accounts', { mid: 'uuid' }, 'callback_secret'),
   sealedColumn('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
   { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
+  sealedColumn('connections', { connection_id: 'uuid' }, 'credentials'),
   sealedColumn('operator_passwords', { operator_id: 'uuid' }, 'totp_seed'),
   inPayments('details', 'sealed', 'details', 't.payment_id'),
   inPayments('details', 'session,sealed', 'session', `t.details #>> '{session,id}'`),

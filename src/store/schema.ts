@@ -17,6 +17,7 @@ export interface Schema {
     previousCallbackSecret: Buffer | null;
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
     suspendedAt: ColumnType<number, string, string> | null;
+    routes: ColumnType<unknown, string, string>;
   };
   apiTokens: {
     tokenId: string;
@@ -117,6 +118,17 @@ export interface Schema {
     mid: string | null;
     offsetMs: bigint;
   };
+  connections: {
+    connectionId: string;
+    connector: string;
+    name: string;
+    mids: string[] | null;
+    credentials: Buffer;
+    settings: ColumnType<unknown, string, string>;
+    createdAt: ColumnType<number, string, string>;
+    updatedAt: ColumnType<number, string, string>;
+    deletedAt: ColumnType<number, string, string> | null;
+  };
   credits: {
     mid: string;
     orderId: string;
@@ -135,6 +147,15 @@ export interface Schema {
     mid: string;
     sealed: Buffer;
     createdAt: ColumnType<number, string, string>;
+  };
+  formerSubmissions: {
+    mid: string;
+    paymentId: string;
+    submission: number;
+    connector: string;
+    providerReference: string | null;
+    providerData: ColumnType<unknown, string, string> | null;
+    at: ColumnType<number, string, string>;
   };
   history: {
     mid: string;

@@ -1,10 +1,12 @@
 /** The OpenAPI document of the gateway, generated from the same tables that its checks use. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { CONNECTORS } from '../rules/connectors.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { ACCOUNT_PATHS, ACCOUNT_SCHEMAS } from './openapi/accounts.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
+import { CONNECTION_PATHS, CONNECTION_SCHEMAS } from './openapi/connections.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
@@ -76,6 +78,23 @@ const inbound: Json = {
     requestBody: jsonBody(NOTIFICATION),
     responses: {
       ...answers('The notification is stored.', object({ result: { const: 'SUCCESS' } })),
+      ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
+    },
+  },
+};
+
+const inboundOfConnection: Json = {
+  parameters: [
+    inPath('connector', choice(Object.keys(CONNECTORS)), 'The connector of the connection.'),
+    inPath('connection_id', uuid, 'The connection.'),
+  ],
+  post: {
+    operationId: 'receiveConnectionNotification',
+    tags: ['providers'],
+    summary: 'Receives notifications of a connection, signed as its provider signs them, and stores them.',
+    requestBody: { required: true, content: { '*/*': { schema: text } } },
+    responses: {
+      '200': { description: 'The notifications are stored; some providers get a text that they expect.' },
       ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
     },
   },
@@ -210,7 +229,9 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...ACCESS_PATHS,
+      '/inbound/{connector}/{connection_id}': inboundOfConnection,
       ...ACCOUNT_PATHS,
+      ...CONNECTION_PATHS,
       ...PAYMENT_PATHS,
       ...SCHEDULE_PATHS,
       ...SANDBOX_PATHS,
@@ -234,6 +255,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,
         ...ACCOUNT_SCHEMAS,
+        ...CONNECTION_SCHEMAS,
         ...PAYMENT_SCHEMAS,
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,

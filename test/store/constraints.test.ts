@@ -276,6 +276,8 @@ describe('the database and the code agree on', () => {
       ...['api_tokens', 'audit_head', 'audit_log', 'operators', 'operator_invitations'],
       ...['operator_passkeys', 'operator_passwords', 'operator_recovery_codes', 'operator_sessions'],
       ...['operator_sign_in_failures', 'operator_spent_values'],
+      // Credentials that several accounts may share.
+      'connections',
       // How far the sums of all accounts are.
       'rollup_progress',
     ];

@@ -71,7 +71,7 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     // A call that the limiter or the deadline rejected says nothing about the health of the provider.
-    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector);
+    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, shortMessage(error));
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
       ? { kind: 'notSent', call: record('not sent') }
@@ -80,6 +80,10 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
     deadline.clear();
   }
 }
+
+const ERROR_LENGTH = 200;
+/** For the operator. Messages of connectors contain no secrets, and those of the HTTP client only addresses. */
+const shortMessage = (error: unknown): string => (error instanceof Error ? error.message : '').slice(0, ERROR_LENGTH);
 
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
   const found = connectorOf(gateway, call.payment.connector);

@@ -27,6 +27,7 @@ import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
+import { canTake, chooseRoute, factsOf } from './route.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -88,7 +89,8 @@ export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   const { brands } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
-  const hasCards = allowsCards(brands) && allowsCards(sessionMethods) && Object.hasOwn(gateway.connectors, 'upstream');
+  const hasCards =
+    allowsCards(brands) && allowsCards(sessionMethods) && canTake(gateway, account, CARD, factsOf(payment));
   const card: Method = { label: CARD, title: 'Card', fields: [] };
   return [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
 }
@@ -105,11 +107,12 @@ function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Ac
   const { brands, brand_aliases } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
+  const facts = factsOf(payment);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
     const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
-    const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
+    const isAvailable = canTake(gateway, account, label, facts) && isForPayers(brand);
     if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return [];
     if (mustRecur(payment) && !brand.recurs) return [];
     const context = contextFor(label);
@@ -152,11 +155,9 @@ export async function choose(
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
   const details = detailsWith(gateway, attempt, brand, context);
-  const collected = await recordPayerInput(gateway, attempt, details, {
-    brand: method.label,
-    connector: brand.connector,
-    routeReason: null,
-  });
+  const facts = factsOf({ ...attempt, brand: method.label, details });
+  const route = chooseRoute(gateway, account, facts, attempt.paymentId);
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: method.label, ...route });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
@@ -185,9 +186,10 @@ export async function chooseCard(
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
   const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
-  const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
-  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector, routeReason: null });
+  const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
+  const route = chooseRoute(gateway, account, facts, attempt.paymentId);
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });
   if (!collected) {
     // A concurrent request was first, so this copy of the card is not needed.
     if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);

@@ -4,14 +4,14 @@ import { isKeepable, isText } from '../../lib/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
-import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
+import type { CallRecord, FormerSubmission, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { connectorOf } from './connectors.ts';
 import { applyOperationOutcome, queryOperation, resolveRefusedExpiry } from './operate.ts';
-import { applyOutcome, isExpectedAmount, queryAsNotified, queryProviderNow } from './provider.ts';
-import { paymentIdOf } from './provider-data.ts';
+import { applyOutcome, applyToFormer, isExpectedAmount, queryAsNotified, queryProviderNow } from './provider.ts';
+import { paymentIdOf, referenceOf } from './provider-data.ts';
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
@@ -87,10 +87,10 @@ export async function applyNotificationsOf(gateway: Gateway, paymentId: string):
 async function processNotification(gateway: Gateway, row: NotificationRow): Promise<void> {
   const { connector, eventId, attempts } = row;
   try {
-    const payment = await findNotified(gateway, row);
+    const subject = await findSubject(gateway, row);
     // From now on the operator finds the notification with the payment.
-    const named = { ...row, reference: row.reference ?? payment?.paymentId ?? null };
-    const applied = payment ? await applyNotification(gateway, row, payment) : 'unmatched';
+    const named = { ...row, reference: row.reference ?? subject?.payment.paymentId ?? null };
+    const applied = subject ? await applyNotification(gateway, row, subject) : 'unmatched';
     if (applied === 'done') return await gateway.notifications.finish(named, 'applied', null);
     // A notification that waits for another one is retried as long as its payment is open.
     const pause =
@@ -113,19 +113,34 @@ async function processNotification(gateway: Gateway, row: NotificationRow): Prom
   }
 }
 
-/** The payment of a notification, by our reference or by the provider's; it has to be one of this connector. */
-async function findNotified(
+/** What a notification is about: a payment of its connector, or a submission of one that another connection took over. */
+interface Subject {
+  payment: PaymentWithDetails;
+  former?: FormerSubmission | undefined;
+}
+
+/** Finds it by our reference or by the provider's. */
+async function findSubject(
   gateway: Gateway,
   { connector, reference, providerReference }: NotificationRow,
-): Promise<PaymentWithDetails | undefined> {
-  const paymentId = reference === null ? undefined : paymentIdOf(reference);
-  const payment =
-    paymentId !== undefined
-      ? await gateway.payments.findAnywhere(paymentId)
-      : providerReference === null
-        ? undefined
-        : await gateway.payments.findByProviderReference(connector, providerReference);
-  return payment?.connector === connector ? payment : undefined;
+): Promise<Subject | undefined> {
+  const ours = reference?.toLowerCase();
+  const paymentId = ours === undefined ? undefined : paymentIdOf(ours);
+  if (paymentId !== undefined) {
+    const payment = await gateway.payments.findAnywhere(paymentId);
+    if (!payment) return undefined;
+    if (payment.connector === connector && referenceOf(payment) === ours) return { payment };
+    const former = (await gateway.payments.formerSubmissions(payment)).find(
+      (each) => each.connector === connector && referenceOf({ paymentId, providerData: each }) === ours,
+    );
+    return former && { payment, former };
+  }
+  if (providerReference === null) return undefined;
+  const payment = await gateway.payments.findByProviderReference(connector, providerReference);
+  if (payment) return { payment };
+  const former = await gateway.payments.findFormer(connector, providerReference);
+  const moved = former && (await gateway.payments.find(former));
+  return moved && { payment: moved, former };
 }
 
 /**
@@ -137,12 +152,16 @@ type Applied = 'done' | 'unmatched' | 'early' | 'unanswered';
 async function applyNotification(
   gateway: Gateway,
   row: NotificationRow,
-  payment: PaymentWithDetails,
+  { payment, former }: Subject,
 ): Promise<Applied> {
   const { connector, body } = row;
   const account = await findAccount(gateway, payment.mid);
   const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
+  if (former) {
+    if (meaning.kind === 'operation') return 'done';
+    return (await applyToFormer(gateway, payment, account, former, meaning)) ? 'done' : 'unanswered';
+  }
   if (meaning.kind === 'operation' || row.operation !== null || row.operationReference !== null)
     return applyToOperation(gateway, row, payment, account, meaning);
   if (meaning.kind === 'ask') return ask(gateway, payment, account);

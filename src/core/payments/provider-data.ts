@@ -73,7 +73,13 @@ export function firstPaymentData(gateway: Sealing, first: Payment): FirstPayment
 const REFERENCE = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:-(\d{1,3}))?$/i;
 
 /** Our reference of the current submission: that of the first one is the id of the payment. */
-export function referenceOf({ paymentId, providerData }: Pick<Payment, 'paymentId' | 'providerData'>): string {
+export function referenceOf({
+  paymentId,
+  providerData,
+}: {
+  paymentId: string;
+  providerData: Pick<ProviderData, 'submission'> | null;
+}): string {
   const submission = providerData?.submission ?? 1;
   return submission === 1 ? paymentId : `${paymentId}-${submission}`;
 }

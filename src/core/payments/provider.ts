@@ -1,18 +1,26 @@
 /** Submits payments to their provider, queries them there, and applies the answers. */
 import type { Authentication, Connector, MaybePromise, Outcome, ReportedAmount } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
-import { brandOf } from '../../rules/brands.ts';
+import { brandOf, NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { REASONS } from '../../rules/reasons.ts';
+import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CallRecord, NextStep, Payment, PaymentChanges, PaymentWithDetails } from '../../store/payments.ts';
+import type {
+  CallRecord,
+  FormerSubmission,
+  NextStep,
+  Payment,
+  PaymentChanges,
+  PaymentWithDetails,
+} from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
 import { callProvider, sendDeadline } from './call.ts';
 import { capabilitiesOf, connectorOf } from './connectors.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { learned } from './provider-data.ts';
-import { recordQuery, recordWrongAmount } from './record.ts';
+import { recordFormerSuccess, recordQuery, recordWrongAmount } from './record.ts';
+import { factsOf, nextRoute } from './route.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
@@ -97,20 +105,44 @@ export function isExpectedAmount(
   return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
-/** Submits a payment whose intent is durable, and writes the outcome. */
+/**
+ * Submits a payment whose intent is durable, and writes the outcome. A payment that was not sent, or that was declined
+ * softly, goes to the next route; one whose outcome is unknown never does.
+ */
 export async function submit(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  cardFields?: CardFields,
+  cardFields: CardFields = NO_CARD,
 ): Promise<PaymentWithDetails> {
-  const deadline = sendDeadline(gateway, payment);
-  const answer = await callAndCheck(gateway, payment, account, { verb: 'submit', deadline, cardFields });
+  const tried: string[] = [];
+  let current = payment;
+  for (;;) {
+    tried.push(current.connector);
+    const deadline = sendDeadline(gateway, current);
+    const answer = await callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
+    const isElsewhere =
+      answer.kind === 'notSent' ||
+      (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
+    const next = isElsewhere && (await reroute(gateway, current, account, answer, { tried, cardFields }));
+    if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
+    current = next;
+  }
+}
+
+/** Writes the answer to a submission. */
+function writeSubmission(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  authentication: Authentication | undefined,
+): Promise<PaymentWithDetails> {
   const { call } = answer;
-  const authentication = cardFields?.authentication;
   if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
   if (answer.kind === 'notSent') {
-    const declineReason = REASONS.neverReceived;
+    const declineReason =
+      payment.connector === NO_CONNECTOR ? DECLINE_CAUSES.methodUnavailable.reason : REASONS.neverReceived;
     return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
   }
   return advance(gateway, payment, {
@@ -122,6 +154,44 @@ export async function submit(
     ...(answer.kind === 'unknown' && { learned: answer.learned }),
     ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
   });
+}
+
+/**
+ * Moves a payment to its next route, before it is submitted there: if this process dies, the work loop queries the new
+ * connection. Undefined if there is no further route, or another process has changed the payment meanwhile.
+ */
+async function reroute(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  { tried, cardFields }: { tried: readonly string[]; cardFields: CardFields },
+): Promise<PaymentWithDetails | undefined> {
+  if (tried.length >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
+  const { card, authentication } = cardFields;
+  const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, {
+    tried,
+    isAuthenticated: authentication !== undefined,
+  });
+  if (!route) return undefined;
+  const now = gateway.clock.now(payment.mid);
+  const submission = payment.providerData?.submission ?? 1;
+  const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';
+  const after: PaymentWithDetails = {
+    ...payment,
+    ...route,
+    routeReason: `${route.routeReason}; after submission ${submission}: ${cause}`,
+    providerReference: null,
+    providerData: { submission: submission + 1 },
+    dueAt: now + LIMITS.submissionMs,
+    updatedAt: now,
+    historyLength: payment.historyLength + 1,
+  };
+  const brought = answer.kind === 'outcome' ? learned(gateway, payment, answer.outcome) : {};
+  const { sealed: _, ...providerData } = brought.providerData ?? payment.providerData ?? {};
+  const providerReference = brought.providerReference ?? payment.providerReference;
+  const former = { submission, connector: payment.connector, providerReference, providerData };
+  return (await gateway.payments.reroute(payment, after, former, answer.call)) ? after : undefined;
 }
 
 /** The scheduled query of a payment without a known outcome. */
@@ -163,7 +233,7 @@ const declineNeverReceived = (
   });
 
 /** The events after which a payment is submitted. */
-const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated'];
+const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated', 'rerouted'];
 
 /**
  * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once
@@ -247,6 +317,28 @@ export async function queryAsNotified(
   const kind = answer.kind === 'outcome' && answer.outcome.kind;
   const isRepeated = (kind === 'settled' && captured > 0n) || (kind === 'chargedBack' && state === 'CHARGEBACK');
   if (!isRepeated) await applyIfNew(gateway, payment, account, answer);
+  return true;
+}
+
+/**
+ * A former submission of a payment is reported as paid, or asks to be queried: another connection has taken the payment
+ * over, so money that moved there is a case for the operator. False without an answer.
+ */
+export async function applyToFormer(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  former: FormerSubmission,
+  meaning: KnownOutcome | { kind: 'ask' },
+): Promise<boolean> {
+  const { submission, ...fields } = former;
+  const then = { ...payment, ...fields, providerData: { ...former.providerData, submission } };
+  const asked = meaning.kind === 'ask' ? await query(gateway, then, account, LIMITS.providerTimeoutMs) : undefined;
+  if (asked && asked.kind !== 'outcome') return asked.kind === 'notFound';
+  const outcome = asked ? asked.outcome : (meaning as KnownOutcome);
+  if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
+  const call = asked?.call ?? { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 };
+  await recordFormerSuccess(gateway, payment, outcome.kind, call);
   return true;
 }
 

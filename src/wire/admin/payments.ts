@@ -2,12 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
 import type { Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
-import { amountFormatter, paymentView } from '../../core/exports/payment-view.ts';
+import { amountFormatter, connectorView, paymentView } from '../../core/exports/payment-view.ts';
 import { attendAs, OPERATOR_ACTIONS, type OperatorRequest, operateAs } from '../../core/operators/actions.ts';
 import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
+import { amountText } from '../../lib/money.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -35,8 +37,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     const { payment, history, operations, notifications } = found;
     return {
       ...paymentView(payment),
-      connector: payment.connector,
-      provider_reference: payment.providerReference,
+      fee: payment.providerData?.fee ? feeView(payment.providerData.fee) : null,
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,
@@ -130,13 +131,19 @@ const operationView = (payment: Payment, operation: OperationRow) => ({
 });
 
 const notificationView = (notification: NotificationRow) => ({
-  connector: notification.connector,
+  ...connectorView(notification.connector),
   event_id: notification.eventId,
   reference: notification.reference,
+  provider_reference: notification.providerReference,
   type: notification.body.type,
   state: notification.state,
   tries: notification.attempts,
   received_at: wireDate(notification.receivedAt),
+});
+
+const feeView = ({ amount, currency }: { amount: string; currency: string }) => ({
+  amount: amountText(BigInt(amount), CURRENCIES[currency]?.exponent ?? 2),
+  currency,
 });
 
 const historyView = (row: HistoryRow) => ({
@@ -151,7 +158,7 @@ const historyView = (row: HistoryRow) => ({
 
 const callView = ({ call, at }: HistoryRow) => ({
   verb: call?.verb,
-  connector: call?.connector,
+  ...connectorView(call?.connector ?? ''),
   outcome: call?.outcome,
   took_ms: call?.tookMs,
   at: wireDate(at),
