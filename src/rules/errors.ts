@@ -29,7 +29,7 @@ export const ERRORS = {
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },
   noSuchConnection: { code: 101000, message: 'Connection does not exist.', http: 404 },
-  connectionInUse: { code: 100000, message: 'Routes of an account use this connection.', http: 409 },
+  connectionInUse: { code: 100000, message: 'Routes of an account use this connection.', http: 400 },
   noSuchSchedule: { code: 101000, message: 'Schedule does not exist.', http: 404 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },

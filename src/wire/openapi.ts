@@ -177,6 +177,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'payers', description: 'Hosted payment pages for payers.' },
       { name: 'providers', description: 'Notifications from providers.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
+      { name: 'connections', description: 'Connections to providers and routes, for operators.' },
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },

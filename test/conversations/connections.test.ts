@@ -75,7 +75,7 @@ describe('a connection', () => {
     const id = await connect(shop, provider());
     const { mid } = await shop.newMerchant();
     await shop.admin('PUT', `/accounts/${mid}/routes`, [{ connection_id: id }]);
-    expect((await shop.admin('DELETE', `/connections/${id}`)).status).toBe(409);
+    expect((await shop.admin('DELETE', `/connections/${id}`)).status).toBe(400);
     await shop.admin('PUT', `/accounts/${mid}/routes`, []);
     expect((await shop.admin('DELETE', `/connections/${id}`)).status).toBe(200);
     expect((await shop.admin('DELETE', `/connections/${id}`)).status).toBe(404);

@@ -102,7 +102,7 @@ describe('the document', () => {
     for (const { path, operation } of operations) {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.responses, path).toHaveProperty(
-        ['createAccount', 'createToken'].includes(operation.operationId) ? '201' : '200',
+        ['createAccount', 'createConnection', 'createToken'].includes(operation.operationId) ? '201' : '200',
       );
       const named = [...(document.paths[path].parameters ?? []), ...(operation.parameters ?? [])]
         .filter((parameter) => parameter.in === 'path')

@@ -29,11 +29,11 @@ export function paymentView(payment: Payment) {
     decline_reason: payment.declineReason,
     attention: payment.attention,
     schedule_id: payment.scheduleId,
+    created_at: wireDate(payment.createdAt),
+    updated_at: wireDate(payment.updatedAt),
     ...connectorView(payment.connector),
     route_reason: payment.routeReason,
     provider_reference: payment.providerReference,
-    created_at: wireDate(payment.createdAt),
-    updated_at: wireDate(payment.updatedAt),
   };
 }
 
