@@ -60,7 +60,7 @@ async function showList({ gateway, session }: PanelRequest): Promise<PanelAnswer
 /** The connectors to choose from. */
 const showChoice = async (): Promise<PanelAnswer> => ({
   title: text.connect,
-  body: html`<div class="head"><h1>${text.choose}</h1></div><p class="soft">${text.chooseHint}</p>
+  body: html`<div class="head"><h1>${text.choose}</h1><p class="soft wide">${text.chooseHint}</p></div>
 <div class="cards">${CONNECTABLE.map(
     (name) =>
       html`<section class="card"><h2><a href="/admin/connections/new/${name}">${CONNECTORS[name].title}</a></h2><p class="soft small">${CONNECTORS[name].about}</p></section>`,
@@ -97,7 +97,7 @@ function connectionForm(
     hint: text.nameHint,
     error: problemOf('name'),
     attributes: html`required maxlength="${CONNECTION_NAME_LENGTH}" autocomplete="off"`,
-  })}<fieldset class="bare field"><legend>${text.credentials}</legend><p class="hint">${text.credentialsHint}${
+  })}<div class="field"><fieldset class="bare"><legend>${text.credentials}</legend><p class="hint">${text.credentialsHint}${
     stored && ` ${text.keepHint}`
   }</p>${entry.credentials.map(({ name, label, isAddress }) =>
     field({
@@ -107,7 +107,7 @@ function connectionForm(
       error: problemOf(`credentials.${name}`),
       attributes: html`autocomplete="off" spellcheck="false"${!stored && html` required`}`,
     }),
-  )}</fieldset>${field(
+  )}</fieldset></div>${field(
     { name: 'mids', label: text.accounts, hint: text.accountsHint, error: problemOf('mids') },
     area('mids', stored?.mids?.join('\n') ?? ''),
   )}${field(
@@ -224,8 +224,8 @@ async function showOne(request: PanelRequest, { problems = [], checked, refused 
   const view = connectionView(gateway, await requireConnection(request));
   const entry = connectorEntry(view.connector) as ConnectorEntry;
   const canManage = isAllowed(session.principal.role, 'connections.manage');
-  const action = (name: string, label: string): Html =>
-    html`<form method="post" action="${pathOf(view.connectionId)}/${name}">${formToken(session)}<button class="quiet">${label}</button></form>`;
+  const action = (name: string, label: string, className = 'quiet'): Html =>
+    html`<form method="post" action="${pathOf(view.connectionId)}/${name}">${formToken(session)}<button class="${className}">${label}</button></form>`;
   const { since, lastError } = view.health;
   const takes = Object.keys(view.methods);
   return {
@@ -241,7 +241,7 @@ async function showOne(request: PanelRequest, { problems = [], checked, refused 
 <div class="columns"><div>${
       canManage &&
       html`<section class="card"><h2>${text.settings}</h2>${connectionForm(request, entry, view, problems, pathOf(view.connectionId))}</section>
-<section class="card"><h2>${text.delete}</h2><p class="soft">${text.deleteHint}</p><div class="actions">${action('delete', text.delete)}</div></section>`
+<section class="card"><details><summary>${text.delete}</summary><p class="soft">${text.deleteHint}</p><div class="actions">${action('delete', text.delete, 'danger')}</div></details></section>`
     }</div>
 <section class="card">${facts([
       [text.connector, entry.title],

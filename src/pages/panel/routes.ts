@@ -26,6 +26,7 @@ const LABELS = {
 /** A form has a limited number of fields. */
 const MOST_ROUTES = 18;
 const OWN = 'own';
+const SHORT = html`size="11"`;
 
 type RouteTexts = Record<string, string>;
 
@@ -111,8 +112,8 @@ async function show(
       ...common('share'),
       label: text.share,
       attributes: html`inputmode="numeric" size="3"`,
-    })}${field({ ...common('min_amount'), label: text.minAmount })}${field({ ...common('max_amount'), label: text.maxAmount })}${LISTS.map(
-      (name) => field({ ...common(name), label: LABELS[name], hint: text.listHint }),
+    })}${field({ ...common('min_amount'), label: text.minAmount, attributes: SHORT })}${field({ ...common('max_amount'), label: text.maxAmount, attributes: SHORT })}${LISTS.map(
+      (name) => field({ ...common(name), label: LABELS[name], attributes: SHORT }),
     )}</div></fieldset>`;
   };
   const isTooLong = account.routes.length >= MOST_ROUTES;
@@ -123,8 +124,7 @@ async function show(
   return {
     title: `${text.routesOf} ${account.name}`,
     status: submitted ? 400 : 200,
-    body: html`${notice(query.done && text.saved)}<div class="head"><h1>${text.routesOf} <a href="/admin/accounts/${account.mid}">${account.name}</a></h1></div>
-<p class="soft">${account.routes.length === 0 ? text.noRoutes : text.routesHint}</p>
+    body: html`${notice(query.done && text.saved)}<div class="head"><h1>${text.routesOf} <a href="/admin/accounts/${account.mid}">${account.name}</a></h1><p class="soft wide">${account.routes.length === 0 ? text.noRoutes : text.routesHint}</p></div>
 ${tryForm(request, account, path, names)}
 ${isTooLong ? notice(text.tooMany, 'wait') : canManage ? editor : account.routes.length > 0 && readOnly}`,
   };
