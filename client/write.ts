@@ -38,6 +38,7 @@ const ERROR_CLASSES: Readonly<Record<Exclude<ErrorName, `noSuch${string}`>, stri
   foreignCardToken: 'NotFound',
   expiredCardToken: 'State',
   lastOwner: null,
+  connectionInUse: null,
   duplicateOperation: 'Duplicate',
   refundNotAllowed: 'State',
   refundOnlyInPortal: 'State',

@@ -4,15 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Ledger } from './ledger.ts';
 
 /** The faults of any call of the gateway. */
-export const CALL_MODES = ['timeout_before', 'timeout_after', 'error_500', 'wrong_amount'] as const;
+export const CALL_MODES = ['timeout_before', 'timeout_after', 'error_500', 'rate_limited', 'wrong_amount'] as const;
 /** The faults of an authentication request, whose response has no amount. */
 export const DIRECTORY_MODES = ['timeout_before', 'timeout_after', 'error_500'] as const;
 /** The faults of the first submission of a payment. */
-export const SUBMIT_MODES = [...CALL_MODES, 'late_success'] as const;
+export const SUBMIT_MODES = [...CALL_MODES, 'late_success', 'soft_decline'] as const;
+/** The faults of an operation: a pending one is reported by a notification. */
+export const OPERATION_MODES = [...CALL_MODES, 'pending_operation'] as const;
 export const NOTIFICATION_MODES = ['duplicate_news', 'wrong_amount'] as const;
-export const MODES = [...SUBMIT_MODES, 'duplicate_news'] as const;
+export const MODES = [...SUBMIT_MODES, 'pending_operation', 'duplicate_news'] as const;
 
-export type CallMode = (typeof SUBMIT_MODES)[number];
+export type CallMode = (typeof SUBMIT_MODES)[number] | (typeof OPERATION_MODES)[number];
 
 const TIMEOUT_MS = 150;
 
@@ -40,13 +42,14 @@ export async function answer(
   reply: FastifyReply,
   context: CallContext | undefined,
   modes: readonly CallMode[],
-  perform: (isLateSuccess: boolean) => Record<string, unknown> | undefined,
+  perform: (mode: CallMode | undefined) => Record<string, unknown> | undefined,
 ): Promise<unknown> {
   const { mid = null, brand = null, defaultFault } = context ?? {};
   const mode = ledger.takeFault(modes, { mid, brand }) ?? defaultFault;
   if (mode === 'timeout_before') return dropConnection(request, reply);
   if (mode === 'error_500') return reply.code(500).send({ error: 'The simulated provider is out of order.' });
-  const result = perform(mode === 'late_success');
+  if (mode === 'rate_limited') return reply.code(429).send({ error: 'Too many requests.' });
+  const result = perform(mode as CallMode | undefined);
   if (mode === 'timeout_after') return dropConnection(request, reply);
   if (!result) return reply.code(404).send({ error: 'There is nothing of this name.' });
   return mode === 'wrong_amount' ? { ...result, amount: plusOne(String(result.amount)) } : result;

@@ -12,6 +12,7 @@ import {
   formatExpiry,
   maskCard,
 } from './cards.ts';
+import type { CallMode } from './faults.ts';
 import { ipsQr } from './ips-qr.ts';
 import type { Change, Ledger, Payment, Status } from './ledger.ts';
 import type { NotificationSender } from './notifications.ts';
@@ -137,9 +138,10 @@ function initialStatus({ brand, direction, card }: SubmittedPayment): Status {
 }
 
 /** Accepts a payment; a repeat returns the stored payment. A late success is declined now and settles after a delay. */
-export function submit(simulator: Simulator, submitted: SubmittedPayment, isLateSuccess: boolean): Payment {
+export function submit(simulator: Simulator, submitted: SubmittedPayment, fault: CallMode | undefined): Payment {
+  const isLateSuccess = fault === 'late_success';
   const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...stored } = submitted;
-  const reason = isLateSuccess ? DECLINED : declineReason(submitted);
+  const reason = isLateSuccess || fault === 'soft_decline' ? DECLINED : declineReason(submitted);
   const initial = initialStatus(submitted);
   const status = reason !== undefined ? 'declined' : initial === 'settled' ? successStatus(submitted) : initial;
   const createdAt = Date.now();

@@ -1,7 +1,7 @@
 /** The provider API: submits and queries payments and operations. */
 import type { FastifyInstance } from 'fastify';
 import { isObject } from '../src/lib/json.ts';
-import { answer, CALL_MODES, SUBMIT_MODES } from './faults.ts';
+import { answer, CALL_MODES, OPERATION_MODES, SUBMIT_MODES } from './faults.ts';
 import type { OperationKind } from './ledger.ts';
 import { OPERATIONS, operationResponse, performOperation } from './operations.ts';
 import { isAmount, isName, readPaymentRequest, required } from './payment-request.ts';
@@ -20,9 +20,10 @@ export function providerRoutes(app: FastifyInstance, simulator: Simulator): void
     const submitted = readPaymentRequest(request.body);
     const isNew = ledger.payment(submitted.reference) === undefined;
     const context = { ...submitted, defaultFault: isNew ? connectionFaultOf(submitted) : undefined };
-    return answer(ledger, request, reply, context, isNew ? SUBMIT_MODES : CALL_MODES, (isLateSuccess) =>
-      paymentResponse(simulator, submit(simulator, submitted, isLateSuccess)),
-    );
+    return answer(ledger, request, reply, context, isNew ? SUBMIT_MODES : CALL_MODES, (mode) => {
+      const payment = submit(simulator, submitted, mode);
+      return { ...paymentResponse(simulator, payment), ...(mode === 'soft_decline' && { soft: true }) };
+    });
   });
 
   app.get<Reference>('/payments/:reference', async (request, reply) => {
@@ -39,14 +40,14 @@ export function providerRoutes(app: FastifyInstance, simulator: Simulator): void
       // A void is for the whole payment, so its amount is optional.
       const requested = kind === 'void' ? (body.amount ?? payment?.amount) : body.amount;
       const amount = payment ? required(requested, isAmount, 'amount') : '';
-      return answer(
-        ledger,
-        request,
-        reply,
-        payment,
-        CALL_MODES,
-        () => payment && operationResponse(performOperation(simulator, reference, kind, { operation, amount })),
-      );
+      return answer(ledger, request, reply, payment, OPERATION_MODES, (mode) => {
+        if (!payment) return undefined;
+        const performed = operationResponse(performOperation(simulator, reference, kind, { operation, amount }));
+        if (mode !== 'pending_operation') return performed;
+        simulator.notifications.write({ ...payment, amount }, { type: 'operation', ...performed });
+        simulator.notifications.send(reference);
+        return { ...performed, status: 'pending' };
+      });
     });
   }
 

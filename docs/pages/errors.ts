@@ -38,6 +38,8 @@ const WHEN: Record<ErrorName, string> = {
   noSuchOperator: 'Admin API and panel: no operator has this id.',
   lastOwner: 'Panel: the change would leave no active owner.',
   noSuchToken: 'Admin API: no token has this id.',
+  noSuchConnection: 'Admin API: no connection has this id.',
+  connectionInUse: 'Admin API: a connection cannot be deleted while a route of an account uses it.',
   noSuchSchedule: 'Admin API: no schedule has this id.',
   noSuchReconciliation: 'Admin API and panel: no reconciliation has this id.',
   duplicateOperation:

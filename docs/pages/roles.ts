@@ -8,6 +8,8 @@ const ALLOWS: Record<Permission, string> = {
   'accounts.create': 'create accounts',
   'accounts.change': 'change settings, suspend accounts',
   'accounts.rotate_secrets': 'replace passwords and callback secrets',
+  'connections.view': 'see connections to providers, and the routes of accounts',
+  'connections.manage': 'create, change, check and delete connections, change routes',
   'payments.view': 'see, search and export payments',
   'payments.operate': 'capture, void and refund payments',
   'payments.resolve_attention': 'decide about payments on the attention list',

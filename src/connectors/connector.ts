@@ -1,10 +1,26 @@
 /** The contract of a connector: what the gateway calls at a payment provider, and what it gets back. */
 import type { Deadline } from '../lib/deadline.ts';
 import type { Secret } from '../lib/secret.ts';
+import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
+
+/** What a connector stores with a payment or an operation: JSON of at most `LIMITS.providerStateBytes`. */
+export type ProviderState = Readonly<Record<string, unknown>>;
+
+/** What earlier answers of the provider brought; the gateway stores it and passes it to every later call. */
+export interface ProviderMemory {
+  /** The provider's id of the payment. */
+  providerReference?: string | undefined;
+  /** The last `state` and `secretState` that the connector returned. */
+  state: ProviderState;
+  secretState: ProviderState;
+}
 
 /** What a provider gets of a payment. */
-export interface Submission {
-  /** Our id of the payment; a query names the payment by it. */
+export interface Submission extends ProviderMemory {
+  /**
+   * Our id of this submission; a query names the payment by it. It is the id of the payment, with a suffix when the
+   * payment was submitted to another connection before. Each call that moves money uses `idempotencyKey(reference, n)`.
+   */
   reference: string;
   brand: string;
   mid: string;
@@ -20,7 +36,9 @@ export interface Submission {
   parameters(): Readonly<Record<string, unknown>>;
   /** The sub-methods of the brand that the payer may be offered. */
   methods: readonly string[];
-  /** Where the payer returns to. */
+  /** The provider's own name of the brand, by `settings.methods` of the connection. */
+  method?: string | undefined;
+  /** Where the payer returns to. What the payer brings back is passed to `resume`. */
   returnUrl: string;
   /** Where the provider sends notifications. */
   notifyUrl: string;
@@ -29,8 +47,14 @@ export interface Submission {
   authentication?: Authentication | undefined;
   /** The device wallet that the card comes from. */
   wallet?: SubmittedWallet | undefined;
+  /** The payer's browser, if the provider authenticates the payer (3DS). */
+  browser?: BrowserData | undefined;
+  /** The payer agreed that the merchant may repeat the payment: return `paymentMethod` and `networkTransactionId`. */
+  isFirstOfSeries: boolean;
   /** The reference of the first payment, if this one is a merchant-initiated repetition of it. */
   recurringOf?: string | undefined;
+  /** What the first payment brought; of payments of connections only. */
+  first?: FirstPayment | undefined;
   setting(name: string): unknown;
 }
 
@@ -43,6 +67,30 @@ export interface SubmittedWallet {
   /** The proof of the device, in base64; absent in a repetition, because it is valid once and never stored. */
   cryptogram?: Secret | undefined;
   eci?: string | undefined;
+}
+
+/** What the provider returned for the first payment of a series, for its repetitions. */
+export interface FirstPayment extends ProviderMemory {
+  networkTransactionId?: string | undefined;
+  paymentMethod?: Secret | undefined;
+}
+
+/** The browser data of EMV 3-D Secure. What only a script can read is missing if scripts are disabled. */
+export interface BrowserData {
+  ip: string;
+  language: string;
+  userAgent: string;
+  accept: string;
+  screen?: BrowserScreen | undefined;
+}
+
+export interface BrowserScreen {
+  width: number;
+  height: number;
+  colorDepth: number;
+  /** Minutes that UTC is ahead of the payer's time, as `Date.getTimezoneOffset` returns it. */
+  timeZoneOffset: number;
+  isJavaEnabled: boolean;
 }
 
 /** The result of a 3DS authentication. */
@@ -70,9 +118,19 @@ export interface CardData {
  */
 export type ReportedAmount = { amount: bigint; currency?: string | undefined } | 'invalid';
 
+/** What any answer may bring besides its outcome; a member that is omitted leaves what is stored. */
 interface AnswerFields {
+  /** The provider's id of the payment, shown to the operator. */
   providerReference?: string | undefined;
   reportedAmount?: ReportedAmount | undefined;
+  /** Replaces the stored state; `secretState` is stored encrypted. */
+  state?: ProviderState | undefined;
+  secretState?: ProviderState | undefined;
+  /** For repetitions: the id of the card network, and the provider's token of the payment method (stored encrypted). */
+  networkTransactionId?: string | undefined;
+  paymentMethod?: Secret | undefined;
+  /** What the provider charges for the payment, in minor units. */
+  fee?: { amount: bigint; currency: string } | undefined;
 }
 
 /** A decline is an outcome; a connector throws only when there was no answer. */
@@ -80,77 +138,155 @@ export type Outcome =
   | ({ kind: 'settled' | 'authorised' } & AnswerFields)
   /** The outcome comes later; until then the payer may have a code to scan or an account to transfer to. */
   | ({ kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined } & AnswerFields)
+  /** The payer continues at the provider: its own page, or the 3DS challenge of a provider that authenticates. */
   | ({ kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> } & AnswerFields)
-  | ({ kind: 'declined'; reason: string } & AnswerFields)
+  /** `isSoft`: definitely not paid, but another provider may accept it. `declineOf` composes declines by their cause. */
+  | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined } & AnswerFields)
+  /**
+   * Of queries and notifications only. The amount that was charged back is not compared: after refunds it is smaller than
+   * that of the payment. `respondBy`: until when the bank takes an answer.
+   */
+  | ({ kind: 'chargedBack'; chargedBack?: ReportedAmount | undefined; respondBy?: number | undefined } & AnswerFields)
   /** The provider does not know yet. */
-  | { kind: 'unknown' }
+  | ({ kind: 'unknown' } & AnswerFields)
   /** Of queries only: the provider has no such payment. */
   | { kind: 'notFound' };
 
-/** Thrown by a connector when a call failed before its first byte was sent: the provider cannot have received it. */
+/**
+ * Thrown by a connector when the provider has not processed the call and never will: it failed before its first byte was
+ * sent, or the provider rejected it unprocessed, such as with 429. The gateway may use another connection then.
+ */
 export class NotSent extends Error {}
 
 /** A connector that makes no network call returns its result synchronously. */
 export type MaybePromise<Result> = Result | Promise<Result>;
 
 /** A capture, void or refund of a payment that was submitted before. */
-export interface ProviderOperation {
+export interface ProviderOperation extends ProviderMemory {
   verb: 'capture' | 'void' | 'refund';
-  /** Our id of the payment. */
+  /** Our reference of the submission. */
   reference: string;
-  /** Our id of the operation. */
+  /** Our id of the operation, and the idempotency key of its call. */
   operation: string;
   amount: bigint;
+  brand: string;
+  currency: string;
+  /** The amount of the payment. */
+  paymentAmount: bigint;
+  notifyUrl: string;
+  /** What earlier answers about this operation brought. */
+  operationReference?: string | undefined;
+  operationState: ProviderState;
+}
+
+interface OperationAnswerFields {
+  /** The provider's id of the operation. */
+  operationReference?: string | undefined;
+  /** Replaces the stored state of the operation, which is not encrypted. */
+  operationState?: ProviderState | undefined;
 }
 
 export type OperationOutcome =
-  | { kind: 'done' | 'accepted'; reportedAmount?: ReportedAmount | undefined }
-  | { kind: 'declined'; reason: string }
-  | { kind: 'unknown' }
+  /** `accepted`: the outcome comes later, by a notification or a query. */
+  | ({ kind: 'done' | 'accepted'; reportedAmount?: ReportedAmount | undefined } & OperationAnswerFields)
+  | ({ kind: 'declined'; reason: string } & OperationAnswerFields)
+  | ({ kind: 'unknown' } & OperationAnswerFields)
   | { kind: 'notFound' };
 
-/** An inbound webhook of a provider. */
+/** One event of an inbound webhook. It names its payment by our reference, by the provider's, or by both. */
 export interface ProviderNotification {
   /** Deduplicates notifications: a provider may send the same event several times. */
   eventId: string;
-  reference: string;
+  reference?: string | undefined;
+  providerReference?: string | undefined;
+  /** Set if it is about an operation: our id of the operation, or the provider's. */
+  operation?: string | undefined;
+  operationReference?: string | undefined;
+  /** What `interpretNotification` needs; stored. */
   body: Record<string, unknown>;
 }
 
-/** What a notification means for its payment; undefined if the gateway has nothing to do. */
+/** What a notification means for its payment or operation; undefined if the gateway has nothing to do. */
 export type NotificationMeaning =
   | Outcome
-  /** The amount that was charged back is not compared: after refunds it is smaller than that of the payment. */
-  | ({ kind: 'chargedBack'; chargedBack?: ReportedAmount | undefined; respondBy?: number | undefined } & AnswerFields)
+  | { kind: 'operation'; outcome: OperationOutcome }
+  /** The notification has no outcome: the gateway queries the payment and its open operations. */
+  | { kind: 'ask' }
   | undefined;
 
 /** What a provider supports; the gateway uses nothing else. */
 export interface Capabilities {
   /** A call repeated with the same reference is the same payment or operation, and moves no money twice. */
   isIdempotent: boolean;
-  /** A payment can be queried by our reference. */
+  /** A payment can be queried by our reference, or by what the connector stored. */
   supportsQueries: boolean;
   /** Two consecutive `notFound` answers, separated by a pause, mean that the provider never received the payment. */
   notFoundIsFinal: boolean;
   refunds: 'api' | 'portal' | 'none';
+  /** Who authenticates the payer of a card (3DS); with `provider`, the submission has `browser` and no result. */
+  authentication: 'gateway' | 'provider';
   /** The most submissions and operations in flight at a time; unlimited if omitted. */
   concurrency?: number;
+}
+
+/** The result of a harmless call with the credentials of a connection. */
+export interface CheckResult {
+  ok: boolean;
+  /** One sentence for the operator, without secrets. */
+  detail: string;
 }
 
 /** Every call has a deadline: the connector aborts the call then, and sends nothing once `begin()` returned false. */
 export interface Connector {
   capabilities: Capabilities;
-  /** Submits a payment. Called once per payment, after the intent is durable. */
+  /** Submits a payment. Called once per reference, after the intent is durable. */
   submit(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
   /** Reads the outcome of a submission; moves no money. */
   query(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
+  /** The payer came back with these query or form parameters. Without it, the payment is queried. */
+  resume?(
+    submission: Submission,
+    returned: Readonly<Record<string, string>>,
+    deadline: Deadline,
+  ): MaybePromise<Outcome>;
   operate(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   queryOperation(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
-  /** Reads a notification and verifies its signature; undefined if it is not valid. */
-  readNotification(
+  /** Reads the events of a webhook and verifies its signature; undefined if it is not valid. */
+  readNotifications(
     headers: Readonly<Record<string, unknown>>,
     body: Buffer,
     now: number,
-  ): ProviderNotification | undefined;
+  ): MaybePromise<ProviderNotification[] | undefined>;
+  /** The body with which a webhook is acknowledged, as text; by default a JSON object. */
+  notificationAnswer?: string;
   interpretNotification(body: Record<string, unknown>): NotificationMeaning;
+  /** Verifies the credentials; moves no money. */
+  check?(deadline: Deadline): MaybePromise<CheckResult>;
+  close?(): Promise<void>;
 }
+
+/** What a connector is created from: the credentials and settings of one connection. */
+export interface ConnectionAccess {
+  /** Opens a credential; the names are those of `CONNECTORS` in `src/rules/connectors.ts`. */
+  credential(name: string): string;
+  settings: Readonly<Record<string, unknown>>;
+  /** The address of another host than the provider's, such as a double; in the sandbox only. */
+  apiBase: string | undefined;
+  environment: 'sandbox' | 'production';
+}
+
+/** A connector as `src/connectors/index.ts` lists it: what it supports, and how to open one connection. */
+export interface ConnectorDefinition {
+  capabilities: Capabilities;
+  create(access: ConnectionAccess): Connector;
+}
+
+/** The idempotency key of the n-th call of a submission that moves money. */
+export const idempotencyKey = (reference: string, call: number): string => `${reference}-call-${call}`;
+
+/** A decline by its cause; the table of causes tells whether it is soft. */
+export const declineOf = (cause: DeclineCause): Extract<Outcome, { kind: 'declined' }> => ({
+  kind: 'declined',
+  reason: DECLINE_CAUSES[cause].reason,
+  isSoft: DECLINE_CAUSES[cause].isSoft,
+});

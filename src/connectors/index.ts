@@ -1,11 +1,17 @@
 /** Creates the connectors that this installation has, by name. */
-import type { Connector } from './connector.ts';
+import type { ConnectorName } from '../rules/connectors.ts';
+import type { Connector, ConnectorDefinition } from './connector.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { createThreeDs, type ThreeDs } from './three-ds.ts';
-import { createUpstream, type ProviderAccess } from './upstream.ts';
+import { createUpstream, type ProviderAccess, upstream } from './upstream.ts';
 import { createVcard, type Faults } from './vcard.ts';
 
 export type { ProviderAccess } from './upstream.ts';
+
+/** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
+export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
+  upstream,
+};
 
 export interface Connectors {
   byName: Readonly<Record<string, Connector>>;
@@ -18,12 +24,12 @@ export interface Connectors {
 
 /** Without a provider, the sandbox has the test connector only, and production has none. */
 export function createConnectors(isSandbox: boolean, provider: ProviderAccess | undefined): Connectors {
-  const upstream = provider && createUpstream(provider);
+  const own = provider && createUpstream(provider);
   const threeDs = provider && createThreeDs(provider);
   const close = async (): Promise<void> => {
-    await Promise.all([upstream?.close(), threeDs?.close()]);
+    await Promise.all([own?.close(), threeDs?.close()]);
   };
-  const offered = upstream ? { upstream } : {};
+  const offered = own ? { upstream: own } : {};
   if (!isSandbox) return { byName: offered, ...(threeDs && { threeDs }), close };
   if (!provider) return { byName: { ...offered, vcard: createVcard() }, close };
   const simulator = createSimulatorControl(provider);

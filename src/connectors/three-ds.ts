@@ -4,7 +4,7 @@ import { isObject, isText } from '../lib/json.ts';
 import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Authentication } from './connector.ts';
-import { notificationReader, type ProviderAccess } from './upstream.ts';
+import { type ProviderAccess, signedMessageReader } from './upstream.ts';
 
 export const PROTOCOL_VERSION = '2.2.0';
 
@@ -106,7 +106,7 @@ export function createThreeDs(
     maxResponseSize: LIMITS.providerBytes,
   });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const read = notificationReader(notificationSecret, 'threeDSServerTransID');
+  const read = signedMessageReader(notificationSecret, 'threeDSServerTransID');
   return {
     async authenticate(request) {
       const signal = AbortSignal.timeout(outcomeTimeoutMs);

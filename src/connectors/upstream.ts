@@ -1,16 +1,16 @@
 /** The connector for providers that implement the HTTP protocol of `docs/provider-api.md`, such as the simulator. */
-import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { Deadline } from '../lib/deadline.ts';
 import { isUtcMoment } from '../lib/identifiers.ts';
 import { isKeepable, isObject, isText } from '../lib/json.ts';
 import { signedId } from '../lib/signature.ts';
-import { withJsonBytes } from '../lib/wipe.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { REASONS } from '../rules/reasons.ts';
 import {
   type Authentication,
+  type Capabilities,
   type CardData,
   type Connector,
+  type ConnectorDefinition,
   type NotificationMeaning,
   NotSent,
   type OperationOutcome,
@@ -19,6 +19,7 @@ import {
   type Submission,
   type SubmittedWallet,
 } from './connector.ts';
+import { createHttpClient, jsonOf } from './http.ts';
 
 export interface ProviderAccess {
   url: string;
@@ -80,7 +81,7 @@ function outcomeOf(answer: Json): Outcome {
     case undefined:
       return { kind: 'unknown' };
     case 'declined':
-      return { kind, reason: reasonOf(answer), ...answered };
+      return { kind, reason: reasonOf(answer), ...(answer.soft === true && { isSoft: true }), ...answered };
     case 'accepted':
       return { kind, code: textOf(answer.qr) || undefined, instructions: textsOf(answer.instructions), ...answered };
     case 'redirected': {
@@ -113,6 +114,7 @@ const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = 
     if (kind !== 'declined') return { kind, reportedAmount };
     return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reportedAmount };
   },
+  operation: (body) => ({ kind: 'operation', outcome: operationOutcomeOf(body) }),
   chargeback: (body) => ({ kind: 'chargedBack', chargedBack: readAmount(body), respondBy: momentOf(body.respond_by) }),
 };
 
@@ -120,10 +122,14 @@ export const interpretNotification = (body: Json): NotificationMeaning => entry(
 
 const EVENT_ID_LENGTH = 255;
 
-/** Reads notifications signed with the secret; `referenceName` is the member of the body that holds our reference. */
-export const notificationReader =
-  (secret: string, referenceName = 'reference'): Connector['readNotification'] =>
-  (headers, bytes, now) => {
+/** Reads a signed message; `referenceName` is the member of the body that holds our reference. */
+export const signedMessageReader =
+  (secret: string, referenceName: string) =>
+  (
+    headers: Readonly<Record<string, unknown>>,
+    bytes: Buffer,
+    now: number,
+  ): { eventId: string; reference: string; body: Json } | undefined => {
     const eventId = signedId(headers, bytes, [secret], now, LIMITS.signatureToleranceMs);
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
@@ -135,48 +141,46 @@ export const notificationReader =
     }
   };
 
-/** The option of a request that carries its deadline to the fence. */
-interface FencedRequest {
-  deadline?: Deadline;
-}
-
-/** Checks the deadline when the connection is about to write the request, after all waiting, and aborts a late one. */
-class Fence extends DecoratorHandler {
-  readonly #handler: Dispatcher.DispatchHandler;
-  readonly #deadline: Deadline | undefined;
-
-  constructor(handler: Dispatcher.DispatchHandler, deadline: Deadline | undefined) {
-    super(handler);
-    this.#handler = handler;
-    this.#deadline = deadline;
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-    this.#handler.onRequestStart?.(controller, context);
-    if (this.#deadline?.begin() === false)
-      controller.abort(new NotSent('The deadline for sending the request has passed.'));
-  }
-}
-
-const fenced: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
-  dispatch(options, new Fence(handler, (options as FencedRequest).deadline));
+/** Reads notifications signed with the secret. One with an `operation` is about that operation of the payment. */
+export const notificationReader = (secret: string): Connector['readNotifications'] => {
+  const read = signedMessageReader(secret, 'reference');
+  return (headers, bytes, now) => {
+    const message = read(headers, bytes, now);
+    if (!message) return undefined;
+    const { operation } = message.body;
+    return [isText(operation, 255) ? { ...message, operation } : message];
+  };
+};
 
 export interface Upstream extends Connector {
   close(): Promise<void>;
 }
 
-export function createUpstream({ url, key, notificationSecret }: ProviderAccess): Upstream {
-  const base = new URL(url);
-  const prefix = base.pathname.replace(/\/$/, '');
-  // Unlimited connections: the limiter of the connector bounds the calls, and the pool must not queue them again.
-  const pool = new Pool(base.origin, {
-    connections: null,
-    connect: { timeout: LIMITS.providerConnectTimeoutMs },
-    headersTimeout: LIMITS.providerTimeoutMs,
-    bodyTimeout: LIMITS.providerTimeoutMs,
-    maxResponseSize: LIMITS.providerBytes,
-  });
-  const dispatcher = pool.compose(fenced);
+const CAPABILITIES: Capabilities = {
+  isIdempotent: true,
+  supportsQueries: true,
+  notFoundIsFinal: true,
+  refunds: 'api',
+  authentication: 'gateway',
+  concurrency: LIMITS.providerConcurrency,
+};
+
+/** A connection to a provider that implements the protocol. */
+export const upstream: ConnectorDefinition = {
+  capabilities: CAPABILITIES,
+  create: ({ credential, apiBase, environment }) =>
+    createUpstream(
+      {
+        url: apiBase ?? credential('url'),
+        key: credential('key'),
+        notificationSecret: credential('notification_secret'),
+      },
+      environment === 'sandbox',
+    ),
+};
+
+export function createUpstream({ url, key, notificationSecret }: ProviderAccess, allowsSimulator = true): Upstream {
+  const client = createHttpClient(url);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
   /** Returns the body of a 200, and undefined for a 404; anything else counts as no answer. */
@@ -186,28 +190,11 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
     deadline: Deadline,
     body?: Json,
   ): Promise<Json | undefined> => {
-    const request = (bytes?: Buffer): Promise<Dispatcher.ResponseData> => {
-      const { signal } = deadline;
-      const options: Dispatcher.RequestOptions & FencedRequest = {
-        method,
-        path: prefix + path,
-        headers,
-        signal,
-        deadline,
-      };
-      return dispatcher.request(bytes ? { ...options, body: bytes } : options);
-    };
-    const { statusCode, body: answer } = await (body ? withJsonBytes(body, request) : request()).catch((error) => {
-      throw deadline.hasBegun ? error : new NotSent(`The provider could not be reached (${error.message}).`);
-    });
-    if (statusCode !== 200) {
-      await answer.dump();
-      if (statusCode === 404) return undefined;
-      throw new Error(`The provider answered ${statusCode}.`);
-    }
-    const json = await answer.json();
-    if (!isObject(json)) throw new Error('The provider’s answer is not an object.');
-    return json;
+    const answer = await client.send({ method, path, headers, body: body && JSON.stringify(body) }, deadline);
+    if (answer.status === 404) return undefined;
+    if (answer.status === 429) throw new NotSent('The provider did not process the call: too many requests.');
+    if (answer.status !== 200) throw new Error(`The provider answered ${answer.status}.`);
+    return jsonOf(answer);
   };
   const readIfFound = <Result>(
     answer: Json | undefined,
@@ -216,29 +203,30 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess)
   const path = ({ reference }: { reference: string }): string => `/v1/payments/${encodeURIComponent(reference)}`;
 
   return {
-    capabilities: {
-      isIdempotent: true,
-      supportsQueries: true,
-      notFoundIsFinal: true,
-      refunds: 'api',
-      concurrency: LIMITS.providerConcurrency,
-    },
+    capabilities: CAPABILITIES,
     submit: async (submission, deadline) =>
       readIfFound(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
     query: async (submission, deadline) => readIfFound(await call('GET', path(submission), deadline), outcomeOf),
-    operate: async ({ verb, operation, amount, ...payment }, deadline) => {
+    operate: async ({ verb, operation, amount, reference }, deadline) => {
       const body = { operation, amount: String(amount) };
-      return readIfFound(await call('POST', `${path(payment)}/${verb}`, deadline, body), operationOutcomeOf);
+      return readIfFound(await call('POST', `${path({ reference })}/${verb}`, deadline, body), operationOutcomeOf);
     },
-    queryOperation: async ({ operation, ...payment }, deadline) =>
+    queryOperation: async ({ operation, reference }, deadline) =>
       readIfFound(
-        await call('GET', `${path(payment)}/operations/${encodeURIComponent(operation)}`, deadline),
+        await call('GET', `${path({ reference })}/operations/${encodeURIComponent(operation)}`, deadline),
         operationOutcomeOf,
       ),
-    readNotification: notificationReader(notificationSecret),
+    readNotifications: notificationReader(notificationSecret),
     interpretNotification,
-    // At shutdown all requests have ended, so no request waits for a call that is still in flight.
-    close: () => pool.destroy(),
+    async check(deadline) {
+      const { status, text } = await client.send({ method: 'GET', path: '/v1/about', headers }, deadline);
+      if (status !== 200) return { ok: false, detail: `The provider answered ${status}.` };
+      const { name, simulator } = jsonOf({ status, text });
+      if (simulator === true && !allowsSimulator)
+        return { ok: false, detail: 'The provider is a simulator, which production does not use.' };
+      return { ok: true, detail: `The provider is ${textOf(name).slice(0, 100) || 'unnamed'}.` };
+    },
+    close: client.close,
   };
 }
 

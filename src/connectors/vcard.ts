@@ -60,13 +60,19 @@ export function createVcard({
   const answer = (submission: Submission) =>
     faults?.areArmed ? outcomeWithFault(submission, faults) : outcome(submission);
   return {
-    capabilities: { isIdempotent: true, supportsQueries: true, notFoundIsFinal: false, refunds: 'api' },
+    capabilities: {
+      isIdempotent: true,
+      supportsQueries: true,
+      notFoundIsFinal: false,
+      refunds: 'api',
+      authentication: 'gateway',
+    },
     submit: answer,
     // The outcome depends on the submission only, so a query computes it again.
     query: answer,
     operate: () => ({ kind: 'done' }),
     queryOperation: () => ({ kind: 'done' }),
-    readNotification: notificationSecret === undefined ? () => undefined : notificationReader(notificationSecret),
+    readNotifications: notificationSecret === undefined ? () => undefined : notificationReader(notificationSecret),
     interpretNotification,
   };
 }

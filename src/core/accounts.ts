@@ -5,10 +5,13 @@ import { within } from '../lib/faults.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
+import { connectionKey, methodsOf } from '../rules/connectors.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { Route } from '../rules/routes.ts';
 import { completeSettings } from '../rules/settings.ts';
 import type { AccountChange, AccountRow, AccountSecret, Environment } from '../store/accounts.ts';
-import type { Account, Gateway } from './context.ts';
+import type { ConnectionRow } from '../store/connections.ts';
+import type { Account, AccountRoute, Gateway } from './context.ts';
 import { auditEntry, type Caller } from './principal.ts';
 import { sealSettings } from './wallet-keys.ts';
 
@@ -29,7 +32,7 @@ const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
 
 const bound = (column: string, mid: string): string => boundTo('accounts', column, mid);
 
-function accountOf(gateway: Gateway, row: AccountRow): Account {
+function accountOf(gateway: Gateway, row: AccountRow, connections: readonly ConnectionRow[] = []): Account {
   const { mid } = row;
   const settings = completeSettings(row.settings, gateway.environment);
   /** Decrypted on first use, so that a secret that cannot be decrypted affects only the requests that need it. */
@@ -66,7 +69,23 @@ function accountOf(gateway: Gateway, row: AccountRow): Account {
       row.previousCallbackSecretUntil,
     ),
     isAddressAllowed: isListed,
+    routes: row.routes.map((route) => withConnection(route, connections)),
   };
+}
+
+function withConnection(route: Route, connections: readonly ConnectionRow[]): AccountRoute {
+  const row = connections.find(({ connectionId }) => connectionId === route.connectionId);
+  if (!row) return route;
+  const { connector, name, settings, connectionId } = row;
+  const key = connectionKey(connector, connectionId);
+  return { ...route, connection: { key, name, connector, methods: methodsOf(connector, settings) } };
+}
+
+/** The connections of an account's routes that it may use. */
+async function connectionsOf(gateway: Gateway, { mid, routes }: AccountRow): Promise<ConnectionRow[]> {
+  const ids = routes.flatMap(({ connectionId }) => connectionId ?? []);
+  const rows = ids.length === 0 ? [] : await gateway.connectionStore.findAll(ids);
+  return rows.filter(({ mids, deletedAt }) => deletedAt === null && (mids === null || mids.includes(mid)));
 }
 
 /** The name of the merchant for payers, providers and banks. */
@@ -104,6 +123,7 @@ export async function createAccount(
     previousCallbackSecret: null,
     previousCallbackSecretUntil: null,
     settings,
+    routes: [],
     createdAt: gateway.clock.now(mid),
     suspendedAt: null,
   };
@@ -145,7 +165,8 @@ const readCached = (
 ): Promise<Account | undefined> =>
   gateway.accountCache.get(key, async () => {
     const row = await within(LIMITS.accountReadTimeoutMs, read());
-    return row?.environment === gateway.environment ? accountOf(gateway, row) : undefined;
+    if (row?.environment !== gateway.environment) return undefined;
+    return accountOf(gateway, row, await within(LIMITS.accountReadTimeoutMs, connectionsOf(gateway, row)));
   });
 
 /** Removes one account, or all of them, from the cache. */

@@ -1,6 +1,6 @@
 /** The dependencies that functions of the core take as their first argument, and the shared types of the core. */
 import type { Logger } from 'pino';
-import type { Connector } from '../connectors/connector.ts';
+import type { Capabilities, Connector } from '../connectors/connector.ts';
 import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator-control.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
@@ -15,6 +15,7 @@ import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { ErrorName } from '../rules/errors.ts';
 import type { ApiOperation } from '../rules/operations.ts';
+import type { Route } from '../rules/routes.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
 import type { ApiCall, ApiCallStore } from '../store/api-calls.ts';
@@ -25,6 +26,7 @@ import type { CallbackStore } from '../store/callbacks.ts';
 import type { CardAttemptStore } from '../store/card-attempts.ts';
 import type { CardStore } from '../store/cards.ts';
 import type { ChargebackStore } from '../store/chargebacks.ts';
+import type { ConnectionStore } from '../store/connections.ts';
 import type { CreditStore } from '../store/credits.ts';
 import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
@@ -137,13 +139,35 @@ export interface WalletTrust {
   roots: WalletRoots;
 }
 
+/** The connections of this installation, opened as they are needed. */
+export interface Connections {
+  /** The connector of a connection, under the key that payments have; undefined if it was deleted. */
+  connector(key: string): Promise<Connector | undefined>;
+  capabilities(connector: string): Capabilities | undefined;
+  /** The provider's own name of a brand. */
+  methodOf(key: string, brand: string): string | undefined;
+  /** Connections may have changed: they are read again. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
-  failed(connector: string): void;
+  failed(connector: string, error: string): void;
   /** Whether the last calls got no answer; false again after a while, so that a call can test the connector. */
   isDown(connector: string): boolean;
+  /** Whether a payment may be routed there. After an outage, one payment at a time tests the connection. */
+  mayTry(connector: string): boolean;
+  /** A payment was routed there. */
+  chosen(connector: string): void;
+  of(connector: string): { state: BreakerState; since: number | null; lastError: string | null };
+  /** The connectors that have failed since the start of this process. */
+  all(): [connector: string, state: BreakerState][];
 }
+
+/** `open`: keeps failing, and routes skip it. `half_open`: it may answer again, and is tested. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface Gateway {
   environment: Environment;
@@ -154,7 +178,9 @@ export interface Gateway {
   fingerprints: Fingerprints;
   log: Logger;
   metrics: Metrics;
+  /** The connectors of the installation itself, by name. */
   connectors: Readonly<Record<string, Connector>>;
+  connections: Connections;
   /** The limiters of each connector. */
   providerLimits: Map<string, CallLimits>;
   health: ConnectorHealth;
@@ -199,6 +225,7 @@ export interface Gateway {
   apiCalls: ApiCallStore;
   /** Keeps recent API calls of merchants. */
   callRecorder: CallRecorder;
+  connectionStore: ConnectionStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
@@ -227,4 +254,21 @@ export interface Account {
   /** The secrets that sign callbacks, newest first: two during the overlap after a rotation, otherwise one. */
   callbackSecrets(): readonly string[];
   isAddressAllowed(address: string): boolean;
+  /** In order of priority; without routes, the account uses the installation's own provider. */
+  routes: readonly AccountRoute[];
+}
+
+/** A route with its connection, as it was when the account was read. */
+export interface AccountRoute extends Route {
+  /** Undefined for the installation's own provider. */
+  connection?: RouteConnection | undefined;
+}
+
+export interface RouteConnection {
+  /** The key that payments have. */
+  key: string;
+  name: string;
+  connector: string;
+  /** The brands that it takes. */
+  methods: Readonly<Record<string, string>>;
 }

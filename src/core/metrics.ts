@@ -21,7 +21,11 @@ export interface Metrics {
   observeLargeBodies(read: () => number): void;
   /** Sets the source of the gauge of when the roots of wallets expire, in milliseconds since 1970. */
   observeWalletRoots(read: () => Readonly<Record<string, number>>): void;
+  /** Sets the source of the gauge of circuit breakers. */
+  observeBreakers(read: () => [connector: string, state: string][]): void;
 }
+
+const BREAKER_VALUES = ['closed', 'half_open', 'open'];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -93,6 +97,16 @@ export function createMetrics(): Metrics {
       for (const [wallet, at] of Object.entries(walletRoots())) this.labels(wallet).set(Math.floor(at / 1000));
     },
   });
+  let breakers = (): [string, string][] => [];
+  new Gauge({
+    name: 'turnpike_breaker',
+    help: 'The circuit breaker of each connection that has failed: 0 closed, 1 half open, 2 open.',
+    labelNames: ['connection'],
+    registers,
+    collect() {
+      for (const [connection, state] of breakers()) this.set({ connection }, BREAKER_VALUES.indexOf(state));
+    },
+  });
   const callbacks = new Counter({
     name: 'turnpike_callback_attempts_total',
     help: 'Attempts to deliver a callback, by the state after it: delivered, waiting for the next attempt, or parked.',
@@ -147,6 +161,9 @@ export function createMetrics(): Metrics {
     },
     observeLargeBodies(read) {
       largeBodyBytes = read;
+    },
+    observeBreakers(read) {
+      breakers = read;
     },
   };
 }

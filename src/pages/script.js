@@ -95,6 +95,11 @@
     form.setAttribute('aria-busy', isBusy);
   };
 
+  // The browser data of 3-D Secure that the request does not have.
+  const { width, height, colorDepth } = screen;
+  for (const input of all('[name=browser]'))
+    input.value = [width, height, colorDepth, new Date().getTimezoneOffset()].join(' ');
+
   const inputs = all('form[data-busy] [required]');
   for (const input of inputs) {
     const { check } = input.dataset;

@@ -332,11 +332,11 @@ export const LONG_FIELDS: ReadonlySet<string> = new Set(
 export function brandLabel(
   name: string,
   account: { brands: readonly string[]; brand_aliases: Readonly<Record<string, string>> },
-  isOffered: (brand: Brand) => boolean,
+  isOffered: (brand: Brand, label: string) => boolean,
 ): string | undefined {
   const label = Object.hasOwn(account.brand_aliases, name) ? account.brand_aliases[name] : name;
   const brand = label !== undefined && Object.hasOwn(BRANDS, label) ? BRANDS[label] : undefined;
-  if (label === undefined || !brand || !isOffered(brand)) return undefined;
+  if (label === undefined || !brand || !isOffered(brand, label)) return undefined;
   return account.brands.length === 0 || account.brands.includes(label) ? label : undefined;
 }
 

@@ -31,6 +31,8 @@ export const ERRORS = {
   noSuchOperator: { code: 101000, message: 'Operator does not exist.', http: 404 },
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },
+  noSuchConnection: { code: 101000, message: 'Connection does not exist.', http: 404 },
+  connectionInUse: { code: 100000, message: 'Routes of an account use this connection.', http: 400 },
   noSuchSchedule: { code: 101000, message: 'Schedule does not exist.', http: 404 },
   noSuchReconciliation: { code: 101000, message: 'Reconciliation does not exist.', http: 404 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },

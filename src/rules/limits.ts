@@ -89,6 +89,13 @@ export const LIMITS = {
   providerConnectTimeoutMs: 3 * SECOND,
   /** The maximum size of a provider's response. */
   providerBytes: 256 * 1024,
+  /** To how many connections a payment is submitted at most, one after another. */
+  submissionsMost: 5,
+  /** The maximum size of what a connector stores with a payment or an operation. */
+  providerStateBytes: 16 * 1024,
+  /** The maximum number and total length of the parameters that a payer brings back from a provider. */
+  returnedParameters: 50,
+  returnedLength: 16 * 1024,
   /** After this time a payment without an outcome counts as abandoned by its process, and the provider is queried. */
   submissionMs: 30 * SECOND,
   /** No submission starts in the last part of `submissionMs`, so that a submission and the query never overlap. */
@@ -102,6 +109,8 @@ export const LIMITS = {
   /** A connector counts as down after this many consecutive calls without a response, until this long after the last one. */
   connectorFailures: 3,
   connectorDownMs: 30 * SECOND,
+  /** After that, one payment per this time tests whether a connection answers again. */
+  breakerProbeMs: 5 * SECOND,
   /** When a connector responds again, this many of its open payments are queried early, one after each pause. */
   backlogMost: 10_000,
   backlogPauseMs: 20,

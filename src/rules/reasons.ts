@@ -15,3 +15,27 @@ export type ReasonName = keyof typeof REASONS;
 /** The name of one of these reasons; undefined for a reason that a provider sent. */
 export const reasonNamed = (reason: string): ReasonName | undefined =>
   (Object.keys(REASONS) as ReasonName[]).find((name) => REASONS[name] === reason);
+
+/**
+ * Why an issuer or a provider declined, for connectors that translate the codes of their provider. Merchants get the text.
+ * A soft decline may succeed at another provider: its cause is not the card or the payer.
+ */
+export const DECLINE_CAUSES = {
+  insufficientFunds: { reason: 'Insufficient funds.', isSoft: false },
+  limitExceeded: { reason: 'The limit of the card or account is exceeded.', isSoft: false },
+  expiredCard: { reason: 'The card has expired.', isSoft: false },
+  invalidCard: { reason: 'The card number is not valid.', isSoft: false },
+  wrongSecurityCode: { reason: 'The security code of the card is wrong.', isSoft: false },
+  lostOrStolen: { reason: 'The card was reported lost or stolen.', isSoft: false },
+  suspectedFraud: { reason: 'Declined on suspicion of fraud.', isSoft: false },
+  notPermitted: { reason: 'The card or account does not permit this payment.', isSoft: false },
+  notAuthenticated: { reason: REASONS.notConfirmed, isSoft: false },
+  cancelledByPayer: { reason: 'The payer cancelled the payment.', isSoft: false },
+  outOfTime: { reason: REASONS.outOfTime, isSoft: false },
+  refusedByBank: { reason: REASONS.bankSaidNo, isSoft: true },
+  bankUnavailable: { reason: 'The bank could not be reached.', isSoft: true },
+  providerRefused: { reason: REASONS.providerSaidNo, isSoft: true },
+  methodUnavailable: { reason: 'The provider does not offer this method for this payment.', isSoft: true },
+} as const satisfies Record<string, { reason: string; isSoft: boolean }>;
+
+export type DeclineCause = keyof typeof DECLINE_CAUSES;

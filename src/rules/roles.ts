@@ -11,6 +11,8 @@ export const PERMISSIONS = {
   'accounts.create': ['owner', 'operator'],
   'accounts.change': ['owner', 'operator'],
   'accounts.rotate_secrets': ['owner', 'operator'],
+  'connections.view': STAFF,
+  'connections.manage': ['owner', 'operator'],
   'payments.view': ROLES,
   'payments.operate': ['owner', 'operator', 'merchant'],
   'payments.resolve_attention': ['owner', 'operator'],

@@ -9,6 +9,7 @@ import { createCallRecorder } from '../core/api-calls/record.ts';
 import { createDeliverer } from '../core/callbacks/deliver.ts';
 import { synchroniseClock } from '../core/catch-up.ts';
 import { readClock } from '../core/clock.ts';
+import { createConnections, forgetConnections } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
 import { createMetrics } from '../core/metrics.ts';
@@ -33,6 +34,7 @@ import { createCardAttemptStore } from '../store/card-attempts.ts';
 import { createCardStore } from '../store/cards.ts';
 import { type ChangeListener, listenToChanges } from '../store/changes.ts';
 import { createChargebackStore } from '../store/chargebacks.ts';
+import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { createFigureStore } from '../store/figures.ts';
@@ -93,7 +95,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
   let changes: ChangeListener | undefined;
-  const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints'> = {
+  const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
     seal: createSeal(options.masterKey),
@@ -137,6 +139,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     reconciliationRows: createReconciliationRowStore(database),
     accounts: createAccountStore(database),
     apiCalls: createApiCallStore(database),
+    connectionStore: createConnectionStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
@@ -151,6 +154,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
+  gateway.connections = createConnections(gateway, () => changes?.live === true);
+  metrics.observeBreakers(gateway.health.all);
   /** Challenge results from other processes that are being processed. */
   const challengeResults = new Set<Promise<void>>();
   const processChallengeResult = ([, holder, sealed]: readonly string[]): void => {
@@ -170,6 +175,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await Promise.all(challengeResults);
     await connectors.close();
     await gateway.callRecorder.close();
+    await gateway.connections.close();
     await database.close();
   };
   const refresh = (): void => {
@@ -187,11 +193,12 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.onAnnouncement();
+        else if (change === CONNECTIONS_CHANGED) forgetConnections(gateway);
         else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       () => {
-        forgetAccounts(gateway);
+        forgetConnections(gateway);
         refresh();
       },
     );

@@ -1,5 +1,6 @@
 /** Merchant accounts: their keys, sealed secrets and settings. */
 import { sql } from 'kysely';
+import type { Route } from '../rules/routes.ts';
 import type { SettingName } from '../rules/settings.ts';
 import { type AuditEntry, appendAudit } from './audit.ts';
 import { announce } from './changes.ts';
@@ -22,6 +23,7 @@ export interface AccountRow {
   previousCallbackSecretUntil: number | null;
   /** Only the settings that were set; `src/rules/settings.ts` has the defaults. */
   settings: Partial<Record<SettingName, unknown>>;
+  routes: Route[];
   createdAt: number;
   /** Since when the account takes no new payments; null if it does. */
   suspendedAt: number | null;
@@ -65,6 +67,7 @@ export interface AccountStore {
     change: AccountChange,
     audit: (before: AccountRow, after: AccountRow) => AuditEntry,
   ): Promise<AccountRow | undefined>;
+  changeRoutes(mid: string, routes: readonly Route[], audit: AuditEntry): Promise<void>;
   /** Replaces a secret; the previous one remains valid until the given time. */
   changeSecret(
     mid: string,
@@ -84,6 +87,7 @@ export function createAccountStore({ query }: Database): AccountStore {
           .insertInto('accounts')
           .values({
             ...account,
+            routes: JSON.stringify(account.routes),
             previousPasswordUntil: null,
             previousCallbackSecretUntil: null,
             settings: JSON.stringify(account.settings),
@@ -138,6 +142,17 @@ export function createAccountStore({ query }: Database): AccountStore {
         await appendAudit(transaction, audit(before as AccountRow, after));
         await announce(transaction, `account ${mid}`);
         return after;
+      });
+    },
+    async changeRoutes(mid, routes, audit) {
+      await query.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('accounts')
+          .set({ routes: JSON.stringify(routes) })
+          .where('mid', '=', mid)
+          .execute();
+        await appendAudit(transaction, audit);
+        await announce(transaction, `account ${mid}`);
       });
     },
     async changeSecret(mid, name, sealed, previousUntil, audit) {

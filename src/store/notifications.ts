@@ -1,12 +1,17 @@
 /** Provider notifications: each event is stored once, and stays due until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
-import { CLOCK, dueConnectors, iso } from './columns.ts';
+import { CLOCK, columns, dueConnectors, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface NotificationRow {
   connector: string;
   eventId: string;
-  reference: string;
+  /** Our reference; null if only the provider's is known. */
+  reference: string | null;
+  providerReference: string | null;
+  /** Of a notification about an operation: our id of it, or the provider's. */
+  operation: string | null;
+  operationReference: string | null;
   /** The body as the provider sent it. */
   body: Record<string, unknown>;
   state: 'new' | 'applied' | 'unmatched';
@@ -19,45 +24,71 @@ export type NotificationKey = Pick<NotificationRow, 'connector' | 'eventId'>;
 /** The position of an event in the list. */
 export type NotificationCursor = Pick<NotificationRow, 'receivedAt' | 'connector' | 'eventId'>;
 
-const COLUMNS =
-  'n.connector, n.event_id as "eventId", n.reference, n.body, n.state, n.attempts, n.received_at as "receivedAt"';
+const COLUMNS = columns('n', [
+  'connector',
+  'eventId',
+  'reference',
+  'providerReference',
+  'operation',
+  'operationReference',
+  'body',
+  'state',
+  'attempts',
+  'receivedAt',
+]);
+
+/** The numbers of the submissions of a payment after the first. */
+const LATER_SUBMISSIONS = Array.from({ length: LIMITS.submissionsMost - 1 }, (_, index) => index + 2);
 
 const DUE_CONNECTORS = dueConnectors('provider_notifications');
 
 export interface NotificationStore {
   /** Stores an event; false when it is stored already. */
-  keep(
-    notification: Pick<NotificationRow, 'connector' | 'eventId' | 'reference' | 'body'>,
-    now: number,
-  ): Promise<boolean>;
-  /** Records the result of an attempt; with `dueAt` the event is attempted again. */
-  finish(key: NotificationKey, state: NotificationRow['state'], dueAt: number | null): Promise<void>;
+  keep(notification: Omit<NotificationRow, 'state' | 'attempts' | 'receivedAt'>, now: number): Promise<boolean>;
+  /** Records the result of an attempt; with `dueAt` the event is attempted again. Sets the reference if it was unknown. */
+  finish(
+    row: NotificationKey & Pick<NotificationRow, 'reference'>,
+    state: NotificationRow['state'],
+    dueAt: number | null,
+  ): Promise<void>;
   /** The connectors with events that are due now or later. */
   dueConnectors(): Promise<string[]>;
   /** Claims events of a connector that are due by the database's clock, with a lease. */
   claimDue(connector: string, most: number): Promise<NotificationRow[]>;
   /** The notifications in this state, newest first. */
   list(state: NotificationRow['state'], most: number, before?: NotificationCursor): Promise<NotificationRow[]>;
-  /** All notifications about a payment, oldest first. */
-  about(reference: string): Promise<NotificationRow[]>;
+  /** All notifications about a payment, whichever submission they name, oldest first. */
+  about(paymentId: string): Promise<NotificationRow[]>;
 }
 
 export function createNotificationStore({ pool }: Database): NotificationStore {
   return {
-    async keep({ connector, eventId, reference, body }, now) {
+    async keep({ connector, eventId, reference, providerReference, operation, operationReference, body }, now) {
       const { rowCount } = await pool.query(
-        `insert into provider_notifications (connector, event_id, reference, body, due_at, received_at)
-         values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+        `insert into provider_notifications (connector, event_id, reference, provider_reference, operation,
+           operation_reference, body, due_at, received_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
         // The process that stores an event also applies it; the work loop claims it only if that process died.
-        [connector, eventId, reference, JSON.stringify(body), iso(now + LIMITS.leaseMs), iso(now)],
+        [
+          connector,
+          eventId,
+          reference,
+          providerReference,
+          operation,
+          operationReference,
+          JSON.stringify(body),
+          iso(now + LIMITS.leaseMs),
+          iso(now),
+        ],
       );
       return rowCount === 1;
     },
-    async finish({ connector, eventId }, state, dueAt) {
+    async finish({ connector, eventId, reference }, state, dueAt) {
       await pool.query(
-        `update provider_notifications set state = $3, due_at = $4, attempts = attempts + 1
+        `update provider_notifications
+         set state = $3, due_at = $4, attempts = attempts + 1, reference = coalesce(reference, $5)
          where connector = $1 and event_id = $2 and state = 'new'`,
-        [connector, eventId, state, dueAt === null ? null : iso(dueAt)],
+        [connector, eventId, state, dueAt === null ? null : iso(dueAt), reference],
       );
     },
     async dueConnectors() {
@@ -86,10 +117,10 @@ export function createNotificationStore({ pool }: Database): NotificationStore {
       );
       return rows;
     },
-    async about(reference) {
+    async about(paymentId) {
       const { rows } = await pool.query<NotificationRow>(
-        `select ${COLUMNS} from provider_notifications n where n.reference = $1 order by n.received_at`,
-        [reference],
+        `select ${COLUMNS} from provider_notifications n where n.reference = any($1) order by n.received_at`,
+        [[paymentId, ...LATER_SUBMISSIONS.map((submission) => `${paymentId}-${submission}`)]],
       );
       return rows;
     },

@@ -15,6 +15,8 @@ const COLUMNS = [
   'orderId',
   'state',
   'reason',
+  'providerReference',
+  'providerState',
   'queryCount',
   'dueAt',
   'requestedAt',

@@ -37,6 +37,7 @@ const OPEN: Column<OpenItem>[] = [
   ['protocol', 'protocol', 'plain', ({ payment }) => payment.protocol],
   ['brand', 'text', 'texts', ({ payment }) => payment.brand],
   ['connector', 'text', 'texts', ({ payment }) => payment.connector],
+  ['route_reason', 'text', 'texts', ({ payment }) => payment.routeReason],
   ['amount_text', 'text', 'texts', ({ payment }) => payment.amountText],
   ['currency', 'text', 'plain', ({ payment }) => payment.currency],
   ['amount', 'bigint', 'plain', ({ payment }) => payment.amount],
@@ -59,6 +60,8 @@ const TOKEN: Column<OpenItem>[] = [
 
 const OPEN_ITEMS = unnestTable<OpenItem>([...OPEN, ...TOKEN]);
 
+const jsonOrNull = (value: object | null): string | null => value && JSON.stringify(value);
+
 /** The columns of a payment that a transition writes besides the state. */
 const CHANGED: Column<TransitionItem>[] = [
   ['authorised', 'bigint', 'plain', ({ transition }) => transition.after.authorised],
@@ -70,6 +73,7 @@ const CHANGED: Column<TransitionItem>[] = [
   ['decline_reason', 'text', 'texts', ({ transition }) => transition.after.declineReason],
   ['recurring_token', 'text', 'texts', ({ transition }) => transition.after.recurringToken],
   ['provider_reference', 'text', 'texts', ({ transition }) => transition.after.providerReference],
+  ['provider_data', 'jsonb', 'texts', ({ transition: { after } }) => jsonOrNull(after.providerData)],
   ['next_step', 'jsonb', 'texts', ({ nextStep }) => nextStep],
   ['attention', 'attention', 'plain', ({ transition }) => transition.after.attention],
   ['reserved', 'bigint', 'plain', ({ transition }) => transition.after.reserved],
@@ -122,6 +126,8 @@ const OPERATION: Column<OperationItem>[] = [
   ['amount', 'bigint', 'plain', (operation) => operation.amount],
   ['state', 'operation_state', 'plain', (operation) => operation.state],
   ['reason', 'text', 'texts', (operation) => operation.reason],
+  ['provider_reference', 'text', 'texts', (operation) => operation.providerReference],
+  ['provider_state', 'jsonb', 'texts', (operation) => jsonOrNull(operation.providerState)],
   ['query_count', 'int', 'plain', (operation) => operation.queryCount],
   ['due_at', 'timestamptz', 'moments', (operation) => operation.dueAt],
   ['requested_at', 'timestamptz', 'moments', (operation) => operation.requestedAt],
@@ -129,6 +135,9 @@ const OPERATION: Column<OperationItem>[] = [
   ['content', 'text', 'texts', (operation) => operation.content],
   ['order_id', 'text', 'texts', (operation) => operation.orderId],
 ];
+
+/** The columns of an operation that its outcome changes. */
+const UPDATED = ['state', 'reason', 'provider_reference', 'provider_state', 'query_count', 'due_at', 'finished_at'];
 
 const OPERATION_ITEMS = unnestTable<OperationItem>(
   [['ordinal', 'int', 'plain', (operation) => operation.ordinal], ...OPERATION],
@@ -204,7 +213,7 @@ const WRITE = `
     from ${OPERATION_ITEMS.rows('o')}
     join updated u on u.ordinal = o.ordinal
     on conflict (mid, operation_id) do update
-    set ${assigned(['state', 'reason', 'query_count', 'due_at', 'finished_at'], 'excluded')},
+    set ${assigned(UPDATED, 'excluded')},
       -- An id belongs to one payment: for another payment the not-null constraint fails, and so does its transition.
       payment_id = case when operations.payment_id = excluded.payment_id then excluded.payment_id end
   )

@@ -91,6 +91,18 @@ export type NextStep =
   /** Make a bank transfer; the instructions are in display order. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 
+/** What a provider returned for later calls and for repetitions. */
+export interface ProviderData {
+  /** The number of the current submission; omitted for the first. */
+  submission?: number;
+  /** The state of the connector. */
+  state?: Readonly<Record<string, unknown>>;
+  networkTransactionId?: string;
+  fee?: { amount: string; currency: string };
+  /** The secret state and the token of the payment method, encrypted. */
+  sealed?: string;
+}
+
 export interface Payment {
   mid: string;
   paymentId: string;
@@ -98,7 +110,10 @@ export interface Payment {
   attempt: number;
   protocol: 'checkout' | 's2s';
   brand: string;
+  /** The name of a connector of the installation, or the key of a connection: `stripe/01a1dd06-…`. */
   connector: string;
+  /** Why the payment went to its connection; null for the installation's own provider. */
+  routeReason: string | null;
   state: StateName;
   historyLength: number;
   amountText: string;
@@ -123,6 +138,7 @@ export interface Payment {
   recurringToken: string | null;
   scheduleId: string | null;
   providerReference: string | null;
+  providerData: ProviderData | null;
   createdAt: number;
   updatedAt: number;
 }
@@ -144,6 +160,7 @@ export type PaymentChanges = Partial<
     | 'declineReason'
     | 'recurringToken'
     | 'providerReference'
+    | 'providerData'
     | 'nextStep'
     | 'attention'
   >
@@ -151,12 +168,17 @@ export type PaymentChanges = Partial<
 
 /** The provider call that reported an event, as recorded in the history. */
 export interface CallRecord {
-  verb: 'submit' | 'query' | 'notification' | 'authenticate' | OperationVerb;
+  verb: 'submit' | 'query' | 'resume' | 'notification' | 'authenticate' | OperationVerb;
   connector: string;
   outcome: string;
   tookMs: number;
   /** The amount that the provider reported, if it is not the expected one: minor units. */
   reported?: { amount: string; currency: string } | undefined;
+}
+
+/** A submission of a payment that another connection took over. */
+export interface FormerSubmission extends Pick<Payment, 'connector' | 'providerReference' | 'providerData'> {
+  submission: number;
 }
 
 /** One entry of the history with all changes that are written together with it; the state may stay the same. */
@@ -226,6 +248,9 @@ export interface OperationRow {
   orderId: string | null;
   state: 'sent' | 'done' | 'declined';
   reason: string | null;
+  /** What the provider returned for later calls about the operation. */
+  providerReference: string | null;
+  providerState: Readonly<Record<string, unknown>> | null;
   queryCount: number;
   dueAt: number | null;
   requestedAt: number;

@@ -6,7 +6,7 @@ import { LIMITS } from '../rules/limits.ts';
 import type { SearchWord } from '../rules/payment-search.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
-import type { HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
+import type { CallRecord, FormerSubmission, HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
 import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
 import { BEGIN_SEARCH, paymentSearch, type SearchCounts, searchCounts } from './payment-search.ts';
@@ -26,6 +26,7 @@ const COLUMNS = [
   'protocol',
   'brand',
   'connector',
+  'routeReason',
   'state',
   'historyLength',
   'amountText',
@@ -50,6 +51,7 @@ const COLUMNS = [
   'recurringToken',
   'scheduleId',
   'providerReference',
+  'providerData',
   'createdAt',
   'updatedAt',
 ] as const satisfies (keyof Payment)[];
@@ -109,6 +111,31 @@ const FIND_ANYWHERE = `
   from ${IDS.rows('i', 'ordinal')}
   join payments p on p.payment_id = i.payment_id`;
 
+/** Another connection takes over a payment, once: after a concurrent change the history length does not match. */
+const REROUTE = `
+  with rerouted as (
+    update payments set connector = $4, route_reason = $5, provider_reference = null, provider_data = $6, due_at = $7,
+      updated_at = $8, history_length = history_length + 1
+    where mid = $1 and payment_id = $2 and history_length = $3 and busy is null
+    returning mid, payment_id, history_length, state
+  ), former as (
+    insert into former_submissions (mid, payment_id, submission, connector, provider_reference, provider_data, at)
+    select mid, payment_id, $9, $10, $11, $12, $8 from rerouted
+  )
+  insert into history (mid, payment_id, seq, event, from_state, to_state, actor, call, at)
+  select mid, payment_id, history_length, 'rerouted', state, state, 'provider', $13, $8 from rerouted`;
+
+const FIND_FORMER = `
+  select submission, connector, provider_reference as "providerReference", provider_data as "providerData",
+    mid, payment_id as "paymentId"
+  from former_submissions f`;
+
+/** The condition on the connector is that of the index: only payments of connections are found. */
+const FIND_BY_PROVIDER_REFERENCE = `
+  select ${SELECTED} from payments p
+  where p.connector = $1 and p.provider_reference = $2 and p.connector like '%/%'
+  order by p.payment_id desc limit 1`;
+
 // A payment with an operation in flight is not claimed: the outcome of the operation comes first.
 const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
 // Payments that were just queried keep their time: two queries of a payment need a pause between them.
@@ -123,7 +150,7 @@ const DUE_CONNECTORS = dueConnectors('payments');
 const COLLECT = `
   with collected as (
     update payments set details = $1, next_step = null, due_at = $2, updated_at = $3,
-      history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9
+      history_length = history_length + 1, brand = $7, connector = $8, payer_until = $9, route_reason = $10
     where mid = $4 and payment_id = $5 and history_length = $6
       and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields'
         or state = '3DS' and next_step ->> 'kind' = 'authentication')
@@ -163,6 +190,13 @@ export interface PaymentStore {
   history(payment: Payment): Promise<HistoryRow[]>;
   /** Finds a payment of any account. */
   findAnywhere(paymentId: string): Promise<PaymentWithDetails | undefined>;
+  /** Moves a payment to the connection of `after`; false if it has changed since it was read. */
+  reroute(before: Payment, after: Payment, former: FormerSubmission, call: CallRecord): Promise<boolean>;
+  /** The submissions of a payment that another connection took over, or the one with this provider's reference. */
+  formerSubmissions(payment: PaymentKey): Promise<FormerSubmission[]>;
+  findFormer(connector: string, providerReference: string): Promise<(FormerSubmission & PaymentKey) | undefined>;
+  /** Finds the payment of a connection by the provider's reference. */
+  findByProviderReference(connector: string, providerReference: string): Promise<PaymentWithDetails | undefined>;
   /** The newest attempts of an order, newest first. */
   attempts(key: OrderKey, most: number): Promise<PaymentWithDetails[]>;
   findAll(paymentIds: readonly string[]): Promise<PaymentWithDetails[]>;
@@ -246,6 +280,7 @@ export function createPaymentStore(
         after.brand,
         after.connector,
         after.payerUntil === null ? null : iso(after.payerUntil),
+        after.routeReason,
       ]);
       return rowCount === 1;
     },
@@ -274,6 +309,36 @@ export function createPaymentStore(
       return rows as HistoryRow[];
     },
     findAnywhere,
+    async reroute(before, after, former, call) {
+      const { rowCount } = await pool.query(REROUTE, [
+        before.mid,
+        before.paymentId,
+        before.historyLength,
+        after.connector,
+        after.routeReason,
+        JSON.stringify(after.providerData),
+        iso(after.dueAt as number),
+        iso(after.updatedAt),
+        former.submission,
+        former.connector,
+        former.providerReference,
+        former.providerData && JSON.stringify(former.providerData),
+        JSON.stringify(call),
+      ]);
+      return rowCount === 1;
+    },
+    async formerSubmissions({ mid, paymentId }) {
+      const text = `${FIND_FORMER} where f.mid = $1 and f.payment_id = $2`;
+      return (await pool.query<FormerSubmission>(text, [mid, paymentId])).rows;
+    },
+    async findFormer(connector, providerReference) {
+      const text = `${FIND_FORMER} where f.connector = $1 and f.provider_reference = $2 limit 1`;
+      return (await pool.query<FormerSubmission & PaymentKey>(text, [connector, providerReference])).rows[0];
+    },
+    async findByProviderReference(connector, providerReference) {
+      const { rows } = await pool.query<PaymentWithDetails>(FIND_BY_PROVIDER_REFERENCE, [connector, providerReference]);
+      return rows[0];
+    },
     async attempts({ mid, orderId }, most) {
       const rows = await query
         .selectFrom('payments')

@@ -40,12 +40,12 @@ const sealedColumn = (table: string, key: SealedColumn['key'], name: string, bou
   owner: `concat_ws(' ', ${keysOf({ key })})`,
 });
 
-/** A JSON path in the details of payments. PostgreSQL puts line breaks into base64, which are removed. */
-const inDetails = (path: string, boundAs: string, owner: string): SealedColumn => ({
+/** A JSON path in a column of payments. PostgreSQL puts line breaks into base64, which are removed. */
+const inPayments = (column: string, path: string, boundAs: string, owner: string): SealedColumn => ({
   table: 'payments',
   key: { mid: 'uuid', payment_id: 'uuid' },
-  value: `decode(t.details #>> '{${path}}', 'base64')`,
-  replace: `details = jsonb_set(t.details, '{${path}}', to_jsonb(translate(encode(i.renewed, 'base64'), E'\\n', '')))`,
+  value: `decode(t.${column} #>> '{${path}}', 'base64')`,
+  replace: `${column} = jsonb_set(t.${column}, '{${path}}', to_jsonb(translate(encode(i.renewed, 'base64'), E'\\n', '')))`,
   boundAs,
   owner,
 });
@@ -61,14 +61,16 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'sealed'),
   sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'previous_sealed', 'sealed'),
   { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
+  sealedColumn('connections', { connection_id: 'uuid' }, 'credentials'),
   sealedColumn('operator_passwords', { operator_id: 'uuid' }, 'totp_seed'),
   // Files: few at a time, because each can have megabytes.
   {
     ...sealedColumn('chargeback_evidence', { mid: 'uuid', payment_id: 'uuid', evidence_id: 'uuid' }, 'sealed'),
     page: 4,
   },
-  inDetails('sealed', 'details', 't.payment_id'),
-  inDetails('session,sealed', 'session', `t.details #>> '{session,id}'`),
+  inPayments('details', 'sealed', 'details', 't.payment_id'),
+  inPayments('details', 'session,sealed', 'session', `t.details #>> '{session,id}'`),
+  inPayments('provider_data', 'sealed', 'provider_data', 't.payment_id'),
 ];
 
 /** Rows per statement: few enough that requests do not wait noticeably for their locks. */

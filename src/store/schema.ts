@@ -24,6 +24,7 @@ export interface Schema {
     previousCallbackSecret: Buffer | null;
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
     suspendedAt: ColumnType<number, string, string> | null;
+    routes: ColumnType<unknown, string, string>;
   };
   apiCalls: {
     mid: string;
@@ -162,6 +163,17 @@ export interface Schema {
     mid: string | null;
     offsetMs: bigint;
   };
+  connections: {
+    connectionId: string;
+    connector: string;
+    name: string;
+    mids: string[] | null;
+    credentials: Buffer;
+    settings: ColumnType<unknown, string, string>;
+    createdAt: ColumnType<number, string, string>;
+    updatedAt: ColumnType<number, string, string>;
+    deletedAt: ColumnType<number, string, string> | null;
+  };
   credits: {
     mid: string;
     orderId: string;
@@ -180,6 +192,15 @@ export interface Schema {
     mid: string;
     sealed: Buffer;
     createdAt: ColumnType<number, string, string>;
+  };
+  formerSubmissions: {
+    mid: string;
+    paymentId: string;
+    submission: number;
+    connector: string;
+    providerReference: string | null;
+    providerData: ColumnType<unknown, string, string> | null;
+    at: ColumnType<number, string, string>;
   };
   history: {
     mid: string;
@@ -215,6 +236,8 @@ export interface Schema {
     connector: string;
     content: string | null;
     orderId: string | null;
+    providerReference: string | null;
+    providerState: ColumnType<unknown, string, string> | null;
   };
   operatorInvitations: {
     digest: Buffer;
@@ -306,16 +329,21 @@ export interface Schema {
     attention: string | null;
     reserved: Generated<bigint>;
     busy: string | null;
+    providerData: ColumnType<unknown, string, string> | null;
+    routeReason: string | null;
   };
   providerNotifications: {
     connector: string;
     eventId: string;
-    reference: string;
+    reference: string | null;
     body: ColumnType<unknown, string, string>;
     state: Generated<string>;
     attempts: Generated<number>;
     dueAt: ColumnType<number, string, string> | null;
     receivedAt: ColumnType<number, string, string>;
+    providerReference: string | null;
+    operation: string | null;
+    operationReference: string | null;
   };
   reconciliationParts: {
     reconciliationId: string;

@@ -1,11 +1,13 @@
 /** The OpenAPI document of the gateway, generated from the same tables that its checks use. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { CONNECTORS } from '../rules/connectors.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { ACCOUNT_PATHS, ACCOUNT_SCHEMAS } from './openapi/accounts.ts';
 import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHARGEBACK_PATHS, CHARGEBACK_SCHEMAS } from './openapi/chargebacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
+import { CONNECTION_PATHS, CONNECTION_SCHEMAS } from './openapi/connections.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
@@ -79,6 +81,23 @@ const inbound: Json = {
     requestBody: jsonBody(NOTIFICATION),
     responses: {
       ...answers('The notification is stored.', object({ result: { const: 'SUCCESS' } })),
+      ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
+    },
+  },
+};
+
+const inboundOfConnection: Json = {
+  parameters: [
+    inPath('connector', choice(Object.keys(CONNECTORS)), 'The connector of the connection.'),
+    inPath('connection_id', uuid, 'The connection.'),
+  ],
+  post: {
+    operationId: 'receiveConnectionNotification',
+    tags: ['providers'],
+    summary: 'Receives notifications of a connection, signed as its provider signs them, and stores them.',
+    requestBody: { required: true, content: { '*/*': { schema: text } } },
+    responses: {
+      '200': { description: 'The notifications are stored; some providers get a text that they expect.' },
       ...refusals('unknownRoute', 'bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
     },
   },
@@ -161,6 +180,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'payers', description: 'Hosted payment pages for payers.' },
       { name: 'providers', description: 'Notifications from providers.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
+      { name: 'connections', description: 'Connections to providers and routes, for operators.' },
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
@@ -214,7 +234,9 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/3ds': threeDsResult,
       '/inbound/{connector}': inbound,
       ...ACCESS_PATHS,
+      '/inbound/{connector}/{connection_id}': inboundOfConnection,
       ...ACCOUNT_PATHS,
+      ...CONNECTION_PATHS,
       ...PAYMENT_PATHS,
       ...SCHEDULE_PATHS,
       ...SANDBOX_PATHS,
@@ -241,6 +263,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,
         ...ACCOUNT_SCHEMAS,
+        ...CONNECTION_SCHEMAS,
         ...PAYMENT_SCHEMAS,
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,

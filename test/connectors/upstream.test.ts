@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NotSent, type Outcome, type ProviderOperation, type Submission } from '../../src/connectors/connector.ts';
 import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
+import { testOperation, testSubmission } from '../support/submissions.ts';
 
 const soon = (): Deadline => new Deadline(5000);
 
@@ -62,25 +63,16 @@ beforeEach(() => {
   calls.length = 0;
 });
 
-const submission = (changes: Partial<Submission> = {}): Submission => ({
-  reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
-  brand: 'pin-a',
-  mid: '01a1dd00-0000-7000-8000-000000000001',
-  merchantName: 'Demo Shop',
-  isPayout: false,
-  amount: 123_456_789_012_345_678n,
-  currency: 'EUR',
-  authoriseOnly: false,
-  description: 'Two teapots “čaj”',
-  identifier: 'asha@example.com',
-  payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
-  parameters: () => ({ pin: PIN, list: [{ type: 'IBAN' }] }),
-  methods: [],
-  returnUrl: 'https://pay.example.com/return/1',
-  notifyUrl: 'https://pay.example.com/inbound/upstream',
-  setting: () => undefined,
-  ...changes,
-});
+const submission = (changes: Partial<Submission> = {}): Submission =>
+  testSubmission({
+    reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
+    amount: 123_456_789_012_345_678n,
+    description: 'Two teapots “čaj”',
+    identifier: 'asha@example.com',
+    payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
+    parameters: () => ({ pin: PIN, list: [{ type: 'IBAN' }] }),
+    ...changes,
+  });
 const PATH = '/v1/payments/01a1dd06-691f-7000-87fc-b0749d0543ed';
 
 /** The outcome of an answer; a submission and a query read it the same way. */
@@ -361,15 +353,13 @@ describe('throws on an invalid answer, without secrets in the error', () => {
   });
 });
 
-function operation(changes: Partial<ProviderOperation> = {}): ProviderOperation {
-  return {
-    verb: 'refund',
+const operation = (changes: Partial<ProviderOperation> = {}): ProviderOperation =>
+  testOperation({
     reference: '01a1dd06-691f-7000-87fc-b0749d0543ed',
     operation: '01a1dd07-0000-7000-8000-000000000001',
     amount: 500n,
     ...changes,
-  };
-}
+  });
 
 describe('operations', () => {
   test.each(['capture', 'void', 'refund'] as const)('%s sends its own id and the amount', async (verb) => {

@@ -122,6 +122,8 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'accounts.change': (token, { mid }) => shop.admin('PATCH', `/accounts/${mid}`, { name: 'Changed' }, token),
   'accounts.rotate_secrets': (token, { mid }) =>
     shop.admin('POST', `/accounts/${mid}/rotate-callback-secret`, undefined, token),
+  'connections.view': (token) => shop.admin('GET', '/connections', undefined, token),
+  'connections.manage': (token, { mid }) => shop.admin('PUT', `/accounts/${mid}/routes`, [], token),
   'payments.view': (token, _, id) => shop.admin('GET', `/payments/${id}`, undefined, token),
   'payments.operate': (token, _, id) => shop.admin('POST', `/payments/${id}/refund`, { amount: '0.01' }, token),
   'payments.resolve_attention': (token, _, id) => shop.admin('POST', `/payments/${id}/attended`, undefined, token),

@@ -545,6 +545,10 @@ describe('the list of payments', () => {
         schedule_id: null,
         created_at: sale.trans_date,
         updated_at: expect.stringMatching(DATE),
+        connector: 'vcard',
+        connection_id: null,
+        route_reason: null,
+        provider_reference: null,
       },
     ]);
   });
@@ -703,8 +707,11 @@ describe('payment details', () => {
       created_at: sale.trans_date,
       updated_at: expect.stringMatching(DATE),
       connector: 'vcard',
+      connection_id: null,
+      route_reason: null,
       provider_reference: null,
       digital_wallet: null,
+      fee: null,
       in_doubt: false,
       payer_until: null,
       next_step: null,
@@ -761,12 +768,13 @@ describe('payment details', () => {
         {
           verb: 'submit',
           connector: 'vcard',
+          connection_id: null,
           outcome: 'authorised',
           took_ms: expect.any(Number),
           reported: null,
           at: expect.stringMatching(DATE),
         },
-        expect.objectContaining({ verb: 'expiry', connector: 'vcard', outcome: 'done' }),
+        expect.objectContaining({ verb: 'expiry', connector: 'vcard', connection_id: null, outcome: 'done' }),
       ],
       notifications: [],
       // The account has no callback_url.

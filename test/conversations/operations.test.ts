@@ -5,7 +5,7 @@ import { createVcard } from '../../src/connectors/vcard.ts';
 import { findAccount } from '../../src/core/accounts.ts';
 import type { Account, PaymentWithDetails } from '../../src/core/context.ts';
 import { refund } from '../../src/core/payments/change.ts';
-import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -737,11 +737,13 @@ describe('provider notifications while an operation is pending', () => {
     const id = await atScripted.authorised('vcard', {}, merchant);
     scripts.set(id, { operate: brokenConnection });
     await atScripted.send('CAPTURE', id, {}, merchant);
-    await receiveNotification(scripted.gateway, 'vcard', {
-      eventId: `declined-${id}`,
-      reference: id,
-      body: { type: 'payment', reference: id, status: 'declined', amount: '1000', currency: 'USD' },
-    });
+    await receiveNotifications(scripted.gateway, 'vcard', [
+      {
+        eventId: `declined-${id}`,
+        reference: id,
+        body: { type: 'payment', reference: id, status: 'declined', amount: '1000', currency: 'USD' },
+      },
+    ]);
     expect(await atScripted.inspect(id)).toMatchObject({ status: 'DECLINED' });
     await scripted.advanceClock(5, merchant.mid);
     expect(await atScripted.inspect(id)).toMatchObject({

@@ -61,7 +61,9 @@ describe('the file', () => {
     const { status, body } = await download({ mid });
     expect(status).toBe(200);
     expect(parse(body)).toHaveLength(1);
-    expect(body).toMatch(/^payment_id,mid,order_id,.*,updated_at\r\n$/);
+    expect(body).toMatch(
+      /^payment_id,mid,order_id,.*,updated_at,connector,connection_id,route_reason,provider_reference\r\n$/,
+    );
   });
 
   test.each([

@@ -1,10 +1,10 @@
 /** The sandbox API: who may control the provider simulator, what each command does, and that production has none. */
 import { describe, expect, test } from 'vitest';
-import type { Submission } from '../../src/connectors/connector.ts';
 import { Deadline } from '../../src/lib/deadline.ts';
 import { newId } from '../../src/lib/id.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
+import { testSubmission } from '../support/submissions.ts';
 
 const shop = openShop({ simulator: true });
 
@@ -248,24 +248,14 @@ describe('faults', () => {
 
   test('apply to every process of the installation', async () => {
     const other = await shop.anotherGateway();
-    const submission: Submission = {
-      reference: newId(),
+    const submission = testSubmission({
       brand: 'vcard',
       mid: shop.merchant.mid,
-      merchantName: 'Test Shop',
-      isPayout: false,
-      amount: 1000n,
       currency: 'USD',
-      authoriseOnly: false,
-      description: 'A test order',
       identifier: 'success@example.com',
-      payer: {},
-      parameters: () => ({}),
-      methods: [],
-      returnUrl: `${shop.url}/return`,
       notifyUrl: `${shop.url}/inbound/vcard`,
       setting: () => ['success@example.com'],
-    };
+    });
     const call = async (): Promise<string> =>
       Promise.resolve(other.connectors.vcard?.submit(submission, new Deadline(5000))).then(
         (outcome) => outcome?.kind ?? 'nothing',

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due.ts';
 import { voidPayment } from '../../src/core/payments/change.ts';
-import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { recordWrongAmount } from '../../src/core/payments/record.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -27,7 +27,9 @@ const found = async (id: string) => {
 };
 let events = 0;
 const report = (reference: string, body: Record<string, unknown>): Promise<void> =>
-  receiveNotification(shop.gateway, 'vcard', { eventId: `event-${++events}`, reference, body: { reference, ...body } });
+  receiveNotifications(shop.gateway, 'vcard', [
+    { eventId: `event-${++events}`, reference, body: { reference, ...body } },
+  ]);
 const SETTLED = { type: 'payment', status: 'settled', amount: '1000', currency: 'USD' };
 const callbacks = async (id: string): Promise<string[]> =>
   (await shop.inspect(id)).callbacks.map((callback: { type: string }) => callback.type);

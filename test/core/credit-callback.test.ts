@@ -26,7 +26,7 @@ async function callbackFieldsOf(protocol: PaymentWithDetails['protocol'], orderI
       content: null,
       orderId,
     },
-    ...{ state: 'done', reason: null, queryCount: 0 },
+    ...{ state: 'done', reason: null, providerReference: null, providerState: null, queryCount: 0 },
   };
   const transition = { before: payment, after: payment, actor: 'provider', call: undefined, operation } as const;
   const callback = await composeCallback(shop.gateway, { ...transition, event: 'partlyRefunded' }, undefined);

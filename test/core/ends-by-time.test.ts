@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/connectors/connector.ts';
 import { readClock } from '../../src/core/clock.ts';
-import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -75,7 +75,7 @@ describe('a redirected payer whose hour is over', () => {
     const { id, merchant } = await opened('hosted-b', REDIRECTED);
     await timePasses(merchant, HOUR + 1);
     const body = { type: 'payment', reference: id, status: 'settled', amount: '1000', currency: 'USD' };
-    await receiveNotification(shop.gateway, 'upstream', { eventId: `late-${id}`, reference: id, body });
+    await receiveNotifications(shop.gateway, 'upstream', [{ eventId: `late-${id}`, reference: id, body }]);
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
   });
 

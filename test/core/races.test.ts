@@ -8,7 +8,7 @@ import { readClock } from '../../src/core/clock.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { processDuePayments, processEverythingDue } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
-import { receiveNotification } from '../../src/core/payments/notifications.ts';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { Refusal } from '../../src/rules/errors.ts';
 import type { Transition } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -113,11 +113,13 @@ const notification =
       return undefined;
     }
     const status = word === 'executed' ? 'settled' : 'declined';
-    await receiveNotification(round % 2 === 0 ? shop.gateway : other, 'vcard', {
-      eventId: `${status}-${paymentId}`,
-      reference: paymentId,
-      body: { type: 'payment', reference: paymentId, status, amount: '10000', currency: 'USD' },
-    });
+    await receiveNotifications(round % 2 === 0 ? shop.gateway : other, 'vcard', [
+      {
+        eventId: `${status}-${paymentId}`,
+        reference: paymentId,
+        body: { type: 'payment', reference: paymentId, status, amount: '10000', currency: 'USD' },
+      },
+    ]);
     return undefined;
   };
 

@@ -47,6 +47,7 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
     noSuchEvidence: 404,
     noSuchOperator: 404,
     noSuchToken: 404,
+    noSuchConnection: 404,
     noSuchSchedule: 404,
     noSuchReconciliation: 404,
     noSuchRequest: 404,

@@ -305,6 +305,8 @@ describe('the database and the code agree on', () => {
       ...['operator_sign_in_failures', 'operator_spent_values', 'saved_filters'],
       // A statement concerns all accounts of a provider.
       ...['reconciliations', 'reconciliation_parts', 'reconciliation_rows'],
+      // Credentials that several accounts may share.
+      'connections',
       // How far the sums of all accounts are.
       'rollup_progress',
     ];

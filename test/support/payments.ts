@@ -6,7 +6,8 @@ import { newOrderId, type TestGateway } from './gateway.ts';
 
 /** A payment of ten dollars in PREPARE, not yet in the store. */
 export function preparedPayment(shop: TestGateway, changes: Partial<PaymentWithDetails> = {}): PaymentWithDetails {
-  const account = { mid: changes.mid ?? shop.merchant.mid, name: 'Test Shop', settings: completeSettings({}) };
+  const mid = changes.mid ?? shop.merchant.mid;
+  const account = { mid, name: 'Test Shop', settings: completeSettings({}), routes: [] };
   const payment = composePayment(shop.gateway, account, {
     protocol: 's2s',
     brand: 'vcard',

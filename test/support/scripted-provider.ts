@@ -54,6 +54,7 @@ export function scriptProvider(capabilities: Partial<Connector['capabilities']> 
         supportsQueries: true,
         notFoundIsFinal: true,
         refunds: 'api',
+        authentication: 'gateway',
         ...capabilities,
       },
       submit(submission, deadline) {
@@ -72,7 +73,7 @@ export function scriptProvider(capabilities: Partial<Connector['capabilities']> 
         record(operation.reference, `query ${operation.verb}`);
         return script.queryOperation(operation);
       },
-      readNotification: () => undefined,
+      readNotifications: () => undefined,
       interpretNotification,
     },
   };

@@ -103,7 +103,9 @@ describe('the document', () => {
     for (const { path, operation } of operations) {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.responses, path).toHaveProperty(
-        ['createAccount', 'createToken', 'createReconciliation', 'addEvidence'].includes(operation.operationId)
+        ['createAccount', 'createConnection', 'createToken', 'createReconciliation', 'addEvidence'].includes(
+          operation.operationId,
+        )
           ? '201'
           : '200',
       );

@@ -2,6 +2,7 @@
 
 import { wireDate } from '../../lib/clock.ts';
 import { amountText } from '../../lib/money.ts';
+import { splitConnectionKey } from '../../rules/connectors.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import type { Payment } from '../context.ts';
 
@@ -30,7 +31,16 @@ export function paymentView(payment: Payment) {
     schedule_id: payment.scheduleId,
     created_at: wireDate(payment.createdAt),
     updated_at: wireDate(payment.updatedAt),
+    ...connectorView(payment.connector),
+    route_reason: payment.routeReason,
+    provider_reference: payment.providerReference,
   };
+}
+
+/** The connector and the connection of a stored key; the connection is null for the installation's own provider. */
+export function connectorView(key: string) {
+  const { connector, connectionId } = splitConnectionKey(key);
+  return { connector, connection_id: connectionId };
 }
 
 export type PaymentView = ReturnType<typeof paymentView>;

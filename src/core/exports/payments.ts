@@ -61,6 +61,10 @@ const COLUMNS: Readonly<Record<keyof PaymentView, true>> = {
   schedule_id: true,
   created_at: true,
   updated_at: true,
+  connector: true,
+  connection_id: true,
+  route_reason: true,
+  provider_reference: true,
 };
 const PAYMENT_FIELDS = Object.keys(COLUMNS) as (keyof PaymentView)[];
 

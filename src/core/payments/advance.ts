@@ -29,7 +29,8 @@ export interface EventInput {
   declineReason?: string;
   /** The result of the 3DS authentication; the callback includes it. */
   authentication?: Authentication | undefined;
-  providerReference?: string | undefined;
+  /** What the answer of the provider brought to be stored. */
+  learned?: PaymentChanges;
   /** What the payer has to do now. */
   nextStep?: NextStep | undefined;
   attention?: Attention;
@@ -66,7 +67,7 @@ function changes(payment: Payment, input: EventInput): PaymentChanges {
     queryCount: 0,
     dueAt: input.dueAt ?? null,
     declineReason: input.declineReason ?? payment.declineReason,
-    providerReference: input.providerReference ?? payment.providerReference,
+    ...input.learned,
     nextStep: input.nextStep ?? null,
     attention: input.attention ?? keptAttention(payment, input.event),
     ...EFFECTS[input.event]?.(payment),

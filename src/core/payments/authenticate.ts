@@ -1,5 +1,5 @@
 /** Authenticates the payer of a card by 3-D Secure before the card is submitted. */
-import type { Authentication } from '../../connectors/connector.ts';
+import type { Authentication, BrowserData } from '../../connectors/connector.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
@@ -8,16 +8,11 @@ import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import type { Card } from '../vault.ts';
 import { advance } from './advance.ts';
+import { capabilitiesOf } from './connectors.ts';
 import { linkOf } from './links.ts';
 import { submit } from './provider.ts';
 
-/** The browser data that an authentication request contains. */
-export interface Browser {
-  ip: string;
-  language: string;
-  userAgent: string;
-  accept: string;
-}
+export type { BrowserData, BrowserScreen } from '../../connectors/connector.ts';
 
 /** The values of `transStatus` with which the card is submitted; any other one is a decline. */
 const PROCEED: readonly string[] = ['Y', 'A', 'I', 'U'];
@@ -35,8 +30,10 @@ export async function payByCard(
   payment: PaymentWithDetails,
   account: Account,
   card: Card,
-  browser: Browser,
+  browser: BrowserData,
 ): Promise<PaymentWithDetails> {
+  if (capabilitiesOf(gateway, payment.connector)?.authentication === 'provider')
+    return submit(gateway, payment, account, { card, browser });
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   const answer = await authenticate(gateway, payment, account, card, browser);
@@ -73,7 +70,7 @@ async function authenticate(
   payment: PaymentWithDetails,
   account: Account,
   card: Card,
-  browser: Browser,
+  browser: BrowserData,
 ) {
   const currency = CURRENCIES[payment.currency];
   if (!gateway.threeDs || !currency) return undefined;

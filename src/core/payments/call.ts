@@ -6,10 +6,12 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CallRecord, Payment } from '../../store/payments.ts';
 import type { CallLimits, Gateway } from '../context.ts';
+import { capabilitiesOf, connectorOf } from './connectors.ts';
 
-function limitsOf({ providerLimits, connectors }: Gateway, name: string): CallLimits | undefined {
+function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
+  const { providerLimits } = gateway;
   const known = providerLimits.get(name);
-  const concurrency = connectors[name]?.capabilities.concurrency;
+  const concurrency = capabilitiesOf(gateway, name)?.concurrency;
   if (known || concurrency === undefined) return known;
   const limits = {
     submissions: createLimiter(concurrency, LIMITS.providerWaiting),
@@ -69,7 +71,7 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     // A call that the limiter or the deadline rejected says nothing about the health of the provider.
-    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector);
+    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, shortMessage(error));
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
       ? { kind: 'notSent', call: record('not sent') }
@@ -79,10 +81,24 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
   }
 }
 
+const ERROR_LENGTH = 200;
+/** For the operator. Messages of connectors contain no secrets, and those of the HTTP client only addresses. */
+const shortMessage = (error: unknown): string => (error instanceof Error ? error.message : '').slice(0, ERROR_LENGTH);
+
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
+  const found = connectorOf(gateway, call.payment.connector);
+  return found instanceof Promise
+    ? found.then((connector) => performWith(gateway, call, connector))
+    : performWith(gateway, call, found);
+}
+
+function performWith<Result>(
+  gateway: Gateway,
+  call: ProviderCall<Result>,
+  connector: Connector | undefined,
+): MaybePromise<Result> {
   const { payment, isQuery, deadline } = call;
-  const connector = gateway.connectors[payment.connector];
-  if (!connector) throw new Error(`There is no connector ${payment.connector}.`);
+  if (!connector) throw new NotSent(`There is no connector ${payment.connector}.`);
   if (!deadline.mayBegin) throw new NotBegun('The deadline for starting the call has passed.');
   const limits = limitsOf(gateway, payment.connector);
   if (!limits) return answerInTime(call.perform(connector, deadline), deadline);

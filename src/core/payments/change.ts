@@ -6,6 +6,7 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
+import { capabilitiesOf } from './connectors.ts';
 import { type Initiator, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 
@@ -97,7 +98,7 @@ export const refundPlan =
     const refundable = current.captured - current.refunded - current.reserved;
     const amount = readAmount(amountText, current, account, refundable > 0n ? refundable : current.captured);
     if (!account.settings.refunds_allowed) throw new Refusal('refundNotAllowed');
-    const refunds = gateway.connectors[current.connector]?.capabilities.refunds;
+    const refunds = capabilitiesOf(gateway, current.connector)?.refunds;
     if (refunds === 'portal') throw new Refusal('refundOnlyInPortal');
     if (refunds !== 'api' || brandOf(current.brand)?.isPayout) throw new Refusal('actionNotSupported');
     if (current.state !== 'SETTLED') throw new Refusal('refundNotSettled');

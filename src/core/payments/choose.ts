@@ -23,10 +23,11 @@ import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/p
 import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
-import { type Browser, payByCard } from './authenticate.ts';
+import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
+import { canTake, chooseRoute, factsOf } from './route.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -95,7 +96,8 @@ export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   const { brands } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
-  const hasCards = allowsCards(brands) && allowsCards(sessionMethods) && Object.hasOwn(gateway.connectors, 'upstream');
+  const hasCards =
+    allowsCards(brands) && allowsCards(sessionMethods) && canTake(gateway, account, CARD, factsOf(payment));
   const card: Method = { label: CARD, title: 'Card', fields: [] };
   const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
   return brands.length === 0
@@ -115,11 +117,12 @@ function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Ac
   const { brands, brand_aliases } = account.settings;
   const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
+  const facts = factsOf(payment);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
     const title = brandTitle(label, brand_aliases);
     const isAllowed = brands.length === 0 || brands.includes(label);
     const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
-    const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
+    const isAvailable = canTake(gateway, account, label, facts) && isForPayers(brand);
     if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return [];
     if (mustRecur(payment) && !brand.recurs) return [];
     const context = contextFor(label);
@@ -162,10 +165,9 @@ export async function choose(
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
   const details = detailsWith(gateway, attempt, brand, context);
-  const collected = await recordPayerInput(gateway, attempt, details, {
-    brand: method.label,
-    connector: brand.connector,
-  });
+  const facts = factsOf({ ...attempt, brand: method.label, details });
+  const route = chooseRoute(gateway, account, facts, attempt.paymentId);
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: method.label, ...route });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
@@ -183,7 +185,7 @@ export async function chooseCard(
   payment: PaymentWithDetails,
   account: Account,
   choice: Card | SavedCardChoice,
-  browser: Browser,
+  browser: BrowserData,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
@@ -194,9 +196,10 @@ export async function chooseCard(
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
   const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
-  const { connector } = brandOf(CARD) as Brand;
   const details = { ...attempt.details, card: kept };
-  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, connector });
+  const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
+  const route = chooseRoute(gateway, account, facts, attempt.paymentId);
+  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });
   if (!collected) {
     // A concurrent request was first, so this copy of the card is not needed.
     if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);
@@ -264,6 +267,7 @@ async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Prom
     attempt: declined.attempt + 1,
     brand: NO_BRAND_YET,
     connector: NO_CONNECTOR,
+    routeReason: null,
     state: 'PREPARE',
     historyLength: 1,
     dueAt: declined.details.session?.until ?? declined.payerUntil,
@@ -274,6 +278,7 @@ async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Prom
     attention: null,
     declineReason: null,
     providerReference: null,
+    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: detailsAsSent(declined.details),

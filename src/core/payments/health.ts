@@ -1,9 +1,23 @@
-/** Tracks in this process whether each connector answers; after an outage, its open payments are queried early. */
+/** The circuit breaker of each connector in this process; after an outage, its open payments are queried early. */
 import { LIMITS } from '../../rules/limits.ts';
-import type { ConnectorHealth, Gateway } from '../context.ts';
+import type { BreakerState, ConnectorHealth, Gateway } from '../context.ts';
 
-export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'operations' | 'log'>): ConnectorHealth {
-  const failures = new Map<string, { count: number; lastAt: number }>();
+interface Failures {
+  /** Consecutive calls without an answer. */
+  count: number;
+  /** Monotonic times. */
+  lastAt: number;
+  probedAt: number;
+  /** When the breaker opened, by the clock. */
+  openedAt: number | null;
+  lastError: string;
+}
+
+export function createConnectorHealth(
+  gateway: Pick<Gateway, 'payments' | 'operations' | 'log' | 'clock'>,
+): ConnectorHealth {
+  const failures = new Map<string, Failures>();
+  const closedAt = new Map<string, number>();
   const hastenedAt = new Map<string, number>();
 
   /** Makes open payments and operations due early. If this fails, they are queried at their scheduled time. */
@@ -20,20 +34,54 @@ export function createConnectorHealth(gateway: Pick<Gateway, 'payments' | 'opera
     }
   }
 
+  const stateOf = (failed: Failures | undefined): BreakerState => {
+    if (!failed || failed.count < LIMITS.connectorFailures) return 'closed';
+    return performance.now() - failed.lastAt < LIMITS.connectorDownMs ? 'open' : 'half_open';
+  };
+
   return {
     answered(connector) {
       const failed = failures.get(connector);
       if (!failed) return;
       failures.delete(connector);
-      if (failed.count >= LIMITS.connectorFailures) void hastenQueries(connector);
+      if (failed.count < LIMITS.connectorFailures) return;
+      closedAt.set(connector, gateway.clock.real());
+      void hastenQueries(connector);
     },
-    failed(connector) {
-      failures.set(connector, { count: (failures.get(connector)?.count ?? 0) + 1, lastAt: performance.now() });
+    failed(connector, error) {
+      const before = failures.get(connector);
+      const count = (before?.count ?? 0) + 1;
+      const hasOpened = count >= LIMITS.connectorFailures;
+      failures.set(connector, {
+        count,
+        lastAt: performance.now(),
+        probedAt: before?.probedAt ?? Number.NEGATIVE_INFINITY,
+        openedAt: hasOpened ? (before?.openedAt ?? gateway.clock.real()) : null,
+        lastError: error,
+      });
     },
-    isDown(connector) {
+    isDown: (connector) => stateOf(failures.get(connector)) === 'open',
+    mayTry(connector) {
       const failed = failures.get(connector);
-      if (!failed || failed.count < LIMITS.connectorFailures) return false;
-      return performance.now() - failed.lastAt < LIMITS.connectorDownMs;
+      const state = stateOf(failed);
+      if (state !== 'half_open' || !failed) return state === 'closed';
+      // One payment at a time tests whether the provider answers again.
+      return performance.now() - failed.probedAt >= LIMITS.breakerProbeMs;
     },
+    chosen(connector) {
+      const failed = failures.get(connector);
+      if (failed) failed.probedAt = performance.now();
+    },
+    of(connector) {
+      const failed = failures.get(connector);
+      const state = stateOf(failed);
+      const since = state === 'closed' ? (closedAt.get(connector) ?? null) : (failed?.openedAt ?? null);
+      return { state, since, lastError: failed?.lastError ?? null };
+    },
+    all: () =>
+      [...new Set([...failures.keys(), ...closedAt.keys()])].map((connector) => [
+        connector,
+        stateOf(failures.get(connector)),
+      ]),
   };
 }

@@ -1,31 +1,45 @@
 /** Provider notifications: stores each one once and applies it to its payment, with retries. */
-import type { ProviderNotification } from '../../connectors/connector.ts';
-import { isUuid } from '../../lib/id.ts';
+import type { Connector, NotificationMeaning, ProviderNotification } from '../../connectors/connector.ts';
+import { isKeepable, isText } from '../../lib/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
-import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
+import type { CallRecord, FormerSubmission, PaymentWithDetails } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
 import { recordChargeback } from '../chargebacks.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { applyOutcome, isExpectedAmount, queryProviderNow, wrongAmountRecord } from './provider.ts';
+import { connectorOf } from './connectors.ts';
+import { applyOperationOutcome, queryOperation, resolveRefusedExpiry } from './operate.ts';
+import {
+  applyOutcome,
+  applyToFormer,
+  isExpectedAmount,
+  queryAsNotified,
+  queryProviderNow,
+  wrongAmountRecord,
+} from './provider.ts';
+import { paymentIdOf, referenceOf } from './provider-data.ts';
 import { nextBackoff } from './query-schedule.ts';
 import { recordWrongAmount } from './record.ts';
 
 const MAX_CLAIMED = 100;
 
-/** Reads a notification and verifies its signature; undefined if it is not valid. */
-export function readNotification(
-  gateway: Gateway,
-  connector: string,
+/** Reads the events of a webhook and verifies its signature; undefined if it is not valid. */
+export async function readNotifications(
+  connector: Connector,
   headers: Readonly<Record<string, unknown>>,
   body: Buffer,
-): ProviderNotification | undefined {
-  const known = Object.hasOwn(gateway.connectors, connector) ? gateway.connectors[connector] : undefined;
+): Promise<ProviderNotification[] | undefined> {
   // Real time: the provider does not know the sandbox clock.
-  return known?.readNotification(headers, body, Date.now());
+  const events = await connector.readNotifications(headers, body, Date.now());
+  return events?.every(isStorable) ? events : undefined;
 }
+
+const isName = (value: string | undefined): boolean => value === undefined || isText(value, 255);
+
+const isStorable = ({ body, eventId, ...names }: ProviderNotification): boolean =>
+  isText(eventId, 255) && eventId !== '' && Object.values(names).every(isName) && isKeepable(body);
 
 /** For the operator: notifications in a state, such as those for which no payment was found. */
 export const listNotifications = (
@@ -35,15 +49,21 @@ export const listNotifications = (
   before?: NotificationCursor,
 ): Promise<NotificationRow[]> => gateway.notifications.list(state, most, before);
 
-/** Stores a notification and applies it; once it is stored, a failure only delays it. */
-export async function receiveNotification(
+/** Stores the events of a webhook and applies them; once they are stored, a failure only delays them. */
+export async function receiveNotifications(
   gateway: Gateway,
   connector: string,
-  notification: ProviderNotification,
+  events: readonly ProviderNotification[],
 ): Promise<void> {
   const now = gateway.clock.now();
-  const row: NotificationRow = { connector, ...notification, state: 'new', attempts: 0, receivedAt: now };
-  if (await gateway.notifications.keep(row, now)) await processNotification(gateway, row);
+  const added: NotificationRow[] = [];
+  for (const event of events) {
+    const { eventId, body, reference = null, providerReference = null, operation = null } = event;
+    const about = { reference, providerReference, operation, operationReference: event.operationReference ?? null };
+    const row: NotificationRow = { connector, eventId, body, ...about, state: 'new', attempts: 0, receivedAt: now };
+    if (await gateway.notifications.keep(row, now)) added.push(row);
+  }
+  for (const row of added) await processNotification(gateway, row);
 }
 
 /** Applies the notifications that could not be applied when they arrived. */
@@ -56,7 +76,7 @@ export async function processDueNotifications(
     const due = await gateway.notifications.claimDue(connector, MAX_CLAIMED);
     if (due.length === 0) return;
     // In order of arrival within a payment; payments are independent of each other.
-    const byPayment = Map.groupBy(due, ({ reference }) => reference);
+    const byPayment = Map.groupBy(due, ({ reference, providerReference }) => reference ?? providerReference);
     await Promise.all(
       [...byPayment.values()].map(async (rows) => {
         for (const row of rows) await processNotification(gateway, row);
@@ -73,34 +93,86 @@ export async function applyNotificationsOf(gateway: Gateway, paymentId: string):
 }
 
 async function processNotification(gateway: Gateway, row: NotificationRow): Promise<void> {
-  const { connector, eventId, reference, attempts } = row;
+  const { connector, eventId, attempts } = row;
   try {
-    const applied = await applyNotification(gateway, row);
-    if (applied === 'done') return await gateway.notifications.finish(row, 'applied', null);
+    const subject = await findSubject(gateway, row);
+    // From now on the operator finds the notification with the payment.
+    const named = { ...row, reference: row.reference ?? subject?.payment.paymentId ?? null };
+    const applied = subject ? await applyNotification(gateway, row, subject) : 'unmatched';
+    if (applied === 'done') return await gateway.notifications.finish(named, 'applied', null);
     // A notification that waits for another one is retried as long as its payment is open.
     const pause =
       applied === 'early' ? nextBackoff(LIMITS.notificationRetryMs, attempts) : LIMITS.notificationRetryMs[attempts];
+    // The work loop queries an open payment in any case.
+    if (pause === undefined && applied === 'unanswered')
+      return await gateway.notifications.finish(named, 'applied', null);
     if (pause === undefined) {
-      gateway.log.warn({ connector, event_id: eventId, reference }, 'notification for an unknown payment');
-      return await gateway.notifications.finish(row, 'unmatched', null);
+      const { reference, providerReference } = row;
+      gateway.log.warn(
+        { connector, event_id: eventId, reference, provider_reference: providerReference ?? undefined },
+        'notification for an unknown payment',
+      );
+      return await gateway.notifications.finish(named, 'unmatched', null);
     }
-    await gateway.notifications.finish(row, 'new', gateway.clock.now() + pause);
+    await gateway.notifications.finish(named, 'new', gateway.clock.now() + pause);
   } catch (error) {
     // The notification is due again when its lease expires.
     gateway.log.error({ err: error, connector, event_id: eventId }, 'notification could not be applied');
   }
 }
 
-/** Applies a notification; `early` means that another one has to come first, such as the settlement of a chargeback. */
+/** What a notification is about: a payment of its connector, or a submission of one that another connection took over. */
+interface Subject {
+  payment: PaymentWithDetails;
+  former?: FormerSubmission | undefined;
+}
+
+/** Finds it by our reference or by the provider's. */
+async function findSubject(
+  gateway: Gateway,
+  { connector, reference, providerReference }: NotificationRow,
+): Promise<Subject | undefined> {
+  const ours = reference?.toLowerCase();
+  const paymentId = ours === undefined ? undefined : paymentIdOf(ours);
+  if (paymentId !== undefined) {
+    const payment = await gateway.payments.findAnywhere(paymentId);
+    if (!payment) return undefined;
+    if (payment.connector === connector && referenceOf(payment) === ours) return { payment };
+    const former = (await gateway.payments.formerSubmissions(payment)).find(
+      (each) => each.connector === connector && referenceOf({ paymentId, providerData: each }) === ours,
+    );
+    return former && { payment, former };
+  }
+  if (providerReference === null) return undefined;
+  const payment = await gateway.payments.findByProviderReference(connector, providerReference);
+  if (payment) return { payment };
+  const former = await gateway.payments.findFormer(connector, providerReference);
+  const moved = former && (await gateway.payments.find(former));
+  return moved && { payment: moved, former };
+}
+
+/**
+ * `unmatched`: it is about nothing that we know, or not yet. `early`: another notification has to come first, such as the
+ * settlement of a chargeback. `unanswered`: the provider did not answer the query that the notification asks for.
+ */
+type Applied = 'done' | 'unmatched' | 'early' | 'unanswered';
+
 async function applyNotification(
   gateway: Gateway,
-  { connector, reference, body }: NotificationRow,
-): Promise<'done' | 'unknown payment' | 'early'> {
-  const payment = isUuid(reference) ? await gateway.payments.findAnywhere(reference) : undefined;
-  if (payment?.connector !== connector) return 'unknown payment';
+  row: NotificationRow,
+  { payment, former }: Subject,
+): Promise<Applied> {
+  const { connector, body } = row;
   const account = await findAccount(gateway, payment.mid);
-  const meaning = gateway.connectors[connector]?.interpretNotification(body);
+  const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
+  if (former) {
+    if (meaning.kind === 'operation') return 'done';
+    return (await applyToFormer(gateway, payment, account, former, meaning)) ? 'done' : 'unanswered';
+  }
+  if (meaning.kind === 'operation' || row.operation !== null || row.operationReference !== null)
+    return applyToOperation(gateway, row, payment, account, meaning);
+  if (meaning.kind === 'ask') return ask(gateway, payment, account);
   const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
   if (meaning.kind === 'chargedBack') await recordChargeback(gateway, payment, meaning);
   if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
@@ -113,6 +185,39 @@ async function applyNotification(
   }
   return 'done';
 }
+
+/** The webhook carries no outcome: queries the open operations of the payment, and the payment. */
+async function ask(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<Applied> {
+  const open = (await gateway.operations.of(payment)).filter(({ state }) => state === 'sent');
+  for (const operation of open) await queryOperation(gateway, payment, operation);
+  const current = open.length === 0 ? payment : ((await gateway.payments.find(payment)) ?? payment);
+  return (await queryAsNotified(gateway, current, account)) ? 'done' : 'unanswered';
+}
+
+/** The provider reports the outcome of a capture, void or refund. */
+async function applyToOperation(
+  gateway: Gateway,
+  row: NotificationRow,
+  payment: PaymentWithDetails,
+  account: Account,
+  meaning: NonNullable<NotificationMeaning>,
+): Promise<Applied> {
+  const operation = (await gateway.operations.of(payment)).find(
+    ({ operationId, providerReference }) =>
+      operationId === row.operation || (providerReference !== null && providerReference === row.operationReference),
+  );
+  if (!operation) return 'unmatched';
+  if (operation.state !== 'sent') return 'done';
+  const isAsked = meaning.kind === 'ask';
+  if (!isAsked && (meaning.kind !== 'operation' || !FINAL.includes(meaning.outcome.kind))) return 'done';
+  const result = isAsked
+    ? await queryOperation(gateway, payment, operation)
+    : await applyOperationOutcome(gateway, payment, operation, meaning.outcome);
+  await resolveRefusedExpiry(gateway, result, account);
+  return result.operation.state === 'sent' && isAsked ? 'unanswered' : 'done';
+}
+
+const FINAL: readonly string[] = ['done', 'declined'];
 
 /**
  * A chargeback arrived before the settlement: queries the provider for the settlement. Returns false while the payment

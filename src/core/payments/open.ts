@@ -3,6 +3,7 @@ import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
 import { pollUntil } from '../../lib/poll.ts';
 import { brandOf, NO_BRAND_YET, NO_CONNECTOR, TOKEN_FIELD } from '../../rules/brands.ts';
+import { splitConnectionKey } from '../../rules/connectors.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -16,6 +17,7 @@ import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, submit } from './provider.ts';
+import { chooseRoute, factsOf, type RouteChoice } from './route.ts';
 import { withSecrets } from './secrets.ts';
 import { subscriptionTo } from './subscribe.ts';
 import { payByWallet, type WalletPayment } from './wallet-card.ts';
@@ -38,6 +40,8 @@ export interface Order {
   schedule?: Schedule | undefined;
   /** Set if the id has to be known before the payment is composed. */
   paymentId?: string | undefined;
+  /** The connector of the first payment, if this one repeats it. */
+  first?: string | undefined;
   /** The payer's deadline, if it is not that of the brand. */
   payerUntil?: number | undefined;
   /** The card of a device wallet, with what the provider needs besides it; never stored as a whole. */
@@ -194,10 +198,22 @@ const waitForOutcome = (gateway: Gateway, payment: PaymentWithDetails): Promise<
     { mostMs: LIMITS.duplicateWaitMs },
   );
 
+/** A repetition goes where its first payment went; a session has no brand yet, so it has no route. */
+function routeOf(
+  gateway: Gateway,
+  account: Pick<Account, 'routes'>,
+  { brand, first, paymentId, ...order }: Order & { paymentId: string; amount: bigint },
+): RouteChoice {
+  if (brand === NO_BRAND_YET) return { connector: NO_CONNECTOR, routeReason: null };
+  const isOfConnection = first !== undefined && splitConnectionKey(first).connectionId !== null;
+  if (isOfConnection) return { connector: first, routeReason: 'The connection of the first payment' };
+  return chooseRoute(gateway, account, factsOf({ ...order, brand }), paymentId);
+}
+
 /** A new payment in its initial state. */
 export function composePayment(
-  gateway: Pick<Gateway, 'clock' | 'seal' | 'fingerprints'>,
-  account: Pick<Account, 'mid' | 'name' | 'settings'>,
+  gateway: Gateway,
+  account: Pick<Account, 'mid' | 'name' | 'settings' | 'routes'>,
   order: Order,
 ): PaymentWithDetails {
   const now = gateway.clock.now(account.mid);
@@ -216,7 +232,7 @@ export function composePayment(
     attempt: 1,
     protocol: order.protocol,
     brand: order.brand,
-    connector: brand?.connector ?? NO_CONNECTOR,
+    ...routeOf(gateway, account, { ...order, paymentId, amount }),
     state: 'PREPARE',
     historyLength: 1,
     amountText: order.amountText,
@@ -242,6 +258,7 @@ export function composePayment(
     recurringToken: null,
     scheduleId: order.schedule?.scheduleId ?? order.scheduleId ?? null,
     providerReference: null,
+    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: order.secrets ? withSecrets(gateway, paymentId, order.details, order.secrets) : order.details,

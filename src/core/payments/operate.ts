@@ -21,7 +21,9 @@ import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
 import { expireAfterRefusedVoid, isExpectedAmount, wrongAmountRecord } from './provider.ts';
+import { isStorableState, memoryOf, referenceOf } from './provider-data.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
+import { notifyUrlOf } from './submission.ts';
 
 /** An operation that the payment allows. */
 export interface OperationPlan {
@@ -127,6 +129,8 @@ export async function operate(
       orderId: idempotencyKey?.orderId ?? null,
       state: 'sent',
       reason: null,
+      providerReference: null,
+      providerState: null,
       queryCount: 0,
       // If this process dies before the outcome is written, the work loop queries the provider then.
       dueAt: now + LIMITS.submissionMs,
@@ -164,7 +168,7 @@ async function sendOperation(
     verb: operation.verb,
     isQuery: false,
     deadline: sendDeadline(gateway, operation),
-    perform: (connector, deadline) => connector.operate(providerOperation(payment, operation), deadline),
+    perform: (connector, deadline) => connector.operate(providerOperation(gateway, payment, operation), deadline),
   });
   return writeOutcome(gateway, payment, operation, reply, true);
 }
@@ -175,7 +179,7 @@ export async function queryOperation(
   payment: PaymentWithDetails,
   operation: OperationRow,
 ): Promise<OperationResult> {
-  const request = providerOperation(payment, operation);
+  const request = providerOperation(gateway, payment, operation);
   const reply = await callProvider<OperationOutcome>(gateway, {
     payment,
     verb: operation.verb,
@@ -190,12 +194,51 @@ export async function queryOperation(
   return writeOutcome(gateway, payment, operation, reply, false);
 }
 
-const providerOperation = ({ paymentId }: Payment, { verb, operationId, amount }: OperationRow): ProviderOperation => ({
+const providerOperation = (
+  gateway: Gateway,
+  payment: Payment,
+  { verb, operationId, amount, providerReference, providerState }: OperationRow,
+): ProviderOperation => ({
   verb: OPERATION_RULES[verb].provider,
-  reference: paymentId,
+  reference: referenceOf(payment),
+  ...memoryOf(gateway, payment),
   operation: operationId,
   amount,
+  brand: payment.brand,
+  currency: payment.currency,
+  paymentAmount: payment.amount,
+  notifyUrl: notifyUrlOf(gateway, payment.connector),
+  operationReference: providerReference ?? undefined,
+  operationState: providerState ?? {},
 });
+
+/** Writes the outcome of an operation that a notification reports. */
+export const applyOperationOutcome = (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  operation: OperationRow,
+  result: OperationOutcome,
+): Promise<OperationResult> => {
+  const record = (outcome: string): CallRecord => ({
+    verb: 'notification',
+    connector: payment.connector,
+    outcome: `${operation.verb} ${outcome}`,
+    tookMs: 0,
+  });
+  return writeOutcome(gateway, payment, operation, { kind: 'answered', result, record }, false);
+};
+
+/** The operation with what an answer brought to be stored. */
+function withAnswer(operation: OperationRow, outcome: CheckedOutcome): OperationRow {
+  if (outcome.kind === 'notFound' || outcome.kind === 'wrongAmount') return operation;
+  const { operationReference, operationState } = outcome;
+  const isStorable = operationState !== undefined && isStorableState(operationState);
+  return {
+    ...operation,
+    ...(operationReference !== undefined && { providerReference: operationReference }),
+    ...(isStorable && { providerState: operationState }),
+  };
+}
 
 /** An outcome with a wrong amount is not applied. */
 type CheckedOutcome = OperationOutcome | { kind: 'wrongAmount' };
@@ -230,7 +273,9 @@ async function writeOutcome(
     // As long as nothing was written since the intent, no other process can have written the outcome.
     const isUntouched = isNew && before.historyLength === payment.historyLength;
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
-    return stored.state === 'sent' ? composeOutcome(before, stored, outcome, call, now) : undefined;
+    return stored.state === 'sent'
+      ? composeOutcome(before, withAnswer(stored, outcome), outcome, call, now)
+      : undefined;
   });
   return transition
     ? { payment: transition.after, operation: transition.operation as OperationRow }

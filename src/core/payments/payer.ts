@@ -9,7 +9,7 @@ import { type SavedCard, savedCards } from '../vault.ts';
 import { detailsAsSent, fieldContextsOf, type Method, methodsFor } from './choose.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
-import { endOutOfTime, queryProviderNow } from './provider.ts';
+import { endOutOfTime, resumeOnReturn } from './provider.ts';
 
 export interface PayerView {
   payment: PaymentWithDetails;
@@ -80,9 +80,14 @@ export async function withoutSpentCards(gateway: Gateway, view: PayerView): Prom
     : view;
 }
 
-/** Opens the payment of a link when the payer returns, and queries the provider if the payment is open. */
-export async function openOnReturn(gateway: Gateway, link: string): Promise<PayerView | undefined> {
+/** Opens the payment of a link when the payer returns with these parameters; an open payment continues or is queried. */
+export async function openOnReturn(
+  gateway: Gateway,
+  link: string,
+  returned: Readonly<Record<string, string>>,
+): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
   if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
-  return withChoices(gateway, await queryProviderNow(gateway, view.payment, view.account), view.account);
+  const payment = await resumeOnReturn(gateway, view.payment, view.account, returned);
+  return withChoices(gateway, payment, view.account);
 }

@@ -1,64 +1,69 @@
 /** Submits payments to their provider, queries them there, and applies the answers. */
-import type {
-  Authentication,
-  NotificationMeaning,
-  Outcome,
-  ReportedAmount,
-  Submission,
-  SubmittedWallet,
-} from '../../connectors/connector.ts';
+import type { Authentication, Connector, MaybePromise, Outcome, ReportedAmount } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
-import { brandOf } from '../../rules/brands.ts';
+import { brandOf, NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { REASONS } from '../../rules/reasons.ts';
-import { settingsReader } from '../../rules/settings.ts';
+import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CallRecord, NextStep, Payment, PaymentChanges, PaymentWithDetails } from '../../store/payments.ts';
-import { displayName } from '../accounts.ts';
+import type {
+  CallRecord,
+  FormerSubmission,
+  NextStep,
+  Payment,
+  PaymentChanges,
+  PaymentWithDetails,
+} from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
 import { callProvider, sendDeadline } from './call.ts';
+import { capabilitiesOf, connectorOf } from './connectors.ts';
 import { wasSubmitted } from './deadlines.ts';
-import { linkOf } from './links.ts';
-import { recordQuery, recordWrongAmount } from './record.ts';
-import { secretsOf } from './secrets.ts';
+import { learned } from './provider-data.ts';
+import { recordFormerSuccess, recordQuery, recordWrongAmount } from './record.ts';
+import { factsOf, nextRoute } from './route.ts';
+import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
 const NOT_FOUND = 'not found';
 
-type KnownOutcome = Exclude<NonNullable<NotificationMeaning>, { kind: 'unknown' | 'notFound' }>;
+type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 
 /** The answer of a provider after the check of its amount. */
 type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
-  | { kind: 'unknown'; call: CallRecord }
+  | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
   /** The call was not sent. */
   | { kind: 'notSent'; call: CallRecord }
   | { kind: 'notFound'; call: CallRecord }
   | { kind: 'wrongAmount'; call: CallRecord }
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
-/** The card in the clear, and the result of its authentication: by 3DS, or by the device of a wallet. */
-type CardFields = Pick<Submission, 'card' | 'authentication'> & Pick<SubmittedWallet, 'cryptogram' | 'eci'>;
-const NO_CARD: CardFields = {};
+interface PaymentCall {
+  verb: 'submit' | 'query' | 'resume';
+  deadline: Deadline;
+  cardFields?: CardFields | undefined;
+  /** What the payer brought back; of `resume` only. */
+  returned?: Readonly<Record<string, string>>;
+}
 
 async function callAndCheck(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  verb: 'submit' | 'query',
-  deadline: Deadline,
-  cardFields = NO_CARD,
+  { verb, deadline, cardFields = NO_CARD, returned = {} }: PaymentCall,
 ): Promise<ProviderAnswer> {
-  const reply = await callProvider<Outcome>(gateway, {
-    payment,
-    verb,
-    isQuery: verb === 'query',
-    deadline,
-    perform: (connector) => connector[verb](submission(gateway, payment, account, cardFields), deadline),
-  });
-  if (reply.kind === 'answered') return checkOutcome(payment, reply.result, reply.record);
-  return { kind: reply.kind === 'notSent' ? 'notSent' : 'unknown', call: reply.call };
+  const first = payment.details.recurringOf === undefined ? undefined : await firstOf(gateway, payment);
+  const perform = (connector: Connector): MaybePromise<Outcome> => {
+    const submission = composeSubmission(gateway, payment, account, cardFields, first);
+    if (verb === 'resume' && connector.resume) return connector.resume(submission, returned, deadline);
+    return verb === 'submit' ? connector.submit(submission, deadline) : connector.query(submission, deadline);
+  };
+  const isQuery = verb !== 'submit';
+  const reply = await callProvider<Outcome>(gateway, { payment, verb, isQuery, deadline, perform });
+  if (reply.kind === 'answered') return checkOutcome(gateway, payment, reply.result, reply.record);
+  return reply.kind === 'notSent'
+    ? { kind: 'notSent', call: reply.call }
+    : { kind: 'unknown', learned: {}, call: reply.call };
 }
 
 /** Queries the provider, if its connector supports queries. */
@@ -69,12 +74,22 @@ const query = async (
   timeoutMs: number,
 ): Promise<ProviderAnswer> =>
   canQuery(gateway, payment)
-    ? callAndCheck(gateway, payment, account, 'query', new Deadline(timeoutMs))
-    : { kind: 'unknown', call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 } };
+    ? callAndCheck(gateway, payment, account, { verb: 'query', deadline: new Deadline(timeoutMs) })
+    : {
+        kind: 'unknown',
+        learned: {},
+        call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 },
+      };
 
 /** An outcome is used only if its amount is that of the payment. */
-function checkOutcome(payment: Payment, outcome: Outcome, record: (outcome: string) => CallRecord): ProviderAnswer {
-  if (outcome.kind === 'unknown') return { kind: 'unknown', call: record('unknown') };
+function checkOutcome(
+  gateway: Gateway,
+  payment: Payment,
+  outcome: Outcome,
+  record: (outcome: string) => CallRecord,
+): ProviderAnswer {
+  if (outcome.kind === 'unknown')
+    return { kind: 'unknown', learned: learned(gateway, payment, outcome), call: record('unknown') };
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
     return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
@@ -102,51 +117,44 @@ export function isExpectedAmount(
   return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
-function submission(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
-  { card, authentication, cryptogram, eci }: CardFields,
-): Submission {
-  const { details } = payment;
-  const brand = brandOf(payment.brand);
-  return {
-    reference: payment.paymentId,
-    brand: payment.brand,
-    mid: payment.mid,
-    merchantName: displayName(account),
-    isPayout: brand?.isPayout === true,
-    amount: payment.amount,
-    currency: payment.currency,
-    authoriseOnly: payment.isAuthorisation,
-    description: details.description,
-    identifier: details.identifier ?? '',
-    payer: details.payer,
-    parameters: () => ({ ...details.parameters, ...secretsOf(gateway, payment) }),
-    methods: details.methods ?? [],
-    returnUrl: `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
-    notifyUrl: `${gateway.inboundUrl}/inbound/${payment.connector}`,
-    card,
-    authentication,
-    wallet: details.wallet && { ...details.wallet, cryptogram, eci },
-    recurringOf: details.recurringOf,
-    setting: settingsReader(account.settings),
-  };
-}
-
-/** Submits a payment whose intent is durable, and writes the outcome. */
+/**
+ * Submits a payment whose intent is durable, and writes the outcome. A payment that was not sent, or that was declined
+ * softly, goes to the next route; one whose outcome is unknown never does.
+ */
 export async function submit(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  cardFields?: CardFields,
+  cardFields: CardFields = NO_CARD,
 ): Promise<PaymentWithDetails> {
-  const answer = await callAndCheck(gateway, payment, account, 'submit', sendDeadline(gateway, payment), cardFields);
+  const tried: string[] = [];
+  let current = payment;
+  for (;;) {
+    tried.push(current.connector);
+    const deadline = sendDeadline(gateway, current);
+    const answer = await callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
+    const isElsewhere =
+      answer.kind === 'notSent' ||
+      (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
+    const next = isElsewhere && (await reroute(gateway, current, account, answer, { tried, cardFields }));
+    if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
+    current = next;
+  }
+}
+
+/** Writes the answer to a submission. */
+function writeSubmission(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  authentication: Authentication | undefined,
+): Promise<PaymentWithDetails> {
   const { call } = answer;
-  const authentication = cardFields?.authentication;
   if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
   if (answer.kind === 'notSent') {
-    const declineReason = REASONS.neverReceived;
+    const declineReason =
+      payment.connector === NO_CONNECTOR ? DECLINE_CAUSES.methodUnavailable.reason : REASONS.neverReceived;
     return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
   }
   return advance(gateway, payment, {
@@ -155,8 +163,48 @@ export async function submit(
     call,
     authentication,
     dueAt: gateway.clock.now(payment.mid) + LIMITS.queryBackoffMs[0],
+    ...(answer.kind === 'unknown' && { learned: answer.learned }),
     ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
   });
+}
+
+/**
+ * Moves a payment to its next route, before it is submitted there: if this process dies, the work loop queries the new
+ * connection. Undefined if there is no further route, or another process has changed the payment meanwhile.
+ */
+async function reroute(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  { tried, cardFields }: { tried: readonly string[]; cardFields: CardFields },
+): Promise<PaymentWithDetails | undefined> {
+  if (tried.length >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
+  const { card, authentication, browser } = cardFields;
+  const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, {
+    tried,
+    // The browser is passed on only to a provider that authenticates; otherwise the gateway has done what it can.
+    isAuthenticated: authentication !== undefined || browser === undefined,
+  });
+  if (!route) return undefined;
+  const now = gateway.clock.now(payment.mid);
+  const submission = payment.providerData?.submission ?? 1;
+  const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';
+  const after: PaymentWithDetails = {
+    ...payment,
+    ...route,
+    routeReason: `${route.routeReason}; after submission ${submission}: ${cause}`,
+    providerReference: null,
+    providerData: { submission: submission + 1 },
+    dueAt: now + LIMITS.submissionMs,
+    updatedAt: now,
+    historyLength: payment.historyLength + 1,
+  };
+  const brought = answer.kind === 'outcome' ? learned(gateway, payment, answer.outcome) : {};
+  const { sealed: _, ...providerData } = brought.providerData ?? payment.providerData ?? {};
+  const providerReference = brought.providerReference ?? payment.providerReference;
+  const former = { submission, connector: payment.connector, providerReference, providerData };
+  return (await gateway.payments.reroute(payment, after, former, answer.call)) ? after : undefined;
 }
 
 /** The scheduled query of a payment without a known outcome. */
@@ -176,7 +224,7 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
     await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
     await declineNeverReceived(gateway, payment, call);
-  } else await recordQuery(gateway, payment, call);
+  } else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
 }
 
 /** Clears the mark of a conflict that the answer has resolved. */
@@ -198,14 +246,14 @@ const declineNeverReceived = (
   });
 
 /** The events after which a payment is submitted. */
-const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated'];
+const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated', 'rerouted'];
 
 /**
  * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once
  * the last submission can no longer be in flight and the provider has had time to process it.
  */
 async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
-  if (!gateway.connectors[payment.connector]?.capabilities.notFoundIsFinal) return false;
+  if (!capabilitiesOf(gateway, payment.connector)?.notFoundIsFinal) return false;
   const history = await gateway.payments.history(payment);
   if (history.at(-1)?.call?.outcome !== NOT_FOUND) return false;
   const lastIntent = history.findLast(({ event }) => SUBMISSION_INTENTS.includes(event))?.at ?? payment.createdAt;
@@ -252,6 +300,68 @@ export async function queryProviderNow(
 ): Promise<PaymentWithDetails> {
   if (!isOpen(payment.state) || !wasSubmitted(payment)) return payment;
   const answer = await query(gateway, payment, account, LIMITS.outcomeTimeoutMs);
+  return applyIfNew(gateway, payment, account, answer);
+}
+
+/** The payer came back: passes what the payer brought to the connector, or queries the provider. */
+export async function resumeOnReturn(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  returned: Readonly<Record<string, string>>,
+): Promise<PaymentWithDetails> {
+  const isAtProvider = payment.state === 'REDIRECT' && payment.nextStep?.kind === 'redirect';
+  const connector = isAtProvider ? await connectorOf(gateway, payment.connector) : undefined;
+  if (!connector?.resume) return queryProviderNow(gateway, payment, account);
+  const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
+  const answer = await callAndCheck(gateway, payment, account, { verb: 'resume', deadline, returned });
+  return applyIfNew(gateway, payment, account, answer);
+}
+
+/** Queries the provider because a notification says that something changed; false without an answer. */
+export async function queryAsNotified(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+): Promise<boolean> {
+  const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
+  if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return false;
+  const { captured, state } = payment;
+  const kind = answer.kind === 'outcome' && answer.outcome.kind;
+  const isRepeated = (kind === 'settled' && captured > 0n) || (kind === 'chargedBack' && state === 'CHARGEBACK');
+  if (!isRepeated) await applyIfNew(gateway, payment, account, answer);
+  return true;
+}
+
+/**
+ * A former submission of a payment is reported as paid, or asks to be queried: another connection has taken the payment
+ * over, so money that moved there is a case for the operator. False without an answer.
+ */
+export async function applyToFormer(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  former: FormerSubmission,
+  meaning: KnownOutcome | { kind: 'ask' },
+): Promise<boolean> {
+  const { submission, ...fields } = former;
+  const then = { ...payment, ...fields, providerData: { ...former.providerData, submission } };
+  const asked = meaning.kind === 'ask' ? await query(gateway, then, account, LIMITS.providerTimeoutMs) : undefined;
+  if (asked && asked.kind !== 'outcome') return asked.kind === 'notFound';
+  const outcome = asked ? asked.outcome : (meaning as KnownOutcome);
+  if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
+  const call = asked?.call ?? { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 };
+  await recordFormerSuccess(gateway, payment, outcome.kind, call);
+  return true;
+}
+
+/** Writes an answer only if it changes the payment. */
+async function applyIfNew(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+): Promise<PaymentWithDetails> {
   if (answer.kind === 'wrongAmount') return recordWrongAmount(gateway, payment, 'provider', answer.call);
   if (answer.kind !== 'outcome' || isKnownAlready(payment, answer.outcome)) return payment;
   return applyOutcome(gateway, payment, account, answer.outcome, answer.call);
@@ -307,9 +417,10 @@ export function applyOutcome(
   call: CallRecord,
   authentication?: Authentication,
 ): Promise<PaymentWithDetails> {
-  const { kind, providerReference } = outcome;
+  const { kind } = outcome;
   const now = gateway.clock.now(payment.mid);
-  const input: EventInput = { event: kind, actor: 'provider', call, providerReference, authentication };
+  const brought = learned(gateway, payment, outcome);
+  const input: EventInput = { event: kind, actor: 'provider', call, learned: brought, authentication };
   switch (kind) {
     case 'declined':
       return advance(gateway, payment, { ...input, declineReason: outcome.reason });
@@ -325,7 +436,8 @@ export function applyOutcome(
       const nextStep = nextStepOf(payment, outcome);
       const isDoubtResolved = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
       if (isDoubtResolved) {
-        return recordQuery(gateway, payment, call, { inDoubt: false, attention: null, nextStep: nextStep ?? null });
+        const resolved = { ...brought, inDoubt: false, attention: null, nextStep: nextStep ?? null };
+        return recordQuery(gateway, payment, call, resolved);
       }
       return advance(gateway, payment, { ...input, dueAt, nextStep });
     }
@@ -335,7 +447,7 @@ export function applyOutcome(
 }
 
 const canQuery = (gateway: Gateway, payment: Payment): boolean =>
-  gateway.connectors[payment.connector]?.capabilities.supportsQueries === true;
+  capabilitiesOf(gateway, payment.connector)?.supportsQueries === true;
 
 function nextStepOf(payment: Payment, outcome: KnownOutcome): NextStep | undefined {
   if (outcome.kind === 'redirected') {

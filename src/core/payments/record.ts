@@ -82,6 +82,20 @@ export async function recordWrongAmount(
   return transition.after;
 }
 
+/** Records that a connection which no longer has the payment reports it as paid: the operator has to look at it. */
+export async function recordFormerSuccess(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  event: 'settled' | 'authorised',
+  call: CallRecord,
+): Promise<void> {
+  await writeWithRetry(gateway, payment, (before, now): Transition => {
+    const after: PaymentWithDetails = { ...withHistory(before, now), attention: 'late_success' };
+    return { before, after, event: `noted ${event}`, actor: 'provider', call };
+  });
+  gateway.log.warn({ payment_id: payment.paymentId, event }, 'a connection that lost the payment reports it as paid');
+}
+
 /** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */
 export async function recordAuthentication(
   gateway: Gateway,
@@ -100,7 +114,7 @@ export async function recordPayerInput(
   gateway: Gateway,
   payment: PaymentWithDetails,
   details: PaymentDetails,
-  chosen: Pick<Payment, 'brand' | 'connector'> = payment,
+  chosen: Pick<Payment, 'brand' | 'connector' | 'routeReason'> = payment,
 ): Promise<PaymentWithDetails | undefined> {
   const now = gateway.clock.now(payment.mid);
   // Some brands give the payer less time than the session.
@@ -114,6 +128,7 @@ export async function recordPayerInput(
       ...payment,
       brand: chosen.brand,
       connector: chosen.connector,
+      routeReason: chosen.routeReason,
       payerUntil,
       nextStep: null,
       dueAt: now + LIMITS.submissionMs,

@@ -17,6 +17,7 @@ export function repetition(first: PaymentWithDetails, { description, termUrl3ds,
   return {
     protocol: first.protocol,
     brand: first.brand,
+    first: first.connector,
     amountText: first.amountText,
     currency: first.currency,
     isAuthorisation: false,

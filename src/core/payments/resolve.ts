@@ -9,6 +9,7 @@ import { nextState, type StateName } from '../../rules/states.ts';
 import type { HistoryRow, OperationRow, Payment, PaymentWithDetails, Transition } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeWithRetry } from './advance.ts';
+import { capabilitiesOf } from './connectors.ts';
 import { LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 
@@ -28,6 +29,8 @@ export interface LateMoney {
   currency: string;
   /** The amount is only reserved. */
   isReserved: boolean;
+  /** The connection that has the money is not that of the payment, which went on to another route. */
+  isElsewhere: boolean;
 }
 
 const refuse = (sentence: string): Refusal => invalidField('resolve', sentence);
@@ -45,7 +48,7 @@ const WRONG_AMOUNT = /^(settled|authorised), wrong amount$/;
 
 /** What the provider reported last; undefined if it reported no amount that can be read. */
 export function lateMoney(
-  { amount, currency }: Payment,
+  { amount, currency, connector }: Payment,
   history: readonly HistoryRow[],
   operations: readonly OperationRow[],
 ): LateMoney | undefined {
@@ -53,10 +56,11 @@ export function lateMoney(
     event === 'doubted' && WRONG_AMOUNT.test(call?.outcome ?? '');
   const report = history.findLast((row) => LATE_REPORTS.includes(row.event) || isWrong(row));
   if (!report) return undefined;
+  const isElsewhere = (report.call?.connector ?? connector) !== connector;
   if (isWrong(report)) {
     const reported = report.call?.reported;
     const isReserved = report.call?.outcome.startsWith('authorised') === true;
-    return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved };
+    return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved, isElsewhere };
   }
   // A capture may be of a part.
   const captured = operations.findLast(({ verb, state }) => verb === 'capture' && state === 'done')?.amount;
@@ -64,6 +68,7 @@ export function lateMoney(
     amount: report.event === 'noted captured' ? (captured ?? amount) : amount,
     currency,
     isReserved: report.event === 'noted authorised',
+    isElsewhere,
   };
 }
 
@@ -100,6 +105,9 @@ export async function resolveAttention(
   const money = lateMoney(payment, await gateway.payments.history(payment), operations);
   if (!money)
     throw refuse('The provider has not reported an amount. Look the payment up there, then dismiss the mark.');
+  if (money.isElsewhere) {
+    throw refuse('Another connection than that of the payment has the money: refund it there, then dismiss the mark.');
+  }
   if (resolve === 'accept') {
     await requireAcceptable(gateway, payment, money);
     await record();
@@ -180,7 +188,7 @@ function requireRefundable(
   if (money.currency !== currency) {
     throw refuse(`The provider reported ${money.currency}: refund the payment there, then dismiss the mark.`);
   }
-  const { refunds } = gateway.connectors[connector]?.capabilities ?? { refunds: 'none' };
+  const { refunds } = capabilitiesOf(gateway, connector) ?? { refunds: 'none' };
   if (!money.isReserved && (refunds !== 'api' || brandOf(brand)?.isPayout)) {
     throw refuse('The provider takes no refund of this payment here: refund it in its portal, then dismiss the mark.');
   }

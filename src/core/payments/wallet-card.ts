@@ -6,7 +6,8 @@ import type { UsedToken } from '../../store/wallet-tokens.ts';
 import type { Account, Gateway } from '../context.ts';
 import { type Card, keepCard, openCard } from '../vault.ts';
 import { advance } from './advance.ts';
-import { type Browser, payByCard } from './authenticate.ts';
+import { type BrowserData, payByCard } from './authenticate.ts';
+import { capabilitiesOf } from './connectors.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
 
@@ -32,7 +33,9 @@ export async function payByWallet(
 ): Promise<PaymentWithDetails> {
   await keepCard(gateway, payment, card, false, payment.details.card?.id);
   const isAuthenticated = payment.details.wallet?.type === 'CRYPTOGRAM_3DS';
-  if (isAuthenticated || !gateway.threeDs) return submit(gateway, payment, account, { card, cryptogram, eci });
+  const canAuthenticate =
+    gateway.threeDs !== undefined || capabilitiesOf(gateway, payment.connector)?.authentication === 'provider';
+  if (isAuthenticated || !canAuthenticate) return submit(gateway, payment, account, { card, cryptogram, eci });
   // The authentication request describes the payer's browser, so the payer has to visit the payment page.
   return advance(gateway, payment, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
 }
@@ -45,7 +48,7 @@ export async function authenticatePayer(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  browser: Browser,
+  browser: BrowserData,
 ): Promise<PaymentWithDetails> {
   const { mid, details } = payment;
   const visited = await recordPayerInput(gateway, payment, details);

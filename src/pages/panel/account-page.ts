@@ -171,6 +171,9 @@ export async function accountPage(
     ...(tab === 'payment_page' && { hasFrames: true }),
     body: html`${notice(query.done && text.saved)}${problems.length > 0 && notice(text.notSaved, 'bad')}${needsConfirmation && confirmNotice(account, tab)}${submission.isPreview && notice(text.preview.unsaved, 'wait')}
 <div class="head"><h1>${account.name}</h1>${stateBadge(account)}<div class="actions"><a class="button quiet" href="/admin/payments?mid=${account.mid}">${text.payments}</a><a class="button quiet" href="/admin/callbacks?mid=${account.mid}">${en.sections.callbacks}</a>${
+      isAllowed(role, 'connections.view') &&
+      html`<a class="button quiet" href="${pathOf(account)}/routes">${en.connections.routes}</a>`
+    }${
       isAllowed(role, 'requests.explain') &&
       html`<a class="button quiet" href="/admin/debugger?mid=${account.mid}">${en.sections.debugger}</a>`
     }</div></div>

@@ -18,6 +18,7 @@ import { attentionPages } from './attention.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
 import { chargebackPages } from './chargebacks.ts';
+import { connectionPages } from './connections.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { debuggerPages } from './debugger.ts';
 import { downloadHeaders, type PanelPage, panelDocument, panelHeaders, SECTIONS, sendJson } from './layout.ts';
@@ -33,6 +34,7 @@ import { reportPages } from './reports.ts';
 import { requestPages } from './requests.ts';
 import { resendPages } from './resend.ts';
 import { confirmPath, type PanelRequest, type PanelRoute } from './route.ts';
+import { routePages } from './routes.ts';
 import { sandboxPages } from './sandbox/index.ts';
 import { schedulePages } from './schedules.ts';
 import { tokenPages } from './tokens.ts';
@@ -46,6 +48,8 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...attentionPages,
   ...chargebackPages,
   ...accountPages,
+  ...connectionPages,
+  ...routePages,
   ...callbackPages,
   ...resendPages,
   ...schedulePages,

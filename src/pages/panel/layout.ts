@@ -41,6 +41,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/attention', label: en.sections.attention, permission: 'payments.view' },
   { path: '/admin/chargebacks', label: en.sections.chargebacks, permission: 'chargebacks.view' },
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
+  { path: '/admin/connections', label: en.sections.connections, permission: 'connections.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
   { path: '/admin/requests', label: en.sections.requests, permission: 'requests.view' },

@@ -77,6 +77,7 @@ ${validationNotice(problems.length, locale)}
 <div class="wallets" id="wallets"></div>
 <form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
 <input type="hidden" name="method" value="${method.label}">
+<input type="hidden" name="browser" value="">
 ${savedCards.length > 0 && savedCardChoices(savedCards, selected, problemOf('saved_card'), locale)}
 ${cardInput('card_number', {
   label: messages.cardNumber,

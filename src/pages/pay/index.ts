@@ -27,7 +27,7 @@ import { fieldsPage, type MethodForm } from './fields.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
-import { readBrowser, readCard } from './submission.ts';
+import { readBrowser, readCard, readReturned } from './submission.ts';
 import { type PageView, pageVersion } from './view.ts';
 import { unfinishedPage, waitingPage } from './waiting.ts';
 
@@ -202,7 +202,7 @@ export function payRoutes(
     }
     const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;
     const method = selectMethod(methods, answers.get('method'));
-    const browser = readBrowser(request.headers, addressOf(request));
+    const browser = readBrowser(request.headers, addressOf(request), answers.get('browser'));
     if (awaitsAuthentication(payment)) {
       const current = await authenticatePayer(gateway, payment, account, browser);
       return redirectAfterSubmit(request, reply, payerView, current);
@@ -239,7 +239,9 @@ export function payRoutes(
     async handler(request, reply) {
       const { link } = request.params;
       // Above the rate limit the provider is not queried; the page shows the stored state.
-      const payerView = await (isTooFast(link) ? openForPayer(gateway, link) : openOnReturn(gateway, link));
+      const payerView = await (isTooFast(link)
+        ? openForPayer(gateway, link)
+        : openOnReturn(gateway, link, readReturned(request)));
       if (!payerView) return sendUnknownLink(request, reply);
       request.paymentId = payerView.payment.paymentId;
       const { session } = payerView.payment.details;

@@ -61,6 +61,8 @@ function samplePayment({ mid }: Account, now: number): PaymentWithDetails {
     recurringToken: null,
     scheduleId: null,
     providerReference: null,
+    routeReason: null,
+    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: { description: 'A pot of green tea and two cups', payer: {}, session },

@@ -1,9 +1,12 @@
 /** Reads a submitted form: the card, the browser data for 3-D Secure, and whether another site sent it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Browser } from '../../core/payments/authenticate.ts';
+import type { FastifyRequest } from 'fastify';
+import type { BrowserData, BrowserScreen } from '../../core/payments/authenticate.ts';
 import type { SavedCardChoice } from '../../core/payments/choose.ts';
 import type { Card } from '../../core/vault.ts';
+import type { Form } from '../../lib/form.ts';
 import { Secret } from '../../lib/secret.ts';
+import { LIMITS } from '../../rules/limits.ts';
 
 /** Converts Arabic, Persian and Thai digits; each of these Unicode blocks begins with its zero. */
 const toLatinDigits = (text: string): string =>
@@ -28,9 +31,36 @@ export function readCard(
   };
 }
 
-export const readBrowser = (headers: IncomingHttpHeaders, ip: string): Browser => ({
+/** The browser data of a request; `script` is what the script of the page wrote into the form. */
+export const readBrowser = (headers: IncomingHttpHeaders, ip: string, script = ''): BrowserData => ({
   ip,
   language: headers['accept-language']?.split(/[,;]/)[0] ?? 'en',
   userAgent: headers['user-agent'] ?? '',
   accept: headers.accept ?? '',
+  screen: readScreen(script),
 });
+
+/** Width, height, colour depth and time zone offset: `1280 800 24 -120`. */
+const SCREEN = /^(\d{1,5}) (\d{1,5}) (\d{1,2}) (-?\d{1,4})$/;
+
+function readScreen(text: string): BrowserScreen | undefined {
+  const [width, height, colorDepth, timeZoneOffset] = (SCREEN.exec(text) ?? []).slice(1).map(Number);
+  if (width === undefined || height === undefined || colorDepth === undefined || timeZoneOffset === undefined)
+    return undefined;
+  // Browsers run no Java.
+  return { width, height, colorDepth, timeZoneOffset, isJavaEnabled: false };
+}
+
+/** What the payer brings back from a provider, in the query or in a form; what exceeds the limits is dropped. */
+export function readReturned({ query, body }: Pick<FastifyRequest, 'query' | 'body'>): Record<string, string> {
+  const sent = [...Object.entries(query as object), ...((body as Form | undefined)?.values ?? [])];
+  const returned: Record<string, string> = {};
+  let length = 0;
+  for (const [name, value] of sent.slice(0, LIMITS.returnedParameters)) {
+    if (typeof value !== 'string' || name === '__proto__') continue;
+    length += name.length + value.length;
+    if (length > LIMITS.returnedLength) break;
+    returned[name] = value;
+  }
+  return returned;
+}

@@ -7,6 +7,7 @@ import { auditRoutes } from './audit.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { chargebackRoutes } from './chargebacks.ts';
 import { clockRoutes } from './clock.ts';
+import { accountRouteRoutes, connectionRoutes } from './connections.ts';
 import { explainRoutes } from './explain.ts';
 import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
@@ -22,6 +23,8 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   tokenRoutes(app, gateway);
   auditRoutes(app, gateway);
   accountRoutes(app, gateway);
+  connectionRoutes(app, gateway);
+  accountRouteRoutes(app, gateway);
   paymentRoutes(app, gateway);
   paymentExportRoutes(app, gateway);
   notificationRoutes(app, gateway);

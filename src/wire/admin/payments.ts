@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
 import type { CallRecord, Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
-import { amountFormatter, paymentView } from '../../core/exports/payment-view.ts';
+import { amountFormatter, connectorView, paymentView } from '../../core/exports/payment-view.ts';
 import {
   attendAs,
   OPERATOR_ACTIONS,
@@ -46,9 +46,8 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     const { payment, history, operations, notifications } = found;
     return {
       ...paymentView(payment),
-      connector: payment.connector,
-      provider_reference: payment.providerReference,
       digital_wallet: isWallet(payment.brand) ? payment.brand : null,
+      fee: payment.providerData?.fee ? feeView(payment.providerData.fee) : null,
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,
@@ -165,13 +164,19 @@ const operationView = (payment: Payment, operation: OperationRow) => ({
 });
 
 const notificationView = (notification: NotificationRow) => ({
-  connector: notification.connector,
+  ...connectorView(notification.connector),
   event_id: notification.eventId,
   reference: notification.reference,
+  provider_reference: notification.providerReference,
   type: notification.body.type,
   state: notification.state,
   tries: notification.attempts,
   received_at: wireDate(notification.receivedAt),
+});
+
+const feeView = ({ amount, currency }: { amount: string; currency: string }) => ({
+  amount: amountText(BigInt(amount), CURRENCIES[currency]?.exponent ?? 2),
+  currency,
 });
 
 const historyView = (row: HistoryRow) => ({
@@ -191,7 +196,7 @@ const reportedAmount = ({ amount, currency }: NonNullable<CallRecord['reported']
 
 const callView = ({ call, at }: HistoryRow) => ({
   verb: call?.verb,
-  connector: call?.connector,
+  ...connectorView(call?.connector ?? ''),
   outcome: call?.outcome,
   took_ms: call?.tookMs,
   reported: call?.reported ? reportedAmount(call.reported) : null,

@@ -1,13 +1,17 @@
 /** Routes for providers: verifies signed notifications, stores them, and acknowledges them. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { applyChallengeResult } from '../../core/payments/challenge.ts';
-import { readNotification, receiveNotification } from '../../core/payments/notifications.ts';
+import { connectorOf } from '../../core/payments/connectors.ts';
+import { readNotifications, receiveNotifications } from '../../core/payments/notifications.ts';
+import { paymentIdOf } from '../../core/payments/provider-data.ts';
 import { isUuid } from '../../lib/id.ts';
+import { connectionKey } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 
 const EMPTY = Buffer.alloc(0);
+const LIMITED = { bodyLimit: LIMITS.notificationBytes };
 
 const RESULT_RESPONSE = { messageType: 'RRes', resultsStatus: '01' } as const;
 const UNKNOWN_TRANSACTION = {
@@ -24,7 +28,7 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
 
-  app.post('/inbound/3ds', { bodyLimit: LIMITS.notificationBytes }, async (request) => {
+  app.post('/inbound/3ds', LIMITED, async (request) => {
     request.action = '3ds result';
     const result = gateway.threeDs?.readResult(
       request.headers,
@@ -44,24 +48,29 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
     };
   });
 
-  app.post<{ Params: { connector: string } }>(
-    '/inbound/:connector',
-    { bodyLimit: LIMITS.notificationBytes },
-    async (request) => {
-      request.action = 'notification';
-      const { connector } = request.params;
-      if (!Object.hasOwn(gateway.connectors, connector)) throw new Refusal('unknownRoute');
-      const notification = readNotification(
-        gateway,
-        connector,
-        request.headers,
-        (request.body as Buffer | undefined) ?? EMPTY,
-      );
-      if (!notification) throw new Refusal('wrongSignature');
-      if (isUuid(notification.reference)) request.paymentId = notification.reference;
-      await receiveNotification(gateway, connector, notification);
-      request.outcome = 'kept';
-      return { result: 'SUCCESS' };
-    },
+  const receive = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<unknown> => {
+    request.action = 'notification';
+    const connector = await connectorOf(gateway, key);
+    if (!connector) throw new Refusal('unknownRoute');
+    const body = (request.body as Buffer | undefined) ?? EMPTY;
+    const events = await readNotifications(connector, request.headers, body);
+    if (!events) throw new Refusal('wrongSignature');
+    const [first] = events;
+    request.paymentId = first?.reference === undefined ? undefined : paymentIdOf(first.reference);
+    await receiveNotifications(gateway, key, events);
+    request.outcome = 'kept';
+    const { notificationAnswer } = connector;
+    return notificationAnswer === undefined ? { result: 'SUCCESS' } : reply.type('text/plain').send(notificationAnswer);
+  };
+
+  app.post<{ Params: { connector: string } }>('/inbound/:connector', LIMITED, (request, reply) =>
+    receive(request, reply, request.params.connector),
+  );
+
+  app.post<{ Params: { connector: string; connectionId: string } }>(
+    '/inbound/:connector/:connectionId',
+    LIMITED,
+    (request, reply) =>
+      receive(request, reply, connectionKey(request.params.connector, request.params.connectionId.toLowerCase())),
   );
 }

@@ -1,8 +1,11 @@
 /** Shared parts of operator calls in the OpenAPI document: authentication, pagination, refusals. */
+import type { ErrorName } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { inPath, inQuery, type Json, refusals, text, uuid } from './schema.ts';
 
 export const EVERY_CALL = ['bodyTooLarge', 'unauthorised', 'forbidden', 'internal', 'unavailable'] as const;
+/** The refusals of an operator's call besides those that every call has. */
+export const operatorRefusals = (...names: readonly ErrorName[]): Json => refusals(...names, ...EVERY_CALL);
 export const commonRefusals = refusals('invalidData', ...EVERY_CALL);
 export const accountRefusals = refusals('invalidData', 'noSuchAccount', ...EVERY_CALL);
 export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY_CALL);

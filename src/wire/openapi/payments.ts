@@ -41,6 +41,10 @@ const payment = {
   decline_reason: orNull(text),
   attention: orNull(attention),
   schedule_id: orNull(uuid),
+  connector: text,
+  connection_id: described(orNull(uuid), 'Null for the installation’s own provider.'),
+  route_reason: described(orNull(text), 'Why the payment went there; null if the account has no routes.'),
+  provider_reference: orNull(text),
   created_at: date,
   updated_at: date,
 };
@@ -85,8 +89,9 @@ const operation = object({
 });
 
 const providerCall = object({
-  verb: choice(['submit', 'query', 'notification', 'authenticate', ...OPERATION_VERBS]),
+  verb: choice(['submit', 'query', 'resume', 'notification', 'authenticate', ...OPERATION_VERBS]),
   connector: text,
+  connection_id: orNull(uuid),
   outcome: text,
   took_ms: integer,
   reported: described(orNull(text), 'The amount and the currency that were reported in place of the expected ones.'),
@@ -96,8 +101,10 @@ const providerCall = object({
 const notificationRow = object(
   {
     connector: text,
+    connection_id: orNull(uuid),
     event_id: text,
-    reference: described(text, 'The payment, as the provider references it.'),
+    reference: described(orNull(text), 'The payment, by our reference; null until it is matched.'),
+    provider_reference: described(orNull(text), 'The payment, by the provider’s reference.'),
     state: described(
       choice(['new', 'applied', 'unmatched']),
       '`unmatched` means that no payment matches the reference.',
@@ -119,9 +126,8 @@ export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
   Payment: object(payment),
   PaymentWithDetails: object({
     ...payment,
-    connector: text,
-    provider_reference: orNull(text),
     digital_wallet: orNull(digitalWallet),
+    fee: described(orNull(object({ amount: text, currency: text })), 'What the provider charges, if it reports it.'),
     in_doubt: described(flag, 'The provider was called and the outcome is not known.'),
     payer_until: orNull(date),
     next_step: orNull(choice(['fields', 'authentication', 'redirect', 'challenge', 'code', 'transfer'])),

@@ -11,6 +11,7 @@ import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { type Order, openPayment } from '../../core/payments/open.ts';
 import { recur } from '../../core/payments/recur.ts';
+import { canTake } from '../../core/payments/route.ts';
 import { openWalletPayment } from '../../core/payments/wallet-token.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
@@ -47,9 +48,9 @@ interface Action {
 }
 
 const sale: Action = {
-  accountFields(gateway, { settings }, body) {
+  accountFields(gateway, account, body) {
     const name = body.value('brand');
-    const label = brandLabel(name, settings, isOffered(gateway));
+    const label = brandLabel(name, account.settings, isOffered(gateway, account));
     const brand = label === undefined ? undefined : BRANDS[label];
     if (brand) return { fields: brand.fields, problems: recurringProblems(brand, body) };
     return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
@@ -57,7 +58,7 @@ const sale: Action = {
   async perform(gateway, account, body) {
     const { value } = body;
     const schedule = await optionalSchedule(gateway, account, value('schedule_id'));
-    const brand = brandLabel(value('brand'), account.settings, isOffered(gateway)) as string;
+    const brand = brandLabel(value('brand'), account.settings, isOffered(gateway, account)) as string;
     const row = BRANDS[brand] as Brand;
     const context = fieldContext(gateway, account, body);
     const { parameters, secrets } = brandValues(row, context);
@@ -95,11 +96,11 @@ function recurringProblems({ recurs }: Brand, { value }: S2sBody): Problem[] {
   return isScheduled && !isRecurring ? [{ field: 'recurring_init', sentence: SENTENCES.blank }] : [];
 }
 
-/** A brand is offered only if this installation has its connector. */
+/** A brand is offered only if a route of the account, or this installation itself, can take it. */
 const isOffered =
-  ({ connectors }: Gateway) =>
-  ({ connector }: Brand): boolean =>
-    Object.hasOwn(connectors, connector);
+  (gateway: Gateway, account: Account) =>
+  (_: Brand, label: string): boolean =>
+    canTake(gateway, account, label);
 
 /** The payer fields of a request, and the names under which they are stored. */
 const PAYER_FIELDS = [

@@ -5,6 +5,7 @@ import { attention } from './en/attention.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
 import { chargebacks } from './en/chargebacks.ts';
+import { connections } from './en/connections.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
 import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
@@ -46,6 +47,7 @@ export const en = {
     attention: 'Needs attention',
     chargebacks: 'Chargebacks',
     accounts: 'Accounts',
+    connections: 'Connections',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
     requests: 'API calls',
@@ -72,6 +74,7 @@ export const en = {
   chargebacks,
   accounts,
   accountChoice,
+  connections,
   callbacks,
   schedules,
   operators,

@@ -1,0 +1,256 @@
+/** Connections to providers: creates, changes and deletes them, checks their credentials, opens their connectors. */
+import { type Connector, NotSent } from '../connectors/connector.ts';
+import { DEFINITIONS } from '../connectors/index.ts';
+import { createCache } from '../lib/cache.ts';
+import { Deadline } from '../lib/deadline.ts';
+import { isUuid, newId } from '../lib/id.ts';
+import { boundTo } from '../lib/seal.ts';
+import {
+  type ConnectionInput,
+  type ConnectorEntry,
+  type ConnectorName,
+  connectionKey,
+  connectorEntry,
+  methodsOf,
+  modeOf,
+  splitConnectionKey,
+} from '../rules/connectors.ts';
+import { invalidField, Refusal } from '../rules/errors.ts';
+import { SENTENCES } from '../rules/fields.ts';
+import { LIMITS } from '../rules/limits.ts';
+import type { ConnectionRow } from '../store/connections.ts';
+import { forgetAccounts } from './accounts.ts';
+import type { Connections, Gateway } from './context.ts';
+import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
+
+export type { ConnectionRow } from '../store/connections.ts';
+
+/** The table entry of a connector that this version can connect to. */
+export const connectableEntry = (name: unknown): ConnectorEntry | undefined =>
+  typeof name === 'string' && Object.hasOwn(DEFINITIONS, name) ? connectorEntry(name) : undefined;
+
+export const CONNECTABLE = Object.keys(DEFINITIONS) as ConnectorName[];
+
+const bound = (connectionId: string): string => boundTo('connections', 'credentials', connectionId);
+
+const sealCredentials = ({ seal }: Pick<Gateway, 'seal'>, connectionId: string, credentials: object): Buffer =>
+  seal.seal(JSON.stringify(credentials), bound(connectionId));
+
+const openCredentials = (
+  { seal }: Pick<Gateway, 'seal'>,
+  { connectionId, credentials }: ConnectionRow,
+): Record<string, string> => JSON.parse(seal.open(credentials, bound(connectionId)));
+
+/** Whether the caller may see a connection: a restricted caller sees those that belong to its accounts alone. */
+export const seesConnection = ({ mids }: Pick<Principal, 'mids'>, connection: Pick<ConnectionRow, 'mids'>): boolean =>
+  mids === null || (connection.mids?.every((mid) => mids.includes(mid)) ?? false);
+
+export const listConnections = (gateway: Gateway, { mids }: Pick<Principal, 'mids'>): Promise<ConnectionRow[]> =>
+  gateway.connectionStore.list(mids);
+
+export async function findConnection(
+  gateway: Gateway,
+  principal: Pick<Principal, 'mids'>,
+  connectionId: string,
+): Promise<ConnectionRow> {
+  const row = await gateway.connectionStore.find(connectionId);
+  if (!row || row.deletedAt !== null || !seesConnection(principal, row)) throw new Refusal('noSuchConnection');
+  return row;
+}
+
+/** Refuses accounts that do not exist or that the caller may not see; a restricted caller has to name its accounts. */
+async function checkAccounts(gateway: Gateway, principal: Principal, mids: string[] | null): Promise<void> {
+  if (mids === null) {
+    if (principal.mids !== null) throw invalidField('mids', SENTENCES.blank);
+    return;
+  }
+  for (const mid of mids)
+    if (!sees(principal, mid) || !(await gateway.accounts.find(mid))) throw invalidField('mids', SENTENCES.notAChoice);
+}
+
+/** What the audit log records of a connection; of credentials only which were set. */
+const audited = ({ credentials, ...input }: ConnectionInput): Record<string, unknown> => ({
+  ...input,
+  ...(credentials && { credentials: Object.fromEntries(Object.keys(credentials).map((name) => [name, '***'])) }),
+});
+
+export async function createConnection(
+  gateway: Gateway,
+  principal: Principal,
+  by: Caller,
+  connector: ConnectorName,
+  input: ConnectionInput,
+): Promise<ConnectionRow> {
+  const { name = '', mids = null, credentials = {}, settings = {} } = input;
+  await checkAccounts(gateway, principal, mids);
+  const connectionId = newId();
+  const now = gateway.clock.real();
+  const row: ConnectionRow = {
+    connectionId,
+    connector,
+    name,
+    mids,
+    credentials: sealCredentials(gateway, connectionId, credentials),
+    settings,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  const after = { connector, ...audited({ name, mids, credentials, settings }) };
+  await gateway.connectionStore.insert(
+    row,
+    auditEntry(gateway, by, 'connections.create', { subject: connectionId, after }),
+  );
+  forgetConnections(gateway);
+  gateway.log.info({ connection_id: connectionId, connector }, 'connection created');
+  return row;
+}
+
+/** Changes what was sent; credentials that were not sent stay, and `settings` replaces all settings. */
+export async function changeConnection(
+  gateway: Gateway,
+  principal: Principal,
+  by: Caller,
+  row: ConnectionRow,
+  input: ConnectionInput,
+): Promise<ConnectionRow> {
+  const { connectionId } = row;
+  if (input.mids !== undefined) await checkAccounts(gateway, principal, input.mids);
+  const credentials =
+    input.credentials &&
+    sealCredentials(gateway, connectionId, { ...openCredentials(gateway, row), ...input.credentials });
+  const before = Object.fromEntries(
+    (['name', 'mids', 'settings'] as const)
+      .filter((name) => input[name] !== undefined)
+      .map((name) => [name, row[name]]),
+  );
+  const changed = await gateway.connectionStore.update(
+    connectionId,
+    { ...input, credentials } as Parameters<typeof gateway.connectionStore.update>[1],
+    gateway.clock.real(),
+    auditEntry(gateway, by, 'connections.change', { subject: connectionId, before, after: audited(input) }),
+  );
+  forgetConnections(gateway);
+  if (!changed) throw new Refusal('noSuchConnection');
+  return changed;
+}
+
+/** Deletes a connection that no route uses. Its payments can still be queried and refunded. */
+export async function deleteConnection(gateway: Gateway, by: Caller, { connectionId }: ConnectionRow): Promise<void> {
+  if ((await gateway.connectionStore.accountsWith(connectionId)).length > 0) throw new Refusal('connectionInUse');
+  const now = gateway.clock.real();
+  const audit = auditEntry(gateway, by, 'connections.delete', { subject: connectionId });
+  await gateway.connectionStore.update(connectionId, { deletedAt: now }, now, audit);
+  forgetConnections(gateway);
+}
+
+/** Makes a harmless call with the credentials; the answer counts for the health of the connection. */
+export async function checkConnection(gateway: Gateway, row: ConnectionRow): Promise<{ ok: boolean; detail: string }> {
+  const key = connectionKey(row.connector, row.connectionId);
+  const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
+  try {
+    const connector = await gateway.connections.connector(key);
+    if (!connector?.check) return { ok: true, detail: 'The connector has no check.' };
+    const result = await connector.check(deadline);
+    if (result.ok) gateway.health.answered(key);
+    return result;
+  } catch (error) {
+    gateway.log.warn({ err: error, connection_id: row.connectionId }, 'check of a connection failed');
+    const detail =
+      error instanceof NotSent
+        ? 'The provider could not be reached, or took no further calls.'
+        : 'The provider did not answer as expected.';
+    return { ok: false, detail };
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** A connection as the admin API and the panel show it; credentials are write-only. */
+export function connectionView(gateway: Gateway, row: ConnectionRow) {
+  const { connectionId, connector, name, mids, settings, createdAt, updatedAt } = row;
+  const key = connectionKey(connector, connectionId);
+  const entry = connectorEntry(connector);
+  const opened = openCredentials(gateway, row);
+  return {
+    connectionId,
+    connector,
+    name,
+    mids,
+    mode: entry ? modeOf(entry, (credential) => opened[credential] ?? '') : null,
+    credentials: Object.fromEntries(
+      (entry?.credentials ?? []).map((field) => [field.name, opened[field.name] ? 'set' : '']),
+    ),
+    settings,
+    methods: methodsOf(connector, settings),
+    notificationUrl: `${gateway.inboundUrl}/inbound/${key}`,
+    health: gateway.health.of(key),
+    createdAt,
+    updatedAt,
+  };
+}
+
+export type ConnectionView = ReturnType<typeof connectionView>;
+
+/** Another process, or this one, changed a connection. */
+export function forgetConnections(gateway: Gateway): void {
+  gateway.connections.forget();
+  // Accounts are cached together with the connections of their routes.
+  forgetAccounts(gateway);
+}
+
+interface OpenConnection {
+  updatedAt: number;
+  connector: Connector;
+  methods: Readonly<Record<string, string>>;
+}
+
+/** Calls that are in flight when a connection changes have ended by then. */
+const CLOSE_AFTER_MS = 2 * LIMITS.providerTimeoutMs;
+
+/** Opens each connection once, and again after it has changed. `isLive` is as for the cache of accounts. */
+export function createConnections(
+  gateway: Pick<Gateway, 'connectionStore' | 'seal' | 'environment'>,
+  isLive: () => boolean,
+): Connections {
+  const rows = createCache<ConnectionRow>({
+    maxEntries: LIMITS.accountsRemembered,
+    maxAgeMs: LIMITS.accountAgeMs,
+    maxMissAgeMs: LIMITS.accountMissAgeMs,
+    isUsable: isLive,
+  });
+  const open = new Map<string, OpenConnection>();
+
+  const openConnection = (key: string, row: ConnectionRow): OpenConnection | undefined => {
+    const known = open.get(key);
+    if (known?.updatedAt === row.updatedAt) return known;
+    if (known) setTimeout(() => void known.connector.close?.(), CLOSE_AFTER_MS).unref();
+    const definition = DEFINITIONS[row.connector as ConnectorName];
+    if (!definition) return undefined;
+    const credentials = openCredentials(gateway, row);
+    const connector = definition.create({
+      credential: (name) => credentials[name] ?? '',
+      settings: row.settings,
+      apiBase: gateway.environment === 'sandbox' ? (row.settings.api_base as string | undefined) : undefined,
+      environment: gateway.environment,
+    });
+    const opened = { updatedAt: row.updatedAt, connector, methods: methodsOf(row.connector, row.settings) };
+    open.set(key, opened);
+    return opened;
+  };
+
+  return {
+    async connector(key) {
+      const { connector, connectionId } = splitConnectionKey(key);
+      if (connectionId === null || !isUuid(connectionId)) return undefined;
+      const row = await rows.get(connectionId, () => gateway.connectionStore.find(connectionId));
+      return row?.connector === connector ? openConnection(key, row)?.connector : undefined;
+    },
+    capabilities: (connector) => DEFINITIONS[connector as ConnectorName]?.capabilities,
+    methodOf: (key, brand) => open.get(key)?.methods[brand],
+    forget: () => rows.forget(),
+    async close() {
+      await Promise.all([...open.values()].map(({ connector }) => connector.close?.()));
+    },
+  };
+}

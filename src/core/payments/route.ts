@@ -1,0 +1,146 @@
+/** Decides which connection gets a payment: by the routes of the account, in memory, with the reason for the operator. */
+import { brandOf, CARD, NO_CONNECTOR } from '../../rules/brands.ts';
+import { splitConnectionKey } from '../../rules/connectors.ts';
+import { isInShare, mayTake, mismatch, type RouteFacts } from '../../rules/routes.ts';
+import type { Payment, PaymentDetails } from '../../store/payments.ts';
+import type { Account, AccountRoute, Gateway } from '../context.ts';
+import { capabilitiesOf } from './connectors.ts';
+
+/** Where a payment goes. */
+export interface RouteChoice {
+  /** The key of a connection, the own provider, or `none` if nothing takes the payment. */
+  connector: string;
+  /** Null if the account has no routes. */
+  routeReason: string | null;
+}
+
+/** One route that takes the payment, in the order in which the routes are tried. */
+export interface Candidate extends RouteChoice {
+  connectionId: string | null;
+  /** Whether the payment is in the share of the route. */
+  isInShare: boolean;
+}
+
+const OWN_PROVIDER = 'upstream';
+
+/** The connector of a brand in this installation. Connections take the brands of its own provider only. */
+const ownConnectorOf = (label: string): string => brandOf(label)?.connector ?? NO_CONNECTOR;
+const isRoutable = (label: string): boolean => ownConnectorOf(label) === OWN_PROVIDER;
+
+const isTakenBy = ({ connection, connectionId }: AccountRoute, brand: string, gateway: Gateway): boolean =>
+  connection
+    ? Object.hasOwn(connection.methods, brand)
+    : connectionId === null && Object.hasOwn(gateway.connectors, OWN_PROVIDER);
+
+/** Whether a brand can be offered at all, or to the payer of a payment: some route, or the own provider, can take it. */
+export function canTake(
+  gateway: Gateway,
+  { routes }: Pick<Account, 'routes'>,
+  label: string,
+  facts?: Omit<RouteFacts, 'brand'>,
+): boolean {
+  if (Object.hasOwn(gateway.connectors, ownConnectorOf(label))) return true;
+  const takes = (route: AccountRoute): boolean =>
+    route.share > 0 &&
+    isTakenBy(route, label, gateway) &&
+    (facts ? mayTake(route, { ...facts, brand: label }) : route.brands.length === 0 || route.brands.includes(label));
+  return isRoutable(label) && routes.some(takes);
+}
+
+const describe = ({ connection }: AccountRoute, position: number): string =>
+  `Route ${position + 1} (${connection?.name ?? 'own provider'})`;
+
+/**
+ * The routes that take a payment, in the order in which they are tried. Routes whose connection keeps failing, and routes
+ * in whose share the payment is not, come last: they are used when all others fail. A route without a share takes nothing.
+ */
+export function candidates(
+  gateway: Gateway,
+  account: Pick<Account, 'routes'>,
+  facts: RouteFacts,
+  /** Without an id, every payment is in the share of a route that has one. */
+  paymentId?: string,
+): Candidate[] {
+  if (!isRoutable(facts.brand)) return [];
+  const skipped: string[] = [];
+  const taking = account.routes.flatMap((route, position) => {
+    const isTaken = route.share > 0 && isTakenBy(route, facts.brand, gateway);
+    if (!isTaken || mismatch(route, facts) !== undefined) return [];
+    const connector = route.connection?.key ?? OWN_PROVIDER;
+    const isShared = paymentId === undefined || isInShare(route, position, paymentId);
+    const rank = isShared ? (gateway.health.mayTry(connector) ? 0 : 1) : 2;
+    if (rank > 0) skipped.push(`route ${position + 1} ${rank === 1 ? 'keeps failing' : `takes ${route.share} %`}`);
+    return [{ route, position, connector, rank }];
+  });
+  return taking
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ route, position, connector, rank }) => {
+      const others = skipped.filter((text) => !text.startsWith(`route ${position + 1} `));
+      return {
+        connector,
+        connectionId: route.connectionId,
+        isInShare: rank < 2,
+        routeReason: [describe(route, position), ...others].join('; '),
+      };
+    });
+}
+
+/** What routes depend on in a payment; `number` is the card number, if it is at hand. */
+export function factsOf(
+  payment: Pick<Payment, 'brand' | 'currency' | 'amount'> & { details: PaymentDetails },
+  number?: string,
+): RouteFacts {
+  const { payer, card } = payment.details;
+  return {
+    brand: payment.brand,
+    currency: payment.currency,
+    amount: payment.amount,
+    country: payer.country,
+    network: card?.network,
+    bin: number?.slice(0, 8) ?? card?.masked.slice(0, 6),
+  };
+}
+
+/** Where a new payment goes. If no route takes it, the installation's own provider does, if there is one. */
+export function chooseRoute(
+  gateway: Gateway,
+  account: Pick<Account, 'routes'>,
+  facts: RouteFacts,
+  paymentId: string,
+): RouteChoice {
+  const connector = ownConnectorOf(facts.brand);
+  if (account.routes.length === 0 || !isRoutable(facts.brand)) return { connector, routeReason: null };
+  const [first] = candidates(gateway, account, facts, paymentId);
+  const hasOwn = Object.hasOwn(gateway.connectors, connector);
+  // Without an own provider, the rest of a share has nowhere else to go.
+  if (first && (first.isInShare || !hasOwn)) return routed(gateway, first);
+  return hasOwn
+    ? { connector, routeReason: 'No route matches: own provider' }
+    : { connector: NO_CONNECTOR, routeReason: 'No route matches' };
+}
+
+/** The next connection for a payment that the first ones did not get or declined softly; undefined if there is none. */
+export function nextRoute(
+  gateway: Gateway,
+  account: Account,
+  facts: RouteFacts,
+  { paymentId, connector }: Pick<Payment, 'paymentId' | 'connector'>,
+  { tried, isAuthenticated }: { tried: readonly string[]; isAuthenticated: boolean },
+): RouteChoice | undefined {
+  // The own provider of an account without a route that names it is no alternative to anything.
+  if (splitConnectionKey(connector).connectionId === null && account.routes.length === 0) return undefined;
+  const isUsable = (candidate: Candidate): boolean =>
+    !tried.includes(candidate.connector) &&
+    // A payer is authenticated before the first submission only.
+    (facts.brand !== CARD ||
+      isAuthenticated ||
+      capabilitiesOf(gateway, candidate.connector)?.authentication === 'provider' ||
+      !gateway.threeDs);
+  const next = candidates(gateway, account, facts, paymentId).find(isUsable);
+  return next && routed(gateway, next);
+}
+
+function routed({ health }: Gateway, { connector, routeReason }: Candidate): RouteChoice {
+  health.chosen(connector);
+  return { connector, routeReason };
+}

@@ -1,0 +1,52 @@
+/** The routes of accounts for operators: reads and replaces them, and tells which one a payment would take. */
+import { Refusal } from '../rules/errors.ts';
+import { SENTENCES } from '../rules/fields.ts';
+import { type Route, type RouteFacts, routeView } from '../rules/routes.ts';
+import { forgetAccounts } from './accounts.ts';
+import { seesConnection } from './connections.ts';
+import type { Account, Gateway } from './context.ts';
+import { candidates, chooseRoute } from './payments/route.ts';
+import { auditEntry, type Caller, type Principal } from './principal.ts';
+
+/** Replaces the routes. The caller may use the connections that it sees, and those that the account uses already. */
+export async function changeRoutes(
+  gateway: Gateway,
+  principal: Principal,
+  by: Caller,
+  { mid, routes: before }: Account,
+  routes: readonly Route[],
+): Promise<void> {
+  const ids = routes.flatMap(({ connectionId }) => connectionId ?? []);
+  const known = await gateway.connectionStore.findAll(ids);
+  const isUsable = ({ connectionId }: Route): boolean => {
+    if (connectionId === null) return true;
+    const row = known.find((each) => each.connectionId === connectionId);
+    const isOfAccount = row?.deletedAt === null && (row.mids === null || row.mids.includes(mid));
+    if (!row || !isOfAccount) return false;
+    return seesConnection(principal, row) || before.some((route) => route.connectionId === connectionId);
+  };
+  const problems = routes.flatMap((route, index) =>
+    isUsable(route) ? [] : [{ field: `routes[${index}].connection_id`, sentence: SENTENCES.notAChoice }],
+  );
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  const audit = auditEntry(gateway, by, 'routes.change', {
+    mid,
+    before: { routes: before.map(routeView) },
+    after: { routes: routes.map(routeView) },
+  });
+  await gateway.accounts.changeRoutes(mid, routes, audit);
+  forgetAccounts(gateway, mid);
+}
+
+/** Which connection a payment would go to, and which ones it would go to after that; nothing is done. */
+export function tryRoutes(gateway: Gateway, account: Account, facts: RouteFacts) {
+  const [chosen, ...alternatives] = candidates(gateway, account, facts);
+  if (chosen) {
+    const view = ({ connectionId, routeReason }: typeof chosen) => ({ connectionId, reason: routeReason });
+    return { ...view(chosen), alternatives: alternatives.map(view) };
+  }
+  const { connector, routeReason } = chooseRoute(gateway, account, facts, '');
+  const isTaken = Object.hasOwn(gateway.connectors, connector);
+  const reason = routeReason ?? (isTaken ? 'The account has no routes: own provider' : 'Nothing takes this payment');
+  return { connectionId: null, reason, alternatives: [] };
+}

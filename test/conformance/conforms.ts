@@ -1,0 +1,308 @@
+/** The conformance kit: what every connector has to do, against a double of its provider. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Connector,
+  type NotificationMeaning,
+  NotSent,
+  type OperationOutcome,
+  type Outcome,
+  type ProviderNotification,
+  type ProviderOperation,
+  type Submission,
+} from '../../src/connectors/connector.ts';
+import { Deadline } from '../../src/lib/deadline.ts';
+import { testOperation, testSubmission } from '../support/submissions.ts';
+
+/** A webhook as the provider sends it. */
+export interface Webhook {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export type Fault = 'lost_before' | 'lost_after' | 'error_500' | 'rate_limited';
+
+/** A double of a provider: a server that speaks its protocol, and keeps books of the money that it moved. */
+export interface ProviderDouble {
+  connector: Connector;
+  /** What a submission has to contain for this outcome; may also prepare the double for it. */
+  submission(outcome: 'success' | 'decline' | 'redirect'): Partial<Submission>;
+  /** The next call of the connector that moves money meets this fault. */
+  fault(fault: Fault): Promise<void> | void;
+  /** The next operation is answered as pending, and reported by a webhook. Omitted if there is no such thing. */
+  delayOperation?(): Promise<void> | void;
+  /** The payer pays at the provider; returns what the payer brings back to the return address. */
+  pay(outcome: Extract<Outcome, { kind: 'redirected' }>): Promise<Record<string, string>>;
+  /** The money that the provider holds for a submission, in minor units: captured less refunded. */
+  balance(submission: Submission): Promise<bigint> | bigint;
+  /** The webhooks that were sent since the last call; waits until there is one. */
+  webhooks(): Promise<Webhook[]>;
+  /** One webhook with the events of several; omitted if the provider sends one event at a time. */
+  combine?(webhooks: readonly Webhook[]): Webhook;
+  /** False if webhooks have no signature; they must then carry no outcome. */
+  isSigned: boolean;
+  close(): Promise<void>;
+}
+
+/** Parts that a provider does not have, such as `authorise` for one that only settles. */
+export type Skip = 'authorise' | 'partialCapture' | 'redirect' | 'refund';
+
+const soon = (): Deadline => new Deadline(5000);
+type Answer = Exclude<Outcome, { kind: 'notFound' }>;
+
+/** What a later call gets, as the gateway stores it. */
+const remember = <Call extends Submission | ProviderOperation>(call: Call, outcome: Outcome): Call => {
+  const { providerReference, state, secretState } = outcome as Answer;
+  return {
+    ...call,
+    ...(providerReference !== undefined && { providerReference }),
+    ...(state && { state }),
+    ...(secretState && { secretState }),
+  };
+};
+
+/** Declares the tests of a connector; call it at the top level of a test file. */
+export function conforms(name: string, makeDouble: () => Promise<ProviderDouble>, skips: readonly Skip[] = []): void {
+  const without = (skip: Skip) => test.skipIf(skips.includes(skip));
+
+  describe(`${name} conforms`, () => {
+    let double: ProviderDouble;
+    beforeAll(async () => {
+      double = await makeDouble();
+    });
+    afterAll(() => double?.close());
+
+    const compose = (outcome: 'success' | 'decline' | 'redirect', changes: Partial<Submission> = {}): Submission =>
+      testSubmission({ ...double.submission(outcome), ...changes });
+    const submit = async (submission: Submission): Promise<[Submission, Outcome]> => {
+      const outcome = await double.connector.submit(submission, soon());
+      return [remember(submission, outcome), outcome];
+    };
+    const paid = async (changes: Partial<Submission> = {}): Promise<Submission> => {
+      const [submission, outcome] = await submit(compose('success', changes));
+      expect(outcome.kind).toBe(submission.authoriseOnly ? 'authorised' : 'settled');
+      return submission;
+    };
+    const operation = (
+      submission: Submission,
+      verb: ProviderOperation['verb'],
+      amount = submission.amount,
+    ): ProviderOperation =>
+      testOperation({
+        verb,
+        amount,
+        reference: submission.reference,
+        providerReference: submission.providerReference,
+        state: submission.state,
+        secretState: submission.secretState,
+        brand: submission.brand,
+        currency: submission.currency,
+        paymentAmount: submission.amount,
+        notifyUrl: submission.notifyUrl,
+      });
+    const operate = async (wanted: ProviderOperation): Promise<OperationOutcome> =>
+      double.connector.operate(wanted, soon());
+    const read = async ({ headers, body }: Webhook): Promise<ProviderNotification[] | undefined> =>
+      double.connector.readNotifications(headers, body, Date.now());
+    /** What a notification says about a submission; `ask` is answered by a query, as the gateway does it. */
+    const meaningFor = async (event: ProviderNotification, submission: Submission): Promise<NotificationMeaning> => {
+      const meaning = double.connector.interpretNotification(event.body);
+      return meaning?.kind === 'ask' ? double.connector.query(submission, soon()) : meaning;
+    };
+    const isAbout = ({ reference, providerReference }: ProviderNotification, submission: Submission): boolean =>
+      reference === submission.reference || (providerReference ?? '') === (submission.providerReference ?? '?');
+
+    test('settles a payment once, with its amount, and finds it again', async () => {
+      const submission = await paid();
+      expect(await double.balance(submission)).toBe(submission.amount);
+      const queried = await double.connector.query(submission, soon());
+      expect(queried).toMatchObject({ kind: 'settled' });
+      const { reportedAmount } = queried as Answer;
+      if (reportedAmount !== undefined)
+        expect(reportedAmount).toEqual({ amount: submission.amount, currency: submission.currency });
+    });
+
+    test('a repeated submission moves no money twice', async () => {
+      if (!double.connector.capabilities.isIdempotent) return;
+      const submission = await paid();
+      expect(await double.connector.submit(submission, soon())).toMatchObject({ kind: 'settled' });
+      expect(await double.balance(submission)).toBe(submission.amount);
+    });
+
+    test('declines with a reason, and moves no money', async () => {
+      const [submission, outcome] = await submit(compose('decline'));
+      expect(outcome).toMatchObject({ kind: 'declined', reason: expect.stringMatching(/./) });
+      expect(await double.balance(submission)).toBe(0n);
+      expect(await double.connector.query(submission, soon())).toMatchObject({ kind: 'declined' });
+    });
+
+    test('does not know a payment that was never submitted', async () => {
+      const outcome = await double.connector.query(compose('success'), soon());
+      expect(['notFound', 'unknown']).toContain(outcome.kind);
+    });
+
+    without('authorise')('authorises, then captures all', async () => {
+      const submission = await paid({ authoriseOnly: true });
+      expect(await double.balance(submission)).toBe(0n);
+      expect(await operate(operation(submission, 'capture'))).toMatchObject({ kind: 'done' });
+      expect(await double.balance(submission)).toBe(submission.amount);
+    });
+
+    without('partialCapture')('captures a part', async () => {
+      const submission = await paid({ authoriseOnly: true });
+      expect(await operate(operation(submission, 'capture', 400n))).toMatchObject({ kind: 'done' });
+      expect(await double.balance(submission)).toBe(400n);
+    });
+
+    without('authorise')('voids an authorisation, which cannot be captured then', async () => {
+      const submission = await paid({ authoriseOnly: true });
+      expect(await operate(operation(submission, 'void'))).toMatchObject({ kind: 'done' });
+      expect(await operate(operation(submission, 'capture'))).toMatchObject({ kind: 'declined' });
+      expect(await double.balance(submission)).toBe(0n);
+    });
+
+    without('refund')('refunds parts up to the whole, each once, and no more', async () => {
+      const submission = await paid();
+      const part = operation(submission, 'refund', 300n);
+      expect(await operate(part)).toMatchObject({ kind: 'done' });
+      expect(await operate(part)).toMatchObject({ kind: 'done' });
+      expect(await double.balance(submission)).toBe(700n);
+      expect(await operate(operation(submission, 'refund', 701n))).toMatchObject({ kind: 'declined' });
+      expect(await operate(operation(submission, 'refund', 700n))).toMatchObject({ kind: 'done' });
+      expect(await double.balance(submission)).toBe(0n);
+    });
+
+    without('redirect')('sends the payer to the provider; the return and the webhook bring the outcome', async () => {
+      const [submission, outcome] = await submit(compose('redirect'));
+      expect(outcome).toMatchObject({ kind: 'redirected', url: expect.stringMatching(/^https?:/) });
+      const returned = await double.pay(outcome as Extract<Outcome, { kind: 'redirected' }>);
+      const resumed = double.connector.resume
+        ? await double.connector.resume(submission, returned, soon())
+        : await double.connector.query(submission, soon());
+      expect(resumed).toMatchObject({ kind: 'settled' });
+      const later = remember(submission, resumed);
+      const events = (await Promise.all((await double.webhooks()).map(read))).flatMap((list) => list ?? []);
+      const own = events.filter((event) => isAbout(event, later));
+      expect(own.length).toBeGreaterThan(0);
+      // In any order: each webhook is interpreted by itself.
+      for (const event of own.toReversed())
+        expect([undefined, 'settled', 'accepted', 'unknown']).toContain((await meaningFor(event, later))?.kind);
+      const kinds = await Promise.all(own.map(async (event) => (await meaningFor(event, later))?.kind));
+      expect(kinds).toContain('settled');
+    });
+
+    without('redirect')('webhooks: repeated, several at once, with a wrong signature', async () => {
+      const sent: Webhook[] = [];
+      for (const _ of [1, 2]) {
+        const [, outcome] = await submit(compose('redirect'));
+        await double.pay(outcome as Extract<Outcome, { kind: 'redirected' }>);
+        sent.push(...(await double.webhooks()));
+      }
+      const [first] = sent as [Webhook];
+      const ids = (events: ProviderNotification[] | undefined) => events?.map(({ eventId }) => eventId);
+      const expected = ids(await read(first));
+      expect(expected?.length).toBeGreaterThan(0);
+      expect(ids(await read(first))).toEqual(expected);
+      const all = (await Promise.all(sent.map(read))).flatMap((events) => ids(events) ?? []);
+      expect(new Set(all).size).toBe(all.length);
+      if (double.combine) {
+        const [one, other] = [sent[0], sent.at(-1)] as [Webhook, Webhook];
+        const together = ids(await read(double.combine([one, other])));
+        expect(together).toEqual([...(ids(await read(one)) ?? []), ...(ids(await read(other)) ?? [])]);
+      }
+      if (!double.isSigned) {
+        for (const event of (await read(first)) ?? [])
+          expect(double.connector.interpretNotification(event.body)?.kind).toBe('ask');
+        return;
+      }
+      const forged = Buffer.from(
+        first.body.toString().replace(/\d(?=\D*$)/, (digit) => String((Number(digit) + 1) % 10)),
+      );
+      expect(forged).not.toEqual(first.body);
+      expect(await read({ ...first, body: forged })).toBeUndefined();
+      expect(await read({ headers: {}, body: first.body })).toBeUndefined();
+      expect(await read({ ...first, body: Buffer.from('no webhook') })).toBeUndefined();
+    });
+
+    test.each(['lost_before', 'lost_after'] as const)('an answer that is %s is found again', async (fault) => {
+      const submission = compose('success');
+      await double.fault(fault);
+      const error = await Promise.resolve(double.connector.submit(submission, soon())).then(
+        (outcome) => (outcome.kind === 'unknown' ? undefined : outcome),
+        (thrown) => thrown,
+      );
+      // Not sent would mean that another connection may take the payment.
+      expect(error).not.toBeInstanceOf(NotSent);
+      const queried = await double.connector.query(submission, soon());
+      if (queried.kind !== 'settled') {
+        expect(['notFound', 'unknown']).toContain(queried.kind);
+        expect(await double.balance(submission)).toBe(0n);
+      }
+      expect(await double.connector.submit(submission, soon())).toMatchObject({ kind: 'settled' });
+      expect(await double.balance(submission)).toBe(submission.amount);
+    });
+
+    test('a server error leaves the outcome unknown', async () => {
+      const submission = compose('success');
+      await double.fault('error_500');
+      const outcome = await Promise.resolve(double.connector.submit(submission, soon())).catch((thrown) => thrown);
+      if (outcome instanceof Error) expect(outcome).not.toBeInstanceOf(NotSent);
+      else expect(outcome.kind).toBe('unknown');
+    });
+
+    test('a rate limit means that nothing was processed', async () => {
+      const submission = compose('success');
+      await double.fault('rate_limited');
+      await expect(async () => double.connector.submit(submission, soon())).rejects.toBeInstanceOf(NotSent);
+      expect(await double.balance(submission)).toBe(0n);
+    });
+
+    test('nothing is sent after the deadline', async () => {
+      const submission = compose('success');
+      const late = new Deadline(10, 10_000);
+      await expect(async () => double.connector.submit(submission, late)).rejects.toBeInstanceOf(NotSent);
+      expect(await double.balance(submission)).toBe(0n);
+    });
+
+    without('refund')('an operation whose answer is lost is found again, and done once', async () => {
+      const submission = await paid();
+      const wanted = operation(submission, 'refund', 300n);
+      await double.fault('lost_after');
+      await expect(async () => operate(wanted)).rejects.toThrow();
+      const queried = await double.connector.queryOperation(wanted, soon());
+      if (queried.kind !== 'done') expect(await operate(wanted)).toMatchObject({ kind: 'done' });
+      expect(await double.balance(submission)).toBe(700n);
+    });
+
+    without('refund')('the outcome of an operation arrives by webhook', async () => {
+      if (!double.delayOperation) return;
+      const submission = await paid();
+      await double.delayOperation();
+      const wanted = operation(submission, 'refund', 300n);
+      const answer = await operate(wanted);
+      expect(answer.kind).toBe('accepted');
+      const { operationReference, operationState } = answer as Extract<OperationOutcome, { kind: 'accepted' }>;
+      const events = (await Promise.all((await double.webhooks()).map(read))).flatMap((list) => list ?? []);
+      const meanings = events
+        .filter((event) => isAbout(event, submission))
+        .map((event) => ({
+          event,
+          meaning: double.connector.interpretNotification(event.body),
+        }));
+      const reported = meanings.find(({ meaning }) => meaning?.kind === 'operation' || meaning?.kind === 'ask');
+      expect(reported).toBeDefined();
+      if (reported?.meaning?.kind === 'operation') {
+        const { event, meaning } = reported;
+        expect(event.operation === wanted.operation || event.operationReference === operationReference).toBe(true);
+        expect(meaning.outcome.kind).toBe('done');
+      } else {
+        const later = { ...wanted, operationReference, operationState: operationState ?? {} };
+        expect(await double.connector.queryOperation(later, soon())).toMatchObject({ kind: 'done' });
+      }
+      expect(await double.balance(submission)).toBe(700n);
+    });
+
+    test('the check of the credentials succeeds', async () => {
+      if (double.connector.check) expect(await double.connector.check(soon())).toMatchObject({ ok: true });
+    });
+  });
+}

@@ -1,0 +1,41 @@
+/** Submissions and operations to call a connector with directly. */
+import type { ProviderOperation, Submission } from '../../src/connectors/connector.ts';
+import { newId } from '../../src/lib/id.ts';
+
+export const testSubmission = (changes: Partial<Submission> = {}): Submission => ({
+  reference: newId(),
+  state: {},
+  secretState: {},
+  isFirstOfSeries: false,
+  brand: 'pin-a',
+  mid: '01a1dd00-0000-7000-8000-000000000001',
+  merchantName: 'Demo Shop',
+  isPayout: false,
+  amount: 1000n,
+  currency: 'EUR',
+  authoriseOnly: false,
+  description: 'Two teapots',
+  identifier: '',
+  payer: { first_name: 'Asha', last_name: 'Rao', email: 'asha@example.com', country: 'DE', ip: '203.0.113.7' },
+  parameters: () => ({}),
+  methods: [],
+  returnUrl: 'https://pay.example.com/return/1',
+  notifyUrl: 'https://pay.example.com/inbound/upstream',
+  setting: () => undefined,
+  ...changes,
+});
+
+export const testOperation = (changes: Partial<ProviderOperation> = {}): ProviderOperation => ({
+  verb: 'refund',
+  reference: newId(),
+  state: {},
+  secretState: {},
+  operation: newId(),
+  amount: 1000n,
+  brand: 'pin-a',
+  currency: 'EUR',
+  paymentAmount: 1000n,
+  notifyUrl: 'https://pay.example.com/inbound/upstream',
+  operationState: {},
+  ...changes,
+});
