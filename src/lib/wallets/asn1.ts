@@ -41,7 +41,7 @@ function endOfParts(bytes: Uint8Array, start: number, limit: number, depth: numb
     if (isIndefinite && bytes[at] === 0 && bytes[at + 1] === 0) return at + 2;
     at = endOf(bytes, at, limit, depth + 1);
   }
-  return isIndefinite ? -1 : at;
+  return !isIndefinite && at === limit ? at : -1;
 }
 
 export type Parts = (BaseBlock | undefined)[];
