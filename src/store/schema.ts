@@ -24,7 +24,7 @@ export interface Schema {
     previousCallbackSecret: Buffer | null;
     previousCallbackSecretUntil: ColumnType<number, string, string> | null;
     suspendedAt: ColumnType<number, string, string> | null;
-    routes: ColumnType<unknown, string, string>;
+    routes: ColumnType<unknown, string | undefined, string>;
   };
   apiCalls: {
     mid: string;

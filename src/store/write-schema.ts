@@ -35,6 +35,10 @@ const TYPES: Record<string, string> = {
   chargeback_state: 'string',
 };
 
+/** The type of a column that may be left out of an insert. */
+const withDefault = (type: string): string =>
+  type.startsWith('ColumnType<') ? type.replace(/^(ColumnType<\w+, )(\w+)/, '$1$2 | undefined') : `Generated<${type}>`;
+
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 interface Column {
@@ -57,7 +61,7 @@ export async function schemaText(pool: pg.Pool): Promise<string> {
       const type = TYPES[column.udt_name];
       if (!type) throw new Error(`Add the type ${column.udt_name} of ${table}.${column.column_name} to TYPES.`);
       const nullable = column.is_nullable === 'YES' ? `${type} | null` : type;
-      return `    ${camel(column.column_name)}: ${column.column_default === null ? nullable : `Generated<${nullable}>`};`;
+      return `    ${camel(column.column_name)}: ${column.column_default === null ? nullable : withDefault(nullable)};`;
     });
     return `  ${camel(table)}: {\n${lines.join('\n')}\n  };`;
   });

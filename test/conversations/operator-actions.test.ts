@@ -51,6 +51,10 @@ const done = (id: string, payment: Record<string, string>, operation: Record<str
     schedule_id: null,
     created_at: DATE,
     updated_at: DATE,
+    connector: expect.any(String),
+    connection_id: null,
+    route_reason: null,
+    provider_reference: expect.toBeOneOf([null, expect.any(String)]),
     ...payment,
     operation: {
       operation_id: expect.any(String),

@@ -17,4 +17,3 @@ create table connections (
 
 -- In order of priority; without routes an account uses the installation's own provider.
 alter table accounts add column routes jsonb not null default '[]' check (jsonb_typeof(routes) = 'array');
-alter table accounts alter column routes drop default;
