@@ -74,8 +74,8 @@ export interface StripeDouble {
     object: Extract<Stripe.Event, { type: Type }>['data']['object'],
   ): Webhook;
   received: Webhook[];
-  /** Where webhooks are sent; without it they are only recorded. */
-  webhookUrl: string | undefined;
+  /** Where webhooks are sent; they are also recorded. */
+  webhookUrls: string[];
   close(): Promise<void>;
 }
 
@@ -109,9 +109,8 @@ export async function startStripe(): Promise<StripeDouble> {
   const send: StripeDouble['send'] = (type, object) => {
     const webhook = signed(objects.event(type, object));
     double.received.push(webhook);
-    const { webhookUrl } = double;
-    if (webhookUrl)
-      void fetch(webhookUrl, { method: 'POST', ...webhook, body: webhook.body.toString() }).catch(() => {});
+    for (const url of double.webhookUrls)
+      void fetch(url, { method: 'POST', ...webhook, body: webhook.body.toString() }).catch(() => {});
     return webhook;
   };
 
@@ -400,7 +399,7 @@ export async function startStripe(): Promise<StripeDouble> {
     problems: [],
     requests: [],
     received: [],
-    webhookUrl: undefined,
+    webhookUrls: [],
     refusesCards: false,
     intents,
     sessions,
