@@ -233,6 +233,7 @@ export async function startStripe(): Promise<StripeDouble> {
         const fields = { amount, currency: paid.currency, metadata: metadata as Stripe.Metadata };
         const created = objects.refund({ payment_intent, status, ...fields });
         refunds.set(created.id, created);
+        (paid.latest_charge as Stripe.Charge).amount_refunded += amount;
         const answer = { ...created };
         if (isRefundDelayed) {
           created.status = 'succeeded';
@@ -328,8 +329,7 @@ export async function startStripe(): Promise<StripeDouble> {
     const intent = copy.object === 'payment_intent' ? copy : (copy.payment_intent as Json | null | string);
     if (typeof intent === 'object' && intent !== null) {
       const found = intent.latest_charge as Stripe.Charge | null;
-      if (!wanted.some((path) => path.endsWith('latest_charge.balance_transaction')))
-        intent.latest_charge = found?.id ?? null;
+      if (!wanted.some((path) => path.includes('latest_charge'))) intent.latest_charge = found?.id ?? null;
       if (intent !== copy && !wanted.some((path) => path.startsWith('payment_intent'))) copy.payment_intent = intent.id;
     }
     return copy;
