@@ -349,6 +349,20 @@ describe('the page of Stripe', () => {
     expect(await hosted.query(submission, soon())).toMatchObject({ kind: 'declined', ...DECLINE_CAUSES.outOfTime });
   });
 
+  test('is finished, but the payer pays a voucher later: the payment is accepted', async () => {
+    const { submission } = await open();
+    const session = double.sessions.get(submission.state.session as string);
+    const payment_intent = objects.paymentIntent({ status: 'requires_action' });
+    Object.assign(session ?? {}, { status: 'complete', url: null, payment_intent });
+    expect(await hosted.query(submission, soon())).toMatchObject({
+      kind: 'accepted',
+      providerReference: payment_intent.id,
+    });
+    payment_intent.status = 'requires_payment_method';
+    payment_intent.last_payment_error = { type: 'card_error', code: 'payment_intent_payment_attempt_expired' };
+    expect(await hosted.query(submission, soon())).toMatchObject({ kind: 'declined', ...DECLINE_CAUSES.outOfTime });
+  });
+
   test('is closed by a void before the payer pays', async () => {
     const { submission } = await open();
     const { providerReference, state } = submission;

@@ -86,10 +86,17 @@ function sessionOutcome(session: Stripe.Checkout.Session, memory: ProviderMemory
       ? { kind: 'redirected', url: session.url, method: 'GET', params: {}, providerReference: session.id, state }
       : { kind: 'unknown', state };
   }
-  const outcome = intent && outcomeOf(intent, { ...memory, state });
-  return !outcome || outcome.kind === 'notFound'
-    ? { kind: 'unknown', state }
-    : { ...outcome, state: outcome.state ?? state };
+  const outcome = intent ? outcomeOf(intent, { ...memory, state }) : ({ kind: 'notFound' } as const);
+  switch (outcome.kind) {
+    case 'notFound':
+      return { kind: 'unknown', state };
+    // The payer has finished, and pays a voucher or a bank transfer later.
+    case 'unknown':
+    case 'redirected':
+      return { kind: 'accepted', providerReference: outcome.providerReference, state };
+    default:
+      return { ...outcome, state: outcome.state ?? state };
+  }
 }
 
 /** The session of a payment, once it is known. */
