@@ -1,13 +1,12 @@
 /** Reads requests to Stripe's API, and validates them against the schemas of Stripe's SDK. */
 import { readFileSync } from 'node:fs';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv } from 'ajv';
 
 type Json = Record<string, unknown>;
 
 const path = new URL('../connectors/stripe/schemas/requests.json', import.meta.url);
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, coerceTypes: true, allErrors: true });
 ajv.addSchema(JSON.parse(readFileSync(path, 'utf8')), 'requests');
-const compiled = new Map<string, ValidateFunction>();
 
 /** Each form of request, and the schema of its fields. */
 const SCHEMAS: readonly [method: string, path: RegExp, schema: string][] = [
@@ -63,10 +62,9 @@ export function checkRequest(method: string, pathname: string, form: string): Ch
   const fields = readForm(form);
   const kind = SCHEMAS.find(([verb, pattern]) => verb === method && pattern.test(pathname))?.[2];
   if (kind === undefined) return { kind, fields, problems: [`no such call: ${method} ${pathname}`] };
-  const validate = compiled.get(kind) ?? ajv.compile({ $ref: `requests#/definitions/${kind}` });
-  compiled.set(kind, validate);
-  validate(fields);
-  const problems = (validate.errors ?? []).map(
+  const validate = ajv.getSchema(`requests#/definitions/${kind}`);
+  validate?.(fields);
+  const problems = (validate?.errors ?? []).map(
     ({ instancePath, message, params }) => `${kind}${instancePath}: ${message} ${JSON.stringify(params)}`,
   );
   return { kind, fields, problems };

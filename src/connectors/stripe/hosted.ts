@@ -16,7 +16,7 @@ import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
 import { KeyReused, Refused, type StripeClient } from './client.ts';
 import { declinedBy } from './declines.ts';
-import { intentOf, metadataOf, outcomeOf, SESSION_FIELDS } from './intents.ts';
+import { descriptionOf, intentOf, metadataOf, outcomeOf, SESSION_FIELDS } from './intents.ts';
 
 const NAME = 'stripe-hosted';
 
@@ -40,7 +40,7 @@ function cancelUrl(returnUrl: string): string {
 }
 
 function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams {
-  const { reference, amount, currency, description, authoriseOnly, isFirstOfSeries, payer } = submission;
+  const { reference, amount, currency, authoriseOnly, isFirstOfSeries, payer } = submission;
   const { method = ALL_METHODS, returnUrl } = submission;
   const metadata = metadataOf(submission, NAME);
   return {
@@ -55,7 +55,7 @@ function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams 
         price_data: {
           currency: currency.toLowerCase(),
           unit_amount: toStripe(amount, currency) as number,
-          product_data: { name: description || reference },
+          product_data: { name: descriptionOf(submission).description ?? reference },
         },
       },
     ],
@@ -69,7 +69,7 @@ function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams 
     metadata,
     payment_intent_data: {
       capture_method: authoriseOnly ? 'manual' : 'automatic',
-      ...(description !== '' && { description }),
+      ...descriptionOf(submission),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata,
     },

@@ -42,6 +42,11 @@ export const metadataOf = ({ reference }: Submission, connector: string): Record
   [METADATA.connector]: connector,
 });
 
+const DESCRIPTION_LENGTH = 1000;
+
+export const descriptionOf = ({ description }: Submission): { description?: string } =>
+  description === '' ? {} : { description: description.slice(0, DESCRIPTION_LENGTH) };
+
 /** What a PaymentIntent brings to be stored, whatever its status. */
 function answerOf(intent: Stripe.PaymentIntent, { state }: ProviderMemory) {
   const charge = objectOf(intent.latest_charge);
@@ -132,14 +137,18 @@ export function createIntents(client: StripeClient, connector: string): Intents 
 
   /** Without the payment method, so that a query can repeat it: the same key returns the same PaymentIntent. */
   const create = async (submission: Submission, deadline: Deadline): Promise<Stripe.Response<Stripe.PaymentIntent>> => {
-    const { amount, currency, description, authoriseOnly, isFirstOfSeries, method = 'card' } = submission;
+    const { amount, currency, authoriseOnly, isFirstOfSeries, first, method = 'card' } = submission;
     const customer = await customerOf(submission, deadline);
+    // What Stripe stored may be of another type than what the payer chose, such as a direct debit after iDEAL.
+    const isAnyStored = first?.paymentMethod !== undefined && method !== 'card';
     const fields: Stripe.PaymentIntentCreateParams = {
       amount: toStripe(amount, currency) as number,
       currency: currency.toLowerCase(),
-      allowed_payment_method_types: [method],
+      ...(isAnyStored
+        ? { automatic_payment_methods: { enabled: true, allow_redirects: 'never' } }
+        : { allowed_payment_method_types: [method] }),
       capture_method: authoriseOnly ? 'manual' : 'automatic',
-      ...(description !== '' && { description }),
+      ...descriptionOf(submission),
       ...(customer !== undefined && { customer }),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata: metadataOf(submission, connector),

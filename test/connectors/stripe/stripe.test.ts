@@ -2,17 +2,17 @@
 import { inspect } from 'node:util';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Connector, NotSent, type Outcome, type Submission } from '../../src/connectors/connector.ts';
-import { fromStripe, toStripe } from '../../src/connectors/stripe/amounts.ts';
-import { stripe } from '../../src/connectors/stripe/cards.ts';
-import { stripeHosted } from '../../src/connectors/stripe/hosted.ts';
-import { Deadline } from '../../src/lib/deadline.ts';
-import { newId } from '../../src/lib/id.ts';
-import { DECLINE_CAUSES } from '../../src/rules/reasons.ts';
-import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
-import * as objects from '../doubles/stripe-objects.ts';
-import { checkRequest, readForm } from '../doubles/stripe-requests.ts';
-import { testCard, testOperation, testSubmission } from '../support/submissions.ts';
+import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
+import { fromStripe, toStripe } from '../../../src/connectors/stripe/amounts.ts';
+import { stripe } from '../../../src/connectors/stripe/cards.ts';
+import { stripeHosted } from '../../../src/connectors/stripe/hosted.ts';
+import { Deadline } from '../../../src/lib/deadline.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { DECLINE_CAUSES } from '../../../src/rules/reasons.ts';
+import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../../doubles/stripe.ts';
+import * as objects from '../../doubles/stripe-objects.ts';
+import { checkRequest, readForm } from '../../doubles/stripe-requests.ts';
+import { testCard, testOperation, testSubmission } from '../../support/submissions.ts';
 
 let double: StripeDouble;
 let cards: Connector;
@@ -272,16 +272,20 @@ describe('a series', () => {
   });
 
   test('that began on the page of Stripe is repeated without it', async () => {
-    const first = hostedSale({ isFirstOfSeries: true });
+    const first = hostedSale({ isFirstOfSeries: true, method: 'automatic' });
     const opened = await hosted.submit(first, soon());
     await double.pay((opened as Extract<Outcome, { kind: 'redirected' }>).url);
     const outcome = await hosted.query(later(first, opened), soon());
     const { state, paymentMethod } = outcome as Answer;
     expect(state).toMatchObject({ session: expect.stringMatching(/^cs_/), customer: expect.stringMatching(/^cus_/) });
     const memory = { state: state ?? {}, secretState: {}, paymentMethod };
-    const repeated = hostedSale({ recurringOf: first.reference, first: memory });
+    const repeated = hostedSale({ recurringOf: first.reference, first: memory, method: 'automatic' });
     const settled = await hosted.submit(repeated, soon());
     expect(settled).toMatchObject({ kind: 'settled' });
+    expect(fieldsOf('PaymentIntentCreate')).toMatchObject({
+      customer: state?.customer,
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    });
     expect(await hosted.query(later(repeated, settled), soon())).toMatchObject({ kind: 'settled' });
   });
 });
