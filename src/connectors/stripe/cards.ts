@@ -10,7 +10,7 @@ import {
   NotSent,
 } from '../connector.ts';
 import { createStripeClient, Refused, type StripeClient } from './client.ts';
-import { createIntents, type Intents } from './intents.ts';
+import { createIntents } from './intents.ts';
 import { operate, queryOperation } from './operations.ts';
 import { interpretNotification, webhookReader } from './webhooks.ts';
 
@@ -35,19 +35,13 @@ async function check(client: StripeClient, deadline: Deadline): Promise<CheckRes
 }
 
 /** What both connectors of Stripe share. */
-export function createBase(
-  access: ConnectionAccess,
-  name: string,
-): Connector & { client: StripeClient; intents: Intents } {
+export function createBase(access: ConnectionAccess, name: string): Connector & { client: StripeClient } {
   const client = createStripeClient(access);
-  const intents = createIntents(client, name);
   return {
     client,
-    intents,
     capabilities: CAPABILITIES,
-    submit: intents.submit,
-    query: intents.query,
-    operate: (operation, deadline) => operate(client, operation, deadline),
+    ...createIntents(client, name),
+    operate: (operation, deadline) => operate(client, name, operation, deadline),
     queryOperation: (operation, deadline) => queryOperation(client, operation, deadline),
     readNotifications: webhookReader(access.credential('webhook_secret'), name),
     interpretNotification,

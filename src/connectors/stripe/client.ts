@@ -10,31 +10,23 @@ const API_VERSION = '2026-10-28.endive' satisfies Stripe.StripeConfig['apiVersio
 const API_BASE = 'https://api.stripe.com';
 
 /** Loaded on first use, because loading it takes a third of a second. */
-const loadSdk = async (): Promise<typeof Stripe> => (await import('stripe')).default;
-let loading: Promise<typeof Stripe> | undefined;
-export const stripeSdk = (): Promise<typeof Stripe> => {
-  loading ??= loadSdk();
-  return loading;
-};
+export const stripeSdk = async (): Promise<typeof Stripe> => (await import('stripe')).default;
 
 /** Stripe refused a call for good: it was not carried out, and would be refused again. It has the codes only. */
 export class Refused extends Error {
   readonly type: string;
   readonly code: string | undefined;
   readonly declineCode: string | undefined;
-  /** The PaymentIntent that the call was about. */
-  readonly intent: string | undefined;
 
-  constructor({ type, code, decline_code, payment_intent }: Partial<Stripe.errors.StripeError>) {
+  constructor({ type, code, decline_code }: Partial<Stripe.errors.StripeError>) {
     super(`Stripe refused the call (${[type, code, decline_code].filter(Boolean).join(', ')}).`);
     this.type = type ?? '';
     this.code = code;
     this.declineCode = decline_code;
-    this.intent = payment_intent?.id;
   }
 }
 
-/** The idempotency key was used before, with other parameters. */
+/** The idempotency key was used before, with other parameters: the outcome of that call is not known here. */
 export class KeyReused extends Error {}
 
 export interface StripeClient {

@@ -14,7 +14,7 @@ import {
 } from '../connector.ts';
 import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
-import { KeyReused, Refused, type StripeClient } from './client.ts';
+import { KeyReused, Refused } from './client.ts';
 import { declinedBy } from './declines.ts';
 import { descriptionOf, intentOf, metadataOf, outcomeOf, SESSION_FIELDS } from './intents.ts';
 
@@ -26,12 +26,12 @@ const ALL_METHODS = 'automatic';
 /** Tells a payer who pressed "back" from one who paid. */
 const CANCELLED = 'stripe_cancelled';
 
-const HALF_HOUR = 30 * 60;
+const STEP = 20 * 60;
 /**
- * The page ends 60 to 90 minutes from now, soon after the payer's time at the gateway. Rounded, so that a repeated call
- * has the same fields, which its idempotency key requires.
+ * The page ends 40 to 60 minutes from now: Stripe requires 30 minutes, and after an hour the gateway gives up. Rounded,
+ * so that a repeated call has the same fields, which its idempotency key requires.
  */
-const expiry = (): number => (Math.floor(Date.now() / 1000 / HALF_HOUR) + 3) * HALF_HOUR;
+const expiry = (): number => (Math.floor(Date.now() / 1000 / STEP) + 3) * STEP;
 
 function cancelUrl(returnUrl: string): string {
   const url = new URL(returnUrl);
@@ -103,7 +103,8 @@ function sessionOutcome(session: Stripe.Checkout.Session, memory: ProviderMemory
 const sessionIdOf = ({ state }: ProviderMemory): string | undefined =>
   typeof state.session === 'string' ? state.session : undefined;
 
-function createHosted(base: ReturnType<typeof createBase>, client: StripeClient): Connector {
+function createHosted(base: ReturnType<typeof createBase>): Connector {
+  const { client } = base;
   const open = (submission: Submission, deadline: Deadline): Promise<Stripe.Checkout.Session> =>
     client.call(deadline, ({ checkout }) =>
       checkout.sessions.create(sessionOf(submission), { idempotencyKey: idempotencyKey(submission.reference, 1) }),
@@ -126,8 +127,8 @@ function createHosted(base: ReturnType<typeof createBase>, client: StripeClient)
     if (submission.recurringOf !== undefined) return base.query(submission, deadline);
     const id = sessionIdOf(submission);
     if (id !== undefined) return sessionOutcome(await retrieve(id, deadline), submission);
-    // The answer with the address was lost, so no payer has it. The call is repeated under the same key, which works in
-    // the same half hour; later, the page is as good as never created.
+    // The answer with the address was lost, so no payer has it. The call is repeated under the same key, which works for
+    // some minutes; later, the page is as good as never created.
     try {
       return sessionOutcome(await open(submission, deadline), submission);
     } catch (error) {
@@ -174,8 +175,5 @@ function createHosted(base: ReturnType<typeof createBase>, client: StripeClient)
 
 export const stripeHosted: ConnectorDefinition = {
   capabilities: CAPABILITIES,
-  create(access) {
-    const base = createBase(access, NAME);
-    return createHosted(base, base.client);
-  },
+  create: (access) => createHosted(createBase(access, NAME)),
 };

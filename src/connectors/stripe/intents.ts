@@ -11,7 +11,7 @@ import {
   type Submission,
 } from '../connector.ts';
 import { fromStripe, toStripe } from './amounts.ts';
-import { Refused, type StripeClient } from './client.ts';
+import { KeyReused, Refused, type StripeClient } from './client.ts';
 import { declinedBy } from './declines.ts';
 
 /** The keys of `metadata`, by which objects at Stripe are recognised as ours. */
@@ -37,7 +37,10 @@ const objectOf = <Value extends { id: string }>(value: string | Value | null | u
 export const intentOf = ({ providerReference }: ProviderMemory): string | undefined =>
   providerReference?.startsWith('pi_') ? providerReference : undefined;
 
-export const metadataOf = ({ reference }: Submission, connector: string): Record<string, string> => ({
+export const metadataOf = (
+  { reference }: Pick<Submission, 'reference'>,
+  connector: string,
+): Record<string, string> => ({
   [METADATA.reference]: reference,
   [METADATA.connector]: connector,
 });
@@ -195,7 +198,7 @@ export function createIntents(client: StripeClient, connector: string): Intents 
     try {
       return await Promise.all([confirmation(submission, deadline), create(submission, deadline)]);
     } catch (error) {
-      if (error instanceof Refused || error instanceof NotSent) throw error;
+      if (error instanceof Refused || error instanceof NotSent || error instanceof KeyReused) throw error;
       throw new NotSent(error instanceof Error ? error.message : 'There was no answer.');
     }
   };
@@ -224,19 +227,15 @@ export function createIntents(client: StripeClient, connector: string): Intents 
 
   /** Finds the PaymentIntent of a submission whose answer was lost; undefined if there is none. */
   const find = async (submission: Submission, deadline: Deadline): Promise<string | undefined> => {
-    let created: Stripe.Response<Stripe.PaymentIntent>;
-    try {
-      created = await create(submission, deadline);
-    } catch (error) {
-      // The submission was refused as well, and therefore not confirmed.
+    const created = await create(submission, deadline).catch((error) => {
       if (error instanceof Refused) return undefined;
       throw error;
-    }
-    if (created.lastResponse.headers['idempotent-replayed'] === 'true') return created.id;
-    // Stripe forgets keys after a day: then there is an older one, which the search finds.
+    });
+    if (created?.lastResponse.headers['idempotent-replayed'] === 'true') return created.id;
+    // Stripe forgets keys after a day: then there may be an older one, which the search finds.
     const query = `metadata["${METADATA.reference}"]:"${submission.reference}"`;
     const { data } = await client.call(deadline, ({ paymentIntents }) => paymentIntents.search({ query }));
-    return data.toSorted((one, other) => one.created - other.created).find(({ id }) => id !== created.id)?.id;
+    return data.toSorted((one, other) => one.created - other.created).find(({ id }) => id !== created?.id)?.id;
   };
 
   return {

@@ -5,7 +5,7 @@ import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
 import { fromStripe, toStripe } from './amounts.ts';
 import { Refused, type StripeClient } from './client.ts';
-import { intentOf, METADATA } from './intents.ts';
+import { intentOf, METADATA, metadataOf } from './intents.ts';
 
 /** What is read of a refund, from an answer or a webhook. */
 export type RefundFields = Pick<Stripe.Refund, 'id' | 'status' | 'amount' | 'currency'>;
@@ -49,13 +49,14 @@ const intentIdOf = (operation: ProviderOperation): string => {
 
 export async function operate(
   client: StripeClient,
+  connector: string,
   operation: ProviderOperation,
   deadline: Deadline,
 ): Promise<OperationOutcome> {
   const amount = toStripe(operation.amount, operation.currency);
   if (amount === undefined) return { kind: 'declined', reason: DECLINE_CAUSES.methodUnavailable.reason };
   try {
-    return await send(client, operation, amount, deadline);
+    return await send(client, connector, operation, amount, deadline);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     // Refused perhaps because it was done before, and Stripe has forgotten the key.
@@ -66,6 +67,7 @@ export async function operate(
 
 function send(
   client: StripeClient,
+  connector: string,
   operation: ProviderOperation,
   amount: number,
   deadline: Deadline,
@@ -79,7 +81,7 @@ function send(
       case 'void':
         return voidOutcome(await paymentIntents.cancel(id, {}, options));
       case 'refund': {
-        const metadata = { [METADATA.reference]: operation.reference, [METADATA.operation]: operation.operation };
+        const metadata = { ...metadataOf(operation, connector), [METADATA.operation]: operation.operation };
         return refundOutcome(await refunds.create({ payment_intent: id, amount, metadata }, options));
       }
     }

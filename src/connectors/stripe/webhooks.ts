@@ -39,21 +39,17 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 /** What an event is about; undefined if it is not about a payment of this connector. */
 function subjectOf(kind: 'payment' | 'refund' | 'dispute', object: Json, connector: string): Subject | undefined {
   const metadata = isObject(object.metadata) ? object.metadata : {};
-  const reference = textOf(metadata[METADATA.reference]);
-  switch (kind) {
-    case 'payment':
-      return reference !== undefined && metadata[METADATA.connector] === connector ? { reference } : undefined;
-    case 'refund': {
-      const operation = textOf(metadata[METADATA.operation]);
-      return operation === undefined ? undefined : { reference, operation, operationReference: textOf(object.id) };
-    }
-    case 'dispute': {
-      // An inquiry of the issuer moves no money.
-      if (textOf(object.status)?.startsWith('warning_')) return undefined;
-      const providerReference = textOf(object.payment_intent);
-      return providerReference === undefined ? undefined : { providerReference };
-    }
+  if (kind === 'dispute') {
+    // It has no metadata of ours. An inquiry of the issuer moves no money.
+    const providerReference = textOf(object.payment_intent);
+    const isInquiry = textOf(object.status)?.startsWith('warning_');
+    return providerReference === undefined || isInquiry ? undefined : { providerReference };
   }
+  const reference = textOf(metadata[METADATA.reference]);
+  if (reference === undefined || metadata[METADATA.connector] !== connector) return undefined;
+  if (kind === 'payment') return { reference };
+  const operation = textOf(metadata[METADATA.operation]);
+  return operation === undefined ? undefined : { reference, operation, operationReference: textOf(object.id) };
 }
 
 export const webhookReader =

@@ -76,7 +76,7 @@ describe('webhooks', () => {
     ['canceled', 'declined'],
     ['of a later version', 'unknown'],
   ])('about a refund that is %s bring its outcome', async (status, kind) => {
-    const metadata = { turnpike_reference: newId(), turnpike_operation: newId() };
+    const metadata = { ...ours(), turnpike_operation: newId() };
     const webhook = double.send('refund.updated', objects.refund({ status, amount: 300, metadata }));
     expect(await read(webhook)).toMatchObject([
       { reference: metadata.turnpike_reference, operation: metadata.turnpike_operation },
