@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const files = ['src', 'simulator', 'bench', 'docs', 'test', 'client', 'examples'].flatMap((folder) =>
+const files = ['src', 'simulator', 'bench', 'live', 'docs', 'test', 'client', 'examples'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/^(dist|node_modules)\//.test(name))
     .map((name) => join(folder, name)),

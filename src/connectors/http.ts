@@ -17,6 +17,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The body as text; empty if there was none. */
   text: string;
 }
@@ -83,7 +84,7 @@ export function createHttpClient(base: string): HttpClient {
         // An earlier call under the same deadline was sent, so the provider may have received something.
         throw error instanceof NotSent ? new Error(error.message) : error;
       });
-      return { status: answer.statusCode, text: await answer.body.text() };
+      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
     },
     // At shutdown all requests have ended, so no request waits for a call that is still in flight.
     close: () => pool.destroy(),
@@ -91,7 +92,7 @@ export function createHttpClient(base: string): HttpClient {
 }
 
 /** The object in the body of an answer; throws if there is none, which leaves the outcome unknown. */
-export function jsonOf({ text }: HttpResponse): Record<string, unknown> {
+export function jsonOf({ text }: Pick<HttpResponse, 'text'>): Record<string, unknown> {
   const json: unknown = JSON.parse(text);
   if (!isObject(json)) throw new Error('The provider’s answer is not an object.');
   return json;

@@ -2,6 +2,8 @@
 import type { ConnectorName } from '../rules/connectors.ts';
 import type { Connector, ConnectorDefinition } from './connector.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
+import { stripe } from './stripe/cards.ts';
+import { stripeHosted } from './stripe/hosted.ts';
 import { createThreeDs, type ThreeDs } from './three-ds.ts';
 import { createUpstream, type ProviderAccess, upstream } from './upstream.ts';
 import { createVcard, type Faults } from './vcard.ts';
@@ -10,6 +12,8 @@ export type { ProviderAccess } from './upstream.ts';
 
 /** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
 export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
+  stripe,
+  'stripe-hosted': stripeHosted,
   upstream,
 };
 

@@ -221,7 +221,7 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
     async check(deadline) {
       const { status, text } = await client.send({ method: 'GET', path: '/v1/about', headers }, deadline);
       if (status !== 200) return { ok: false, detail: `The provider answered ${status}.` };
-      const { name, simulator } = jsonOf({ status, text });
+      const { name, simulator } = jsonOf({ text });
       if (simulator === true && !allowsSimulator)
         return { ok: false, detail: 'The provider is a simulator, which production does not use.' };
       return { ok: true, detail: `The provider is ${textOf(name).slice(0, 100) || 'unnamed'}.` };

@@ -1,0 +1,24 @@
+/** The requests of the connectors to Stripe, as types of Stripe's SDK; `npm run request-schemas` makes the schemas of them. */
+import type Stripe from 'stripe';
+
+/** Left out because they are very large and the connectors do not send them; the schemas refuse them, as anything unknown. */
+type Unused = 'payment_method_options' | 'payment_details' | 'mandate_data' | 'shipping' | 'amount_details';
+
+export type Balance = Stripe.BalanceRetrieveParams;
+export type CustomerCreate = Omit<Stripe.CustomerCreateParams, Unused | 'tax_id_data'>;
+export type PaymentMethodCreate = Stripe.PaymentMethodCreateParams;
+export type PaymentIntentCreate = Omit<Stripe.PaymentIntentCreateParams, Unused | 'payment_method_data'>;
+export type PaymentIntentConfirm = Omit<Stripe.PaymentIntentConfirmParams, Unused>;
+export type PaymentIntentRetrieve = Stripe.PaymentIntentRetrieveParams;
+export type PaymentIntentSearch = Stripe.PaymentIntentSearchParams;
+export type PaymentIntentCapture = Omit<Stripe.PaymentIntentCaptureParams, Unused>;
+export type PaymentIntentCancel = Stripe.PaymentIntentCancelParams;
+export type RefundCreate = Stripe.RefundCreateParams;
+export type RefundList = Stripe.RefundListParams;
+export type RefundRetrieve = Stripe.RefundRetrieveParams;
+export type SessionCreate = Omit<
+  Stripe.Checkout.SessionCreateParams,
+  Unused | 'subscription_data' | 'shipping_address_collection' | 'invoice_creation' | 'custom_fields'
+>;
+export type SessionRetrieve = Stripe.Checkout.SessionRetrieveParams;
+export type SessionExpire = Stripe.Checkout.SessionExpireParams;

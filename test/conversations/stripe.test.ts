@@ -1,0 +1,184 @@
+/** Payments through Stripe, from the merchant's request to the webhook, against a double of Stripe. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
+import * as objects from '../doubles/stripe-objects.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { cardForm, checkoutOf, fill, newOrder, show } from '../support/checkout.ts';
+import { type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
+import { connect, route } from '../support/providers.ts';
+
+const shop = openShop();
+const checkout = checkoutOf(shop);
+const credentials = STRIPE_CREDENTIALS;
+let stripe: StripeDouble;
+let byCard: Merchant;
+let byPage: Merchant;
+let webhookUrls: string[];
+
+beforeAll(async () => {
+  stripe = await startStripe();
+  const api_base = stripe.url;
+  const cards = await connect(shop, { credentials }, { connector: 'stripe', settings: { api_base } });
+  const page = await connect(
+    shop,
+    { credentials },
+    { connector: 'stripe-hosted', settings: { api_base, methods: { 'bank-a': 'automatic' } } },
+  );
+  webhookUrls = [`${shop.url}/inbound/stripe/${cards}`, `${shop.url}/inbound/stripe-hosted/${page}`];
+  const settings = { card_failures_per_address: 0, card_failures_per_account: 0 };
+  byCard = await shop.newMerchant(settings);
+  byPage = await shop.newMerchant(settings);
+  await route(shop, byCard.mid, [{ connection_id: cards }]);
+  await route(shop, byPage.mid, [{ connection_id: page }]);
+});
+beforeEach(() => {
+  stripe.webhookUrls = [];
+});
+afterAll(async () => {
+  expect(stripe.problems).toEqual([]);
+  await stripe.close();
+});
+
+const payByCard = async (number: string = STRIPE_CARDS.success, fields: Record<string, unknown> = {}) => {
+  const session = await checkout.open({ methods: ['card'], ...fields }, byCard);
+  const answer = await fill(session.url, cardForm({ card_number: number, card_expiry: '12/38' }));
+  expect(answer.status).toBe(303);
+  return session;
+};
+const pageSale = async () => {
+  const complete = BRAND_EXPECTATIONS['bank-a']?.complete;
+  const { body } = await shop.sale({ brand: 'bank-a', identifier: '', ...complete }, byPage);
+  expect(body).toMatchObject({ status: 'REDIRECT', redirect_url: expect.any(String) });
+  return { id: body.trans_id as string, url: body.redirect_url as string };
+};
+/** The address at Stripe to which the payer of a payment is sent. */
+const pageOf = async (id: string): Promise<string> =>
+  String((await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${id}'`))[0]?.url);
+const statusOf = async (id: string): Promise<string> => (await shop.inspect(id)).status;
+
+describe('a card', () => {
+  test('is charged, refunded in parts, and charged back', async () => {
+    const { id } = await payByCard();
+    expect(await shop.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      connector: 'stripe',
+      provider_reference: stripe.intentOf(id)?.id,
+      fee: { currency: 'USD' },
+    });
+    const refunded = await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });
+    expect(refunded.body.refunded).toBe('1.00');
+    stripe.webhookUrls = webhookUrls;
+    stripe.delayRefund();
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '2.00' });
+    await expect.poll(async () => (await shop.inspect(id)).refunded, PROVIDER_POLL).toBe('3.00');
+    stripe.send('charge.dispute.created', objects.dispute(stripe.intentOf(id) ?? objects.paymentIntent({})));
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('CHARGEBACK');
+  });
+
+  test('is declined, with a reason', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.insufficientFunds);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: 'Insufficient funds.' });
+  });
+
+  test('is authorised, and captured in part', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.success, { auth: 'Y' });
+    expect(await statusOf(id)).toBe('PENDING');
+    const amount = '1.00';
+    expect((await shop.admin('POST', `/payments/${id}/capture`, { amount })).body).toMatchObject({ status: 'SETTLED' });
+    expect(stripe.balance(id)).toBe(100n);
+  });
+
+  test('is authenticated at Stripe; the payer returns', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.challenge);
+    expect(await statusOf(id)).toBe('REDIRECT');
+    await show(String(await stripe.pay(await pageOf(id))));
+    expect(await statusOf(id)).toBe('SETTLED');
+  });
+
+  test('is authenticated at Stripe; the payer does not return, and the webhook reports it', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.challenge);
+    stripe.webhookUrls = webhookUrls;
+    await stripe.pay(await pageOf(id));
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
+    expect((await shop.inspect(id)).notifications).toMatchObject([{ state: 'applied' }]);
+  });
+
+  test('is charged again with what Stripe stored', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.success, { recurring_init: 'Y' });
+    const { recurring_token } = (await checkout.status({ payment_id: id }, byCard)).body;
+    const repeat = { recurring_init_trans_id: id, recurring_token, order: newOrder() };
+    stripe.requests.splice(0);
+    const { body } = await checkout.send('payment/recurring', repeat, byCard);
+    expect(body).toMatchObject({ status: 'settled' });
+    expect(stripe.requests.map(({ kind }) => kind)).toEqual(['PaymentIntentCreate', 'PaymentIntentConfirm']);
+    expect(stripe.requests[1]?.fields).toMatchObject({ off_session: true });
+  });
+
+  test.each(['lost_before', 'lost_after'] as const)(
+    'whose answer is %s is queried, not charged again',
+    async (fault) => {
+      stripe.fault(fault);
+      const { id } = await payByCard();
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+      await shop.advanceClock(6, byCard.mid);
+      expect(await statusOf(id)).toBe(fault === 'lost_after' ? 'SETTLED' : 'PENDING');
+      await shop.advanceClock(120, byCard.mid);
+      await shop.advanceClock(120, byCard.mid);
+      await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe(fault === 'lost_after' ? 'SETTLED' : 'DECLINED');
+      expect(stripe.balance(id)).toBe(fault === 'lost_after' ? 1000n : 0n);
+    },
+  );
+});
+
+describe('the page of Stripe', () => {
+  test('takes the payment; the payer returns', async () => {
+    const { id } = await pageSale();
+    await show(String(await stripe.pay(await pageOf(id))));
+    expect(await shop.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      connector: 'stripe-hosted',
+      provider_reference: expect.stringMatching(/^pi_/),
+    });
+    const refunded = await shop.admin('POST', `/payments/${id}/refund`, { amount: '10.00' });
+    expect(refunded.body).toMatchObject({ status: 'REFUND' });
+    expect(stripe.balance(id)).toBe(0n);
+  });
+
+  test('takes the payment; only the webhooks report it, twice and out of order', async () => {
+    const { id } = await pageSale();
+    stripe.received.splice(0);
+    await stripe.pay(await pageOf(id));
+    const [url] = webhookUrls.toReversed() as [string];
+    for (const { headers, body } of [...stripe.received, ...stripe.received].toReversed()) {
+      expect((await fetch(url, { method: 'POST', headers, body: body.toString() })).status).toBe(200);
+    }
+    expect(await statusOf(id)).toBe('SETTLED');
+    expect((await shop.events(id)).filter((event) => event === 'settled')).toHaveLength(1);
+    expect((await shop.inspect(id)).notifications).toHaveLength(2);
+  });
+
+  test('is left with “back”', async () => {
+    const { id } = await pageSale();
+    await show(String(await stripe.pay(await pageOf(id), 'back')));
+    expect(await shop.inspect(id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer cancelled the payment.',
+    });
+  });
+
+  test('expires', async () => {
+    const { id } = await pageSale();
+    stripe.webhookUrls = webhookUrls;
+    await stripe.pay(await pageOf(id), 'expire');
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('DECLINED');
+  });
+});
+
+test('a webhook with a wrong signature is refused, and nothing secret is logged', async () => {
+  const [url = ''] = webhookUrls;
+  const response = await fetch(url, { method: 'POST', body: '{}', headers: { 'stripe-signature': 't=1,v1=x' } });
+  expect(response.status).toBe(401);
+  const logs = shop.logs.join('');
+  for (const secret of [...Object.values(STRIPE_CARDS), ...Object.values(STRIPE_CREDENTIALS)])
+    expect(logs).not.toContain(secret);
+});
