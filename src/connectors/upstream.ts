@@ -148,6 +148,7 @@ export const notificationReader = (secret: string): Connector['readNotifications
 };
 
 export interface Upstream extends Connector {
+  interpretNotification(body: Json): NotificationMeaning;
   close(): Promise<void>;
 }
 

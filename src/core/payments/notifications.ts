@@ -156,7 +156,8 @@ async function applyNotification(
 ): Promise<Applied> {
   const { connector, body } = row;
   const account = await findAccount(gateway, payment.mid);
-  const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body);
+  const about = { authoriseOnly: payment.isAuthorisation };
+  const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body, about);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   if (former) {
     if (meaning.kind === 'operation') return 'done';

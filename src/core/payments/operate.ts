@@ -184,7 +184,7 @@ export async function queryOperation(
 const providerOperation = (
   gateway: Gateway,
   payment: Payment,
-  { verb, operationId, amount, providerReference, providerState }: OperationRow,
+  { verb, operationId, amount, providerReference, providerState, requestedAt }: OperationRow,
 ): ProviderOperation => ({
   verb: OPERATION_RULES[verb].provider,
   reference: referenceOf(payment),
@@ -195,6 +195,7 @@ const providerOperation = (
   currency: payment.currency,
   paymentAmount: payment.amount,
   notifyUrl: notifyUrlOf(gateway, payment.connector),
+  requestedAt,
   operationReference: providerReference ?? undefined,
   operationState: providerState ?? {},
 });
