@@ -40,6 +40,8 @@ export interface ProviderDouble {
   combine?(webhooks: readonly Webhook[]): Webhook;
   /** False if webhooks have no signature; they must then carry no outcome. */
   isSigned: boolean;
+  /** The signature is in the body, not in a header. */
+  isSignedInBody?: true;
   close(): Promise<void>;
 }
 
@@ -239,7 +241,7 @@ export function conforms(name: string, makeDouble: () => Promise<ProviderDouble>
       );
       expect(forged).not.toEqual(first.body);
       expect(await read({ ...first, body: forged })).toBeUndefined();
-      expect(await read({ headers: {}, body: first.body })).toBeUndefined();
+      if (!double.isSignedInBody) expect(await read({ headers: {}, body: first.body })).toBeUndefined();
       expect(await read({ ...first, body: Buffer.from('no webhook') })).toBeUndefined();
     });
 

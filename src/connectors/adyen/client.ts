@@ -121,7 +121,7 @@ function isJson(text: string): boolean {
 const TEST_BASE = 'https://checkout-test.adyen.com';
 
 /** The address that a connection calls; undefined if the settings name none of Adyen's. */
-function baseOf({ apiBase, environment, settings }: ConnectionAccess): string | undefined {
+export function baseOf({ apiBase, environment, settings }: ConnectionAccess): string | undefined {
   if (environment === 'sandbox') return apiBase ?? TEST_BASE;
   const url = URL.parse(`https://${settings.live_prefix ?? ''}-checkout-live.adyenpayments.com`);
   const isAdyens = url !== null && CONNECTORS.adyen.hosts.test(url.host) && url.pathname === '/';
