@@ -33,7 +33,7 @@ const doubleOf = (settings: Record<string, unknown>) => async (): Promise<Provid
       if (outcome === 'redirect') return { brand: 'bank-a', method: 'ideal' };
       return { brand: 'vcard', method: 'scheme', card: cardNamed(outcome === 'decline' ? 'DECLINED' : 'Asha Rao') };
     },
-    fault: double.setFault,
+    fault: double.fault,
     delayOperation: () => {},
     pay: async ({ url }) => double.decide(url),
     balance: ({ reference }) => double.balance(reference),

@@ -67,7 +67,7 @@ export async function startAdyen() {
   const calls: { path: string; key: string | undefined; body: Json }[] = [];
   const violations: string[] = [];
   const queue: Item[] = [];
-  let fault: Fault | undefined;
+  const faults: Fault[] = [];
   let scripted: { status: number; text: string } | undefined;
   let count = 0;
   const pspReference = (): string => `D${String(++count).padStart(15, '0')}`;
@@ -322,8 +322,7 @@ export async function startAdyen() {
       return send(...error(403, '901', 'Invalid Merchant Account'));
     if (path === '/paymentMethods') return send(...process(path, body));
     if (key === undefined || key.length > 64) violations.push(`${path}: no valid idempotency key`);
-    const met = fault;
-    fault = undefined;
+    const met = faults.shift();
     if (scripted) {
       response.writeHead(scripted.status, { 'content-type': 'application/json' }).end(scripted.text);
       scripted = undefined;
@@ -346,8 +345,9 @@ export async function startAdyen() {
     calls,
     /** Requests that the types of the SDK do not allow, and misuses of idempotency keys. */
     violations,
-    setFault(next: Fault): void {
-      fault = next;
+    /** The next calls that move money meet these faults, in this order. */
+    fault(...next: Fault[]): void {
+      faults.push(...next);
     },
     /** The next call is answered with this text, and not processed. */
     answer(status: number, body: Json | string): void {
