@@ -94,8 +94,8 @@ export async function startAdyen() {
       }),
     );
   };
-  const sign = (item: Item): Item => {
-    const hmacSignature = new HmacValidator().calculateHmac(item as unknown as NotificationRequestItem, hmacKey);
+  const sign = (item: Item, key = hmacKey): Item => {
+    const hmacSignature = new HmacValidator().calculateHmac(item as unknown as NotificationRequestItem, key);
     return { ...item, additionalData: { ...item.additionalData, hmacSignature } };
   };
   const webhookOf = (items: readonly Item[]): Webhook => ({
@@ -310,6 +310,11 @@ export async function startAdyen() {
     if (path === pathname) violations.push(`another version of the API: ${pathname}`);
     if (request.headers['x-api-key'] !== credentials.api_key)
       return send(...error(401, '000', 'HTTP Status Response - Unauthorized'));
+    if (scripted) {
+      response.writeHead(scripted.status, { 'content-type': 'application/json' }).end(scripted.text);
+      scripted = undefined;
+      return;
+    }
     if (request.method === 'GET')
       return send(...sessionResult(path.replace('/sessions/', ''), searchParams.get('sessionResult')));
     const body = JSON.parse(Buffer.concat(parts).toString()) as Json;
@@ -323,11 +328,6 @@ export async function startAdyen() {
     if (path === '/paymentMethods') return send(...process(path, body));
     if (key === undefined || key.length > 64) violations.push(`${path}: no valid idempotency key`);
     const met = faults.shift();
-    if (scripted) {
-      response.writeHead(scripted.status, { 'content-type': 'application/json' }).end(scripted.text);
-      scripted = undefined;
-      return;
-    }
     if (met === 'rate_limited') return send(...error(429, '000', 'Too many requests'));
     if (met === 'error_500') return send(...error(500, '905', 'Internal error'));
     if (met === 'lost_before') return void request.socket.destroy();

@@ -102,7 +102,7 @@ function createAdyen(access: ConnectionAccess): Connector {
         const session = state.session;
         const perform = ({ payments }: AdyenApi) => payments.getResultOfPaymentSession(session, sessionResult);
         const answer = await client.call(deadline, perform);
-        const isOurs = answer.id === session && answer.reference === reference;
+        const isOurs = answer.id === session && (answer.reference ?? reference) === reference;
         return isOurs ? sessionOutcome(answer, submission) : { kind: 'unknown' };
       }
       if (redirectResult === '') return { kind: 'unknown' };

@@ -377,6 +377,18 @@ describe('a payer who comes back', () => {
       expect(await resume(session, returned, hosted)).toEqual({ kind: 'unknown' });
   });
 
+  test('from Adyen’s page with an answer about another session: nothing is known', async () => {
+    const [submission, url] = await redirected(byBank(), hosted);
+    const returned = double.decide(url);
+    const { session: id } = submission.state;
+    for (const answer of [{ id: 'CS0' }, { id, reference: newId() }]) {
+      double.answer(200, { status: 'completed', ...answer });
+      expect(await resume(submission, returned, hosted)).toEqual({ kind: 'unknown' });
+    }
+    double.answer(200, { status: 'completed', id });
+    expect(await resume(submission, returned, hosted)).toMatchObject({ kind: 'settled' });
+  });
+
   test('whose result gets lost: the call is repeated', async () => {
     const [submission, url] = await redirected(byBank());
     double.fault('lost_after');
@@ -507,6 +519,10 @@ describe('webhooks', () => {
       expect(await read(Buffer.from(body.toString().replace(from, to))), to).toBeUndefined();
     for (const hmac_key of ['', 'not hexadecimal', '00', double.credentials.hmac_key.replace(/^./, 'G')])
       expect(await read(body, open({}, { hmac_key })), hmac_key).toBeUndefined();
+    // The SDK reads a key that is not hexadecimal as an empty one.
+    const unsigned = JSON.parse(body.toString()).notificationItems[0].NotificationRequestItem;
+    const forged = double.webhookOf([double.sign(unsigned, '')]).body;
+    for (const hmac_key of ['', 'not hexadecimal']) expect(await read(forged, open({}, { hmac_key }))).toBeUndefined();
     for (const text of ['', '[]', '{}', '{"notificationItems":[]}', '{"notificationItems":[{}]}'])
       expect(await read(Buffer.from(text)), text).toBeUndefined();
   });
