@@ -1,23 +1,18 @@
-/** The Adyen connector against a double of Adyen. */
-import { afterAll, expect } from 'vitest';
+/** The Adyen connector against a double of Adyen; every request is validated against the schemas of Adyen's SDK. */
+import { expect } from 'vitest';
 import { adyen } from '../../src/connectors/adyen/index.ts';
-import { Secret } from '../../src/lib/secret.ts';
-import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
+import type { Submission } from '../../src/connectors/connector.ts';
+import { startAdyen } from '../doubles/adyen.ts';
+import { testCard } from '../support/submissions.ts';
 import { conforms, type ProviderDouble } from './conforms.ts';
 
-const started: AdyenDouble[] = [];
+type Wanted = Parameters<ProviderDouble['submission']>[0];
 
-const cardNamed = (holder: string) => ({
-  number: new Secret('4111111111111111'),
-  month: '03',
-  year: '2030',
-  holder,
-  cvv: new Secret('737'),
-});
-
-const doubleOf = (settings: Record<string, unknown>) => async (): Promise<ProviderDouble> => {
+async function adyenDouble(
+  settings: Record<string, unknown>,
+  submission: (outcome: Wanted) => Partial<Submission>,
+): Promise<ProviderDouble> {
   const double = await startAdyen();
-  started.push(double);
   const { credentials } = double;
   const connector = adyen.create({
     credential: (name) => credentials[name as keyof typeof credentials],
@@ -25,29 +20,41 @@ const doubleOf = (settings: Record<string, unknown>) => async (): Promise<Provid
     apiBase: double.url,
     environment: 'sandbox',
   });
+  let isDecline = false;
   return {
     connector,
     isSigned: true,
     isSignedInBody: true,
-    submission: (outcome) => {
-      if (outcome === 'redirect') return { brand: 'bank-a', method: 'ideal' };
-      return { brand: 'vcard', method: 'scheme', card: cardNamed(outcome === 'decline' ? 'DECLINED' : 'Asha Rao') };
+    submission(outcome) {
+      isDecline = outcome === 'decline';
+      return submission(outcome);
     },
     fault: double.fault,
+    // All operations are answered as received.
     delayOperation: () => {},
-    pay: async ({ url }) => double.decide(url),
+    pay: async ({ url }) => double.decide(url, isDecline ? 'refuse' : 'authorise'),
     balance: ({ reference }) => double.balance(reference),
     webhooks: async () => double.webhooks(),
     combine: double.combine,
     async close() {
+      expect(double.violations).toEqual([]);
       await connector.close?.();
       await double.close();
     },
   };
-};
+}
 
-afterAll(() => {
-  expect(started.flatMap(({ violations }) => violations)).toEqual([]);
-});
+const byBank: Partial<Submission> = { brand: 'bank-a', method: 'ideal' };
 
-conforms('adyen', doubleOf({}));
+conforms('adyen', () =>
+  adyenDouble({}, (outcome) => {
+    if (outcome === 'redirect') return byBank;
+    const holder = outcome === 'decline' ? 'DECLINED' : 'Asha Rao';
+    return { brand: 'card', method: 'scheme', card: { ...testCard('4111111111111111'), holder } };
+  }),
+);
+
+conforms('adyen, hosted', async () => ({
+  ...(await adyenDouble({ mode: 'hosted' }, () => byBank)),
+  isHosted: true,
+}));

@@ -13,7 +13,7 @@ let connection: string;
 let merchant: Merchant;
 
 const connectAdyen = (settings: Record<string, unknown> = {}): Promise<string> =>
-  connect(shop, adyen as never, {
+  connect(shop, adyen, {
     connector: 'adyen',
     settings: { api_base: adyen.url, methods: { 'bank-a': 'ideal' }, ...settings },
   });

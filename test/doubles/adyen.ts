@@ -357,6 +357,8 @@ export async function startAdyen() {
     decide(page: string, decision: Decision = 'authorise'): Record<string, string> {
       const id = page.slice(page.lastIndexOf('/') + 1);
       const session = sessions.get(id);
+      // A session is paid once.
+      if (session?.status === 'completed') return { sessionId: id, sessionResult: `result-${id}` };
       if (session) {
         const payment = open(session.request);
         if (decision === 'authorise') {

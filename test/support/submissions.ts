@@ -1,6 +1,15 @@
 /** Submissions and operations to call a connector with directly. */
-import type { ProviderOperation, Submission } from '../../src/connectors/connector.ts';
+import type { CardData, ProviderOperation, Submission } from '../../src/connectors/connector.ts';
 import { newId } from '../../src/lib/id.ts';
+import { Secret } from '../../src/lib/secret.ts';
+
+export const testCard = (number: string): CardData => ({
+  number: new Secret(number),
+  month: '12',
+  year: '2038',
+  holder: 'Asha Rao',
+  cvv: new Secret('123'),
+});
 
 export const testSubmission = (changes: Partial<Submission> = {}): Submission => ({
   reference: newId(),
