@@ -149,8 +149,8 @@ export function createAdyenClient(access: ConnectionAccess): AdyenClient {
       try {
         return await perform(api);
       } catch (error) {
-        const isAnswered = [NotSent, Refused, Failed].some((kind) => error instanceof kind);
-        if (isAnswered || !isRepeatable || !deadline.mayBegin) throw error;
+        const isLost = ![NotSent, Refused, Failed].some((kind) => error instanceof kind);
+        if (!isLost || !isRepeatable || !deadline.mayBegin) throw error;
       }
       return perform(api).catch((error) => {
         // The first call was sent.

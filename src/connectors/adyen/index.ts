@@ -34,7 +34,7 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-/** Adyen keeps idempotency keys for a week at least; a call is not repeated later than this. */
+/** A call is not repeated later than this, well within the time that Adyen keeps idempotency keys. */
 const REPEATABLE_MS = 6 * LIMITS.dayMs;
 
 /** The key of a call that depends on what the payer brought back; Adyen takes keys of 64 characters. */
