@@ -4,6 +4,8 @@ import { spawnSync } from 'node:child_process';
 /** The environment variable with the test key of each provider, and what a test key looks like. */
 const PROVIDERS: Readonly<Record<string, { variable: string; testKey: RegExp }>> = {
   stripe: { variable: 'STRIPE_TEST_KEY', testKey: /^[sr]k_test_/ },
+  // The keys of Adyen's test environment look like live ones; the test calls the hosts of the test environment only.
+  adyen: { variable: 'ADYEN_TEST_KEY', testKey: /^AQ/ },
 };
 
 const name = process.argv[2] ?? '';

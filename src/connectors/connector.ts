@@ -174,6 +174,8 @@ export interface ProviderOperation extends ProviderMemory {
   /** The amount of the payment. */
   paymentAmount: bigint;
   notifyUrl: string;
+  /** When the operation was requested: a provider forgets idempotency keys some time later. */
+  requestedAt: number;
   /** What earlier answers about this operation brought. */
   operationReference?: string | undefined;
   operationState: ProviderState;
@@ -259,7 +261,8 @@ export interface Connector {
   ): MaybePromise<ProviderNotification[] | undefined>;
   /** The body with which a webhook is acknowledged, as text; by default a JSON object. */
   notificationAnswer?: string;
-  interpretNotification(body: Record<string, unknown>): NotificationMeaning;
+  /** `payment` is that of the notification: some providers report an authorisation and a sale alike. */
+  interpretNotification(body: Record<string, unknown>, payment: Pick<Submission, 'authoriseOnly'>): NotificationMeaning;
   /** Verifies the credentials; moves no money. */
   check?(deadline: Deadline): MaybePromise<CheckResult>;
   close?(): Promise<void>;

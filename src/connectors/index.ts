@@ -1,5 +1,6 @@
 /** Creates the connectors that this installation has, by name. */
 import type { ConnectorName } from '../rules/connectors.ts';
+import { adyen } from './adyen/index.ts';
 import type { Connector, ConnectorDefinition } from './connector.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { stripe } from './stripe/cards.ts';
@@ -12,6 +13,7 @@ export type { ProviderAccess } from './upstream.ts';
 
 /** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
 export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
+  adyen,
   stripe,
   'stripe-hosted': stripeHosted,
   upstream,

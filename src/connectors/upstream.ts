@@ -153,6 +153,7 @@ export const notificationReader = (secret: string): Connector['readNotifications
 };
 
 export interface Upstream extends Connector {
+  interpretNotification(body: Json): NotificationMeaning;
   close(): Promise<void>;
 }
 

@@ -12,6 +12,8 @@ export interface CredentialField {
   /** The values of test and of live credentials, if the provider distinguishes them. */
   test?: RegExp;
   live?: RegExp;
+  /** What every value matches. */
+  format?: RegExp;
   /** The value is an address that the connection calls. */
   isAddress?: true;
 }
@@ -22,6 +24,8 @@ export interface ConnectorEntry {
   credentials: readonly CredentialField[];
   /** The settings besides `methods` and `api_base`, with their descriptions. */
   settings: Readonly<Record<string, string>>;
+  /** The values of a setting that has only these. */
+  choices?: Readonly<Record<string, readonly string[]>>;
   /** The hosts that a connection may call in production; undefined means any. */
   hosts?: RegExp;
   /** The brands that every connection takes, with the provider's name of each; `settings.methods` adds others. */
@@ -64,9 +68,13 @@ export const CONNECTORS = {
     credentials: [
       { name: 'api_key', label: 'API key' },
       { name: 'merchant_account', label: 'Merchant account' },
-      { name: 'hmac_key', label: 'HMAC key of the webhook' },
+      { name: 'hmac_key', label: 'HMAC key of the webhook', format: /^(?:[\da-f]{2}){16,}$/i },
     ],
-    settings: { live_prefix: 'The prefix of the live endpoint, such as 1797a841fbb37ca7-AdyenDemo; empty for test.' },
+    settings: {
+      live_prefix: 'The prefix of the live endpoint, such as 1797a841fbb37ca7-AdyenDemo; empty for test.',
+      mode: 'hosted: payers pay on the page of Adyen, and no card number reaches it through the gateway.',
+    },
+    choices: { mode: ['', 'hosted'] },
     hosts: /^(checkout-test\.adyen\.com|[\da-z-]+-checkout-live\.adyenpayments\.com)$/i,
     methods: { [CARD]: 'scheme' },
   },
@@ -188,13 +196,14 @@ function readCredentials(
 }
 
 function credentialProblem(
-  { isAddress, test, live }: CredentialField,
+  { isAddress, test, live, format }: CredentialField,
   value: unknown,
   environment: 'sandbox' | 'production',
 ): string | undefined {
   if (value === undefined || value === null || value === '') return SENTENCES.blank;
   if (!isText(value, CREDENTIAL_LENGTH) || /[\r\n]/.test(value)) return SENTENCES.invalid;
   if (isAddress && !isApiAddress(value, environment)) return SENTENCES.notUrl;
+  if (format && !format.test(value)) return SENTENCES.invalid;
   if (environment === 'sandbox' && live?.test(value)) return 'The sandbox accepts test credentials only.';
   return environment === 'production' && test?.test(value) ? 'Production accepts live credentials only.' : undefined;
 }
@@ -229,7 +238,10 @@ function readSettings(
     else problems.push({ field: 'settings.api_base', sentence: SENTENCES.notUrl });
   }
   for (const [name, value] of Object.entries(others)) {
+    const choices = entry.choices?.[name];
     if (!Object.hasOwn(entry.settings, name)) problems.push(unknownMember('settings.', name));
+    else if (choices && !choices.includes(value as string))
+      problems.push({ field: `settings.${name}`, sentence: SENTENCES.notAChoice });
     else if (isText(value, SETTING_LENGTH)) read[name] = value;
     else problems.push({ field: `settings.${name}`, sentence: SENTENCES.notText });
   }

@@ -45,6 +45,7 @@ export const testOperation = (changes: Partial<ProviderOperation> = {}): Provide
   currency: 'EUR',
   paymentAmount: 1000n,
   notifyUrl: 'https://pay.example.com/inbound/upstream',
+  requestedAt: Date.now(),
   operationState: {},
   ...changes,
 });

@@ -21,7 +21,7 @@ import {
 } from './provider.ts';
 import { paymentIdOf, referenceOf } from './provider-data.ts';
 import { nextBackoff } from './query-schedule.ts';
-import { recordWrongAmount } from './record.ts';
+import { recordFailedOperation, recordWrongAmount } from './record.ts';
 
 const MAX_CLAIMED = 100;
 
@@ -164,7 +164,8 @@ async function applyNotification(
 ): Promise<Applied> {
   const { connector, body } = row;
   const account = await findAccount(gateway, payment.mid);
-  const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body);
+  const about = { authoriseOnly: payment.isAuthorisation };
+  const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body, about);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   if (former) {
     if (meaning.kind === 'operation') return 'done';
@@ -202,11 +203,20 @@ async function applyToOperation(
   account: Account,
   meaning: NonNullable<NotificationMeaning>,
 ): Promise<Applied> {
-  const operation = (await gateway.operations.of(payment)).find(
+  const operations = await gateway.operations.of(payment);
+  const operation = operations.find(
     ({ operationId, providerReference }) =>
       operationId === row.operation || (providerReference !== null && providerReference === row.operationReference),
   );
-  if (!operation) return 'unmatched';
+  const isFailure = meaning.kind === 'operation' && meaning.outcome.kind === 'declined';
+  // The capture of a sale is no operation of ours. One whose answer is not written yet may have another reference.
+  const isOurs = operations.some(({ state }) => state === 'sent') || payment.captured === 0n;
+  if (!operation && (!isFailure || isOurs)) return 'unmatched';
+  if (!operation || (operation.state === 'done' && isFailure)) {
+    const call = { verb: 'notification', connector: row.connector, outcome: 'operation failed', tookMs: 0 } as const;
+    await recordFailedOperation(gateway, payment, call);
+    return 'done';
+  }
   if (operation.state !== 'sent') return 'done';
   const isAsked = meaning.kind === 'ask';
   if (!isAsked && (meaning.kind !== 'operation' || !FINAL.includes(meaning.outcome.kind))) return 'done';

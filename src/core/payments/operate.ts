@@ -197,7 +197,7 @@ export async function queryOperation(
 const providerOperation = (
   gateway: Gateway,
   payment: Payment,
-  { verb, operationId, amount, providerReference, providerState }: OperationRow,
+  { verb, operationId, amount, providerReference, providerState, requestedAt }: OperationRow,
 ): ProviderOperation => ({
   verb: OPERATION_RULES[verb].provider,
   reference: referenceOf(payment),
@@ -208,6 +208,7 @@ const providerOperation = (
   currency: payment.currency,
   paymentAmount: payment.amount,
   notifyUrl: notifyUrlOf(gateway, payment.connector),
+  requestedAt,
   operationReference: providerReference ?? undefined,
   operationState: providerState ?? {},
 });

@@ -96,6 +96,19 @@ export async function recordFormerSuccess(
   gateway.log.warn({ payment_id: payment.paymentId, event }, 'a connection that lost the payment reports it as paid');
 }
 
+/** Records that the provider took back the success of a capture, void or refund: the operator has to look at it. */
+export async function recordFailedOperation(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  call: CallRecord,
+): Promise<void> {
+  await writeWithRetry(gateway, payment, (before, now): Transition => {
+    const after: PaymentWithDetails = { ...withHistory(before, now), attention: 'unresolved' };
+    return { before, after, event: 'doubted', actor: 'provider', call };
+  });
+  gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
+}
+
 /** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */
 export async function recordAuthentication(
   gateway: Gateway,

@@ -1,0 +1,187 @@
+/** Adyen: cards and redirect methods through the Checkout API, or Adyen's own page (Hosted Checkout). */
+import { createHash } from 'node:crypto';
+import type {
+  CreateCheckoutSessionRequest,
+  PaymentRequest,
+} from '@adyen/api-library/lib/src/typings/checkout/models.js';
+import type { Deadline } from '../../lib/deadline.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import {
+  type Capabilities,
+  type ConnectionAccess,
+  type Connector,
+  type ConnectorDefinition,
+  declineOf,
+  idempotencyKey,
+  type OperationOutcome,
+  type Outcome,
+  type ProviderOperation,
+  type Submission,
+} from '../connector.ts';
+import { type AdyenApi, createAdyenClient, NotAllowed, Refused } from './client.ts';
+import { causeOfError } from './declines.ts';
+import { interpretItem, readItems } from './notifications.ts';
+import { outcomeOf, sessionOutcome } from './outcomes.ts';
+import { modificationRequest, paymentRequest, repetitionRequest, sessionRequest } from './requests.ts';
+
+const CAPABILITIES: Capabilities = {
+  isIdempotent: true,
+  // The API has no query by reference. A lost answer is repeated under its idempotency key; else the webhook brings it.
+  supportsQueries: false,
+  notFoundIsFinal: false,
+  refunds: 'api',
+  authentication: 'provider',
+  concurrency: LIMITS.providerConcurrency,
+};
+
+/** A call is not repeated later than this, well within the time that Adyen keeps idempotency keys. */
+const REPEATABLE_MS = 6 * LIMITS.dayMs;
+
+/** The key of a call that depends on what the payer brought back; Adyen takes keys of 64 characters. */
+const returnKey = (reference: string, returned: string): string =>
+  `${idempotencyKey(reference, 2)}-${createHash('sha256').update(returned).digest('hex').slice(0, 16)}`;
+
+const METHOD_UNAVAILABLE = declineOf('methodUnavailable');
+const NO_REFERENCE = 'The provider’s reference of the payment is not known.';
+
+/** A connection to Adyen. */
+export const adyen: ConnectorDefinition = { capabilities: CAPABILITIES, create: createAdyen };
+
+function createAdyen(access: ConnectionAccess): Connector {
+  const client = createAdyenClient(access);
+  const merchantAccount = access.credential('merchant_account');
+  const isHosted = access.settings.mode === 'hosted';
+
+  const charge = async (
+    submission: Submission,
+    request: ReturnType<typeof paymentRequest>,
+    deadline: Deadline,
+  ): Promise<Outcome> => {
+    if (!request) return METHOD_UNAVAILABLE;
+    const options = { idempotencyKey: idempotencyKey(submission.reference, 1) };
+    const perform = ({ payments }: AdyenApi) => payments.payments(request as unknown as PaymentRequest, options);
+    return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }), submission);
+  };
+
+  const openSession = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+    const request = sessionRequest(submission, merchantAccount);
+    if (!request) return METHOD_UNAVAILABLE;
+    const options = { idempotencyKey: idempotencyKey(submission.reference, 1) };
+    const { id, url } = await client.call(
+      deadline,
+      ({ payments }) => payments.sessions(request as unknown as CreateCheckoutSessionRequest, options),
+      { isRepeatable: true },
+    );
+    if (!url) return { kind: 'unknown' };
+    return { kind: 'redirected', url, method: 'GET', params: {}, state: { session: id } };
+  };
+
+  const submit = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+    if (submission.isPayout) return METHOD_UNAVAILABLE;
+    try {
+      if (submission.recurringOf !== undefined)
+        return await charge(submission, repetitionRequest(submission, merchantAccount), deadline);
+      if (isHosted) return await openSession(submission, deadline);
+      return await charge(submission, paymentRequest(submission, merchantAccount), deadline);
+    } catch (error) {
+      if (error instanceof Refused) return declineOf(causeOfError(error.errorCode));
+      throw error;
+    }
+  };
+
+  /** The payer may bring back anything, also what belongs to another payment. */
+  const resume = async (
+    submission: Submission,
+    { sessionResult = '', redirectResult = '' }: Readonly<Record<string, string>>,
+    deadline: Deadline,
+  ): Promise<Outcome> => {
+    const { reference, state } = submission;
+    try {
+      if (typeof state.session === 'string') {
+        if (sessionResult === '') return { kind: 'unknown' };
+        const session = state.session;
+        const perform = ({ payments }: AdyenApi) => payments.getResultOfPaymentSession(session, sessionResult);
+        const answer = await client.call(deadline, perform);
+        const isOurs = answer.id === session && (answer.reference ?? reference) === reference;
+        return isOurs ? sessionOutcome(answer, submission) : { kind: 'unknown' };
+      }
+      if (redirectResult === '') return { kind: 'unknown' };
+      const options = { idempotencyKey: returnKey(reference, redirectResult) };
+      const perform = ({ payments }: AdyenApi) => payments.paymentsDetails({ details: { redirectResult } }, options);
+      const answer = await client.call(deadline, perform, { isRepeatable: true });
+      return answer.merchantReference === reference ? outcomeOf(answer, submission) : { kind: 'unknown' };
+    } catch (error) {
+      if (error instanceof Refused) return { kind: 'unknown' };
+      throw error;
+    }
+  };
+
+  const modify = (
+    operation: ProviderOperation,
+  ): ((api: AdyenApi) => Promise<{ pspReference: string }>) | { kind: 'declined'; reason: string } => {
+    const { verb, providerReference, reference } = operation;
+    const options = { idempotencyKey: operation.operation };
+    if (verb === 'void') {
+      const request = { merchantAccount, reference: operation.operation };
+      return ({ modifications }) =>
+        providerReference === undefined
+          ? modifications.cancelAuthorisedPayment({ ...request, paymentReference: reference }, options)
+          : modifications.cancelAuthorisedPaymentByPspReference(providerReference, request, options);
+    }
+    if (providerReference === undefined) return { kind: 'declined', reason: NO_REFERENCE };
+    const request = modificationRequest(operation, merchantAccount);
+    if (!request) return METHOD_UNAVAILABLE;
+    return ({ modifications }) =>
+      verb === 'capture'
+        ? modifications.captureAuthorisedPayment(providerReference, request, options)
+        : modifications.refundCapturedPayment(providerReference, request, options);
+  };
+
+  return {
+    capabilities: CAPABILITIES,
+    submit,
+    resume,
+    query: () => ({ kind: 'unknown' }),
+    async operate(operation, deadline): Promise<OperationOutcome> {
+      const perform = modify(operation);
+      if (typeof perform !== 'function') return perform;
+      try {
+        // Adyen has received the request; a webhook brings its outcome.
+        return { kind: 'accepted', operationReference: (await client.call(deadline, perform)).pspReference };
+      } catch (error) {
+        if (error instanceof Refused) return declineOf(causeOfError(error.errorCode));
+        throw error;
+      }
+    },
+    /** Without a reference of Adyen the answer got lost: `notFound` lets the gateway repeat the call under its key. */
+    queryOperation: ({ operationReference, requestedAt }) => ({
+      kind:
+        operationReference === undefined && Date.now() - requestedAt < REPEATABLE_MS
+          ? ('notFound' as const)
+          : ('unknown' as const),
+    }),
+    readNotifications: (_headers, body) => readItems(body, access.credential('hmac_key'), merchantAccount),
+    notificationAnswer: '[accepted]',
+    interpretNotification: (body, payment) => interpretItem(body, payment, isHosted),
+    async check(deadline) {
+      try {
+        const { paymentMethods = [] } = await client.call(deadline, ({ payments }) =>
+          payments.paymentMethods({ merchantAccount }),
+        );
+        return { ok: true, detail: `The merchant account offers ${paymentMethods.length} payment methods.` };
+      } catch (error) {
+        if (error instanceof NotAllowed)
+          return {
+            ok: false,
+            detail:
+              error.status === 401
+                ? 'Adyen does not accept the API key.'
+                : 'The API key may not use the merchant account.',
+          };
+        if (error instanceof Refused) return { ok: false, detail: 'Adyen does not accept the merchant account.' };
+        throw error;
+      }
+    },
+    close: client.close,
+  };
+}

@@ -1,0 +1,28 @@
+/** The requests of the connector to Adyen, as types of Adyen's SDK; `npm run request-schemas` makes the schemas of them. */
+import type * as Adyen from '@adyen/api-library/lib/src/typings/checkout/models.js';
+
+/** Left out because they are large and the connector does not send them; the schemas refuse them, as anything unknown. */
+type Unused =
+  | 'accountInfo'
+  | 'applicationInfo'
+  | 'deliveryAddress'
+  | 'fundOrigin'
+  | 'fundRecipient'
+  | 'installmentOptions'
+  | 'lineItems'
+  | 'mandate'
+  | 'mpiData'
+  | 'riskData'
+  | 'splits'
+  | 'threeDS2RequestData';
+
+export type Payment = Omit<Adyen.PaymentRequest, Unused | 'paymentMethod'> & {
+  paymentMethod: Adyen.CardDetails | Adyen.IdealDetails;
+};
+export type PaymentDetails = Adyen.PaymentDetailsRequest;
+export type PaymentMethods = Adyen.PaymentMethodsRequest;
+export type Session = Omit<Adyen.CreateCheckoutSessionRequest, Unused>;
+export type Capture = Omit<Adyen.PaymentCaptureRequest, Unused>;
+export type Refund = Omit<Adyen.PaymentRefundRequest, Unused>;
+export type Cancel = Adyen.PaymentCancelRequest;
+export type StandaloneCancel = Adyen.StandalonePaymentCancelRequest;

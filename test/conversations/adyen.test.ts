@@ -1,0 +1,244 @@
+/** Payments through a connection to Adyen, from the payer's page to the webhook, against a double of Adyen. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type AdyenDouble, AUTHENTICATED_CARD, startAdyen } from '../doubles/adyen.ts';
+import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { type Body, cardForm, checkoutOf, fill } from '../support/checkout.ts';
+import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
+import { connect, route } from '../support/providers.ts';
+
+const shop = openShop();
+const checkout = checkoutOf(shop);
+let adyen: AdyenDouble;
+let connection: string;
+let merchant: Merchant;
+
+const connectAdyen = (settings: Record<string, unknown> = {}): Promise<string> =>
+  connect(shop, adyen, {
+    connector: 'adyen',
+    settings: { api_base: adyen.url, methods: { 'bank-a': 'ideal' }, ...settings },
+  });
+const merchantOf = async (connection_id: string): Promise<Merchant> => {
+  const created = await shop.newMerchant();
+  await route(shop, created.mid, [{ connection_id }]);
+  return created;
+};
+beforeAll(async () => {
+  adyen = await startAdyen();
+  connection = await connectAdyen();
+  merchant = await merchantOf(connection);
+});
+beforeEach(() => {
+  adyen.webhooks();
+  adyen.calls.length = 0;
+});
+afterAll(async () => {
+  expect(adyen.violations).toEqual([]);
+  const logged = shop.logs.join('\n');
+  for (const secret of ['4111111111111111', AUTHENTICATED_CARD, adyen.credentials.api_key, adyen.credentials.hmac_key])
+    expect(logged).not.toContain(secret);
+  await adyen.close();
+});
+
+const send = async (body: Buffer, to = connection): Promise<[number, string]> => {
+  const response = await fetch(`${shop.url}/inbound/adyen/${to}`, { method: 'POST', body: new Uint8Array(body) });
+  return [response.status, await response.text()];
+};
+/** Adyen delivers its webhooks, each of them twice, in reverse order. */
+const deliver = async (to = connection): Promise<void> => {
+  const sent = adyen.webhooks().toReversed();
+  for (const { body } of [...sent, ...sent]) expect(await send(body, to)).toEqual([200, '[accepted]']);
+};
+const sale = async (fields: Fields = {}, by = merchant): Promise<Body> =>
+  (await shop.sale({ brand: 'bank-a', identifier: '', ...BRAND_EXPECTATIONS['bank-a']?.complete, ...fields }, by)).body;
+const byCard = async (fields: Body = {}, form: Fields = {}): Promise<string> => {
+  const session = await checkout.open({ methods: ['card'], ...fields }, merchant);
+  const { status, text } = await fill(session.url, cardForm(form));
+  expect(status, text).toBe(303);
+  return session.id;
+};
+const refund = (id: string, amount: string) => shop.admin('POST', `/payments/${id}/refund`, { amount });
+
+describe('the connection', () => {
+  test('is checked by a call without effect', async () => {
+    const { body } = await shop.admin('POST', `/connections/${connection}/check`);
+    expect(body).toEqual({ ok: true, detail: 'The merchant account offers 2 payment methods.' });
+  });
+
+  test.each([
+    [{ credentials: { hmac_key: 'secret' } }, 'credentials.hmac_key'],
+    [{ settings: { mode: 'Hosted' } }, 'settings.mode'],
+    [{ settings: { other: 'x' } }, 'settings.other'],
+  ])('%j is refused', async (changes, field) => {
+    const { status, body } = await shop.admin('PATCH', `/connections/${connection}`, changes);
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
+  });
+});
+
+describe('a card', () => {
+  test('is charged, the webhook adds nothing', async () => {
+    const id = await byCard({}, { browser: '1280 800 24 -120' });
+    const before = await shop.inspect(id);
+    expect(before).toMatchObject({ status: 'SETTLED', connector: 'adyen', connection_id: connection });
+    expect(before.provider_reference).toBe(adyen.payment(id)?.pspReference);
+    expect(adyen.calls[0]?.body).toMatchObject({ browserInfo: { screenWidth: 1280 } });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
+  });
+
+  test('is declined with the reason', async () => {
+    const id = await byCard({}, { card_holder: 'DECLINED:12' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: 'Insufficient funds.' });
+  });
+
+  test('is authenticated at the bank, and charged when the payer comes back', async () => {
+    const session = await checkout.open({ methods: ['card'] }, merchant);
+    await fill(session.url, cardForm({ card_number: AUTHENTICATED_CARD }));
+    expect(await shop.inspect(session.id)).toMatchObject({ status: 'REDIRECT' });
+    const [row] = await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${session.id}'`);
+    const returned = new URLSearchParams(adyen.decide(String(row?.url)));
+    await fetch(`${String(adyen.calls[0]?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
+    expect(await shop.inspect(session.id)).toMatchObject({ status: 'SETTLED' });
+    await deliver();
+    expect(adyen.balance(session.id)).toBe(1000n);
+  });
+
+  test('is authorised, captured in part and refunded in part; webhooks bring the outcomes', async () => {
+    const id = await byCard({ auth: 'Y' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING' });
+    await deliver();
+    await shop.admin('POST', `/payments/${id}/capture`, { amount: '6.00' });
+    expect(await shop.inspect(id)).toMatchObject({ captured: '0.00', operations: [{ state: 'sent' }] });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '6.00' });
+    await refund(id, '2.00');
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '2.00', attention: null });
+    expect(adyen.balance(id)).toBe(400n);
+  });
+
+  test('is authorised and voided', async () => {
+    const id = await byCard({ auth: 'Y' });
+    await shop.admin('POST', `/payments/${id}/void`);
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'VOID' });
+    expect(adyen.payment(id)?.state).toBe('cancelled');
+  });
+
+  test('is repeated by the merchant with Adyen’s token', async () => {
+    const id = await byCard({ recurring_init: true });
+    const { recurring_token } = (await checkout.status({ payment_id: id }, merchant)).body;
+    const order = { number: `${id} again`, amount: '3.00', description: 'Tea' };
+    const repeated = { recurring_init_trans_id: id, recurring_token, order };
+    const { body } = await checkout.send('payment/recurring', repeated, merchant);
+    expect(body).toMatchObject({ status: 'settled' });
+    expect(adyen.calls.at(-1)?.body).toMatchObject({
+      shopperInteraction: 'ContAuth',
+      shopperReference: id,
+      paymentMethod: { storedPaymentMethodId: `TOKEN${adyen.payment(id)?.pspReference}` },
+    });
+    const [row] = await shop.rows(`select provider_data::text as data from payments where payment_id = '${id}'`);
+    expect(row?.data).not.toContain('TOKEN');
+  });
+});
+
+describe('answers that get lost', () => {
+  test('a payment without an answer stays open until the webhook', async () => {
+    adyen.fault('lost_after', 'lost_after');
+    const id = await byCard();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    await shop.advanceClock(600, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(adyen.balance(id)).toBe(1000n);
+  });
+
+  test('a refund without an answer is repeated under its key, and done once', async () => {
+    const id = await byCard();
+    adyen.fault('lost_after');
+    await refund(id, '4.00');
+    await shop.advanceClock(10, merchant.mid);
+    const keys = adyen.calls.filter(({ path }) => path.endsWith('/refunds')).map(({ key }) => key);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '4.00', operations: [{ state: 'done' }] });
+    expect(adyen.balance(id)).toBe(600n);
+  });
+});
+
+describe('a bank', () => {
+  test('is paid by a payer who does not come back; a forged webhook counts nothing', async () => {
+    const { trans_id, redirect_url } = await sale();
+    expect(adyen.calls[0]?.body).toMatchObject({ paymentMethod: { type: 'ideal' } });
+    adyen.decide(String(redirect_url));
+    const [webhook] = adyen.webhooks();
+    const body = String(webhook?.body);
+    expect(await send(Buffer.from(body.replace('"value":1000', '"value":1001')))).toMatchObject([
+      401,
+      expect.any(String),
+    ]);
+    expect((await shop.inspect(String(trans_id))).status).toBe('REDIRECT');
+    expect(await send(Buffer.from(body))).toEqual([200, '[accepted]']);
+    expect((await shop.inspect(String(trans_id))).status).toBe('SETTLED');
+  });
+
+  test('refuses', async () => {
+    const { trans_id, redirect_url } = await sale();
+    adyen.decide(String(redirect_url), 'cancel');
+    await deliver();
+    expect(await shop.inspect(String(trans_id))).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer cancelled the payment.',
+    });
+  });
+});
+
+test('Adyen’s page: a refusal leaves the payment open, the next attempt pays it', async () => {
+  const hosted = await connectAdyen({ mode: 'hosted' });
+  const { trans_id, redirect_url } = await sale({}, await merchantOf(hosted));
+  expect(adyen.calls[0]).toMatchObject({ path: '/sessions', body: { allowedPaymentMethods: ['ideal'] } });
+  adyen.decide(String(redirect_url), 'refuse');
+  await deliver(hosted);
+  expect((await shop.inspect(String(trans_id))).status).toBe('REDIRECT');
+  const returned = new URLSearchParams(adyen.decide(String(redirect_url)));
+  await fetch(`${String(adyen.calls[0]?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
+  expect((await shop.inspect(String(trans_id))).status).toBe('SETTLED');
+  await deliver(hosted);
+  expect(await shop.inspect(String(trans_id))).toMatchObject({ status: 'SETTLED', attention: null });
+});
+
+describe('what comes later', () => {
+  const about = (id: string) => ({ reference: id, amount: { currency: 'USD', value: 1000 } });
+  const psp = (id: string): string => String(adyen.payment(id)?.pspReference);
+
+  test('a chargeback', async () => {
+    const id = await byCard();
+    adyen.report('CHARGEBACK', true, about(id), { psp: `C${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+  });
+
+  test('a refund that was done fails: the operator has to look at it, once', async () => {
+    const id = await byCard();
+    await refund(id, '4.00');
+    await deliver();
+    const [{ operation_id }] = (await shop.inspect(id)).operations;
+    adyen.report(
+      'REFUND_FAILED',
+      true,
+      { ...about(id), reference: operation_id },
+      { psp: `R${psp(id)}`, original: psp(id) },
+    );
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '4.00', attention: 'unresolved' });
+    expect((await shop.events(id)).filter((event) => event === 'doubted')).toHaveLength(1);
+  });
+
+  test('the capture of a sale fails: the operator has to look at it', async () => {
+    const id = await byCard();
+    adyen.report('CAPTURE_FAILED', true, about(id), { psp: `F${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'unresolved' });
+  });
+});
