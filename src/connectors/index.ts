@@ -1,6 +1,7 @@
 /** Creates the connectors that this installation has, by name. */
 import type { ConnectorName } from '../rules/connectors.ts';
 import type { Connector, ConnectorDefinition } from './connector.ts';
+import { mollie } from './mollie/index.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { createThreeDs, type ThreeDs } from './three-ds.ts';
 import { createUpstream, type ProviderAccess, upstream } from './upstream.ts';
@@ -10,6 +11,7 @@ export type { ProviderAccess } from './upstream.ts';
 
 /** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
 export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
+  mollie,
   upstream,
 };
 

@@ -1,0 +1,197 @@
+/** The connector for Mollie: payers pay on its pages, webhooks name a payment that is then queried. */
+import type { Payment, PaymentCreateParams, PaymentEmbed, PaymentMethod, SequenceType } from '@mollie/api-client';
+import type { Deadline } from '../../lib/deadline.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import {
+  type Capabilities,
+  type CheckResult,
+  type ConnectionAccess,
+  type Connector,
+  type ConnectorDefinition,
+  declineOf,
+  idempotencyKey,
+  type Outcome,
+  type Submission,
+} from '../connector.ts';
+import { createMollieClient, type MollieClient, Refused } from './client.ts';
+import { OPERATIONS } from './operations.ts';
+import { amountOf, customerOf, metadataOf, outcomeOf, PAGE_SIZE, TEXT_LENGTH } from './outcomes.ts';
+
+const CAPABILITIES: Capabilities = {
+  isIdempotent: true,
+  supportsQueries: true,
+  notFoundIsFinal: true,
+  refunds: 'api',
+  authentication: 'provider',
+  concurrency: LIMITS.providerConcurrency,
+};
+
+/** In `settings.methods`: payers choose the method on the page of Mollie. */
+const ANY_METHOD = 'any';
+/** The methods that can be authorised first and captured later. */
+const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
+const EMBEDDED = ['chargebacks'] as PaymentEmbed[];
+
+export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create: createMollie };
+
+function createMollie(access: ConnectionAccess): Connector {
+  const client = createMollieClient(access);
+  // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
+  const webhook = ({ notifyUrl }: Pick<Submission, 'notifyUrl'>): { webhookUrl?: string } =>
+    access.apiBase === undefined && isLoopback(notifyUrl) ? {} : { webhookUrl: notifyUrl };
+
+  /** Creates the payment, or returns that of an earlier call with the same reference, which Mollie keeps for an hour. */
+  const create = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+    try {
+      const customer = await customerFor(client, submission, deadline);
+      const parameters = { ...parametersOf(submission, customer), ...webhook(submission) };
+      return outcomeOf(await client.call(deadline, ({ payments }) => payments.create(parameters)));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return declineOf(error.field === 'method' || error.field === 'amount' ? 'methodUnavailable' : 'providerRefused');
+    }
+  };
+  const read = (id: string, deadline: Deadline): Promise<Payment> =>
+    client.call(deadline, ({ payments }) => payments.get(id, { embed: EMBEDDED }));
+
+  return {
+    capabilities: CAPABILITIES,
+    submit: (submission, deadline) =>
+      isSupported(submission) ? create(submission, deadline) : declineOf('methodUnavailable'),
+    async query(submission, deadline) {
+      const { providerReference, recurringOf, first } = submission;
+      if (providerReference !== undefined) {
+        // Mollie has confirmed this payment: if it is not found, the key is that of another profile.
+        return read(providerReference, deadline).then(outcomeOf, unknownIfRefused);
+      }
+      // Without the address in the answer no payer can have paid, so another payment would move no money either.
+      if (recurringOf === undefined)
+        return isSupported(submission) ? create(submission, deadline) : { kind: 'notFound' };
+      const customer = customerOf(first?.state);
+      return customer === undefined
+        ? { kind: 'notFound' }
+        : findRepetition(client, customer, submission.reference, deadline).catch(unknownIfRefused);
+    },
+    operate: (operation, deadline) => OPERATIONS[operation.verb].perform(client, operation, deadline),
+    queryOperation: (operation, deadline) => OPERATIONS[operation.verb].query(client, operation, deadline),
+    readNotifications: (_headers, body, now) => {
+      const id = new URLSearchParams(body.toString('utf8')).get('id') ?? '';
+      // Nothing else of the webhook is read, and it has no id of its own: the same payment is reported several times.
+      return PAYMENT_ID.test(id) ? [{ eventId: `${id}-${now}`, providerReference: id, body: {} }] : [];
+    },
+    interpretNotification: () => ({ kind: 'ask' }),
+    check: (deadline) => check(client, deadline),
+    close: client.close,
+  };
+}
+
+const PAYMENT_ID = /^tr_\w{1,64}$/;
+
+const isLoopback = (address: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
+
+function unknownIfRefused(error: unknown): Outcome {
+  if (error instanceof Refused) return { kind: 'unknown' };
+  throw error;
+}
+
+/** Whether Mollie can take the payment at all. */
+function isSupported({ isPayout, recurringOf, first, authoriseOnly, method = ANY_METHOD }: Submission): boolean {
+  if (isPayout) return false;
+  if (recurringOf !== undefined) return customerOf(first?.state) !== undefined;
+  return !authoriseOnly || HELD_METHODS.includes(method);
+}
+
+/** The customer of a series: that of its first payment, which creates one; other payments have none. */
+async function customerFor(
+  client: MollieClient,
+  { first, recurringOf, isFirstOfSeries, reference, payer }: Submission,
+  deadline: Deadline,
+): Promise<string | undefined> {
+  if (recurringOf !== undefined) return customerOf(first?.state);
+  if (!isFirstOfSeries) return undefined;
+  const name = [payer.first_name, payer.last_name].filter(Boolean).join(' ');
+  const { id } = await client.call(deadline, ({ customers }) =>
+    customers.create({
+      ...(name !== '' && { name }),
+      ...(payer.email && { email: payer.email }),
+      metadata: { reference },
+      idempotencyKey: idempotencyKey(reference, 1),
+    }),
+  );
+  return id;
+}
+
+function parametersOf(submission: Submission, customer: string | undefined): PaymentCreateParams {
+  const { reference, amount, currency, description, returnUrl, authoriseOnly, recurringOf, first, method } = submission;
+  const mandate = first?.paymentMethod?.reveal();
+  const common: PaymentCreateParams = {
+    amount: amountOf(amount, currency),
+    description: description.slice(0, TEXT_LENGTH) || reference,
+    metadata: { reference },
+    idempotencyKey: idempotencyKey(reference, 2),
+    ...(authoriseOnly && { captureMode: 'manual' as PaymentCreateParams['captureMode'] & string }),
+    ...(customer !== undefined && { customerId: customer }),
+  };
+  if (recurringOf !== undefined)
+    return {
+      ...common,
+      sequenceType: 'recurring' as SequenceType,
+      ...(mandate !== undefined && { mandateId: mandate }),
+    };
+  return {
+    ...common,
+    redirectUrl: returnUrl,
+    ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
+    ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),
+    ...addressOf(submission),
+  };
+}
+
+/** Mollie takes a billing address only if it is complete. */
+function addressOf({ payer }: Submission): Pick<PaymentCreateParams, 'billingAddress'> {
+  const { first_name, last_name, email, address, city, zip, state, country } = payer;
+  if (!address || !city || !zip || !country) return {};
+  return {
+    billingAddress: {
+      ...(first_name && { givenName: first_name }),
+      ...(last_name && { familyName: last_name }),
+      ...(email && { email }),
+      streetAndNumber: address,
+      postalCode: zip,
+      city,
+      ...(state && { region: state }),
+      country,
+    },
+  };
+}
+
+/** Looks for a repetition among the payments of its customer, so that it is never made twice. */
+async function findRepetition(
+  client: MollieClient,
+  customerId: string,
+  reference: string,
+  deadline: Deadline,
+): Promise<Outcome> {
+  for (let from: string | undefined; ; ) {
+    const page = await client.call(deadline, ({ customerPayments }) =>
+      customerPayments.page({ customerId, limit: PAGE_SIZE, ...(from !== undefined && { from }) }),
+    );
+    const found = page.find(({ metadata }) => metadataOf(metadata, 'reference') === reference);
+    if (found) return outcomeOf(found);
+    from = page.nextPageCursor;
+    if (from === undefined) return { kind: 'notFound' };
+  }
+}
+
+/** Lists the methods of the profile. */
+async function check(client: MollieClient, deadline: Deadline): Promise<CheckResult> {
+  try {
+    const methods = await client.call(deadline, (sdk) => sdk.methods.list());
+    const names = methods.map(({ id }) => id).join(', ');
+    return names === ''
+      ? { ok: false, detail: 'Mollie accepts the API key, but its profile has no active payment method.' }
+      : { ok: true, detail: `Mollie accepts the API key. Active methods: ${names}.` };
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message : 'Mollie did not answer.' };
+  }
+}
