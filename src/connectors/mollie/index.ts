@@ -1,5 +1,5 @@
 /** The connector for Mollie: payers pay on its pages, webhooks name a payment that is then queried. */
-import type { Payment, PaymentCreateParams, PaymentEmbed, PaymentMethod, SequenceType } from '@mollie/api-client';
+import type { Payment, PaymentEmbed } from '@mollie/api-client';
 import type { Deadline } from '../../lib/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
@@ -15,7 +15,8 @@ import {
 } from '../connector.ts';
 import { createMollieClient, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
-import { amountOf, customerOf, metadataOf, outcomeOf, PAGE_SIZE, TEXT_LENGTH } from './outcomes.ts';
+import { customerOf, metadataOf, outcomeOf, PAGE_SIZE } from './outcomes.ts';
+import { ANY_METHOD, parametersOf } from './requests.ts';
 
 const CAPABILITIES: Capabilities = {
   isIdempotent: true,
@@ -26,8 +27,6 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-/** In `settings.methods`: payers choose the method on the page of Mollie. */
-const ANY_METHOD = 'any';
 /** The methods that can be authorised first and captured later. */
 const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
 const EMBEDDED = ['chargebacks'] as PaymentEmbed[];
@@ -36,15 +35,13 @@ export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create:
 
 function createMollie(access: ConnectionAccess): Connector {
   const client = createMollieClient(access);
-  // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
-  const webhook = ({ notifyUrl }: Pick<Submission, 'notifyUrl'>): { webhookUrl?: string } =>
-    access.apiBase === undefined && isLoopback(notifyUrl) ? {} : { webhookUrl: notifyUrl };
+  const canReachLoopback = access.apiBase !== undefined;
 
   /** Creates the payment, or returns that of an earlier call with the same reference, which Mollie keeps for an hour. */
   const create = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
     try {
       const customer = await customerFor(client, submission, deadline);
-      const parameters = { ...parametersOf(submission, customer), ...webhook(submission) };
+      const parameters = parametersOf(submission, customer, canReachLoopback);
       return outcomeOf(await client.call(deadline, ({ payments }) => payments.create(parameters)));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -87,8 +84,6 @@ function createMollie(access: ConnectionAccess): Connector {
 
 const PAYMENT_ID = /^tr_\w{1,64}$/;
 
-const isLoopback = (address: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
-
 function unknownIfRefused(error: unknown): Outcome {
   if (error instanceof Refused) return { kind: 'unknown' };
   throw error;
@@ -119,50 +114,6 @@ async function customerFor(
     }),
   );
   return id;
-}
-
-function parametersOf(submission: Submission, customer: string | undefined): PaymentCreateParams {
-  const { reference, amount, currency, description, returnUrl, authoriseOnly, recurringOf, first, method } = submission;
-  const mandate = first?.paymentMethod?.reveal();
-  const common: PaymentCreateParams = {
-    amount: amountOf(amount, currency),
-    description: description.slice(0, TEXT_LENGTH) || reference,
-    metadata: { reference },
-    idempotencyKey: idempotencyKey(reference, 2),
-    ...(authoriseOnly && { captureMode: 'manual' as PaymentCreateParams['captureMode'] & string }),
-    ...(customer !== undefined && { customerId: customer }),
-  };
-  if (recurringOf !== undefined)
-    return {
-      ...common,
-      sequenceType: 'recurring' as SequenceType,
-      ...(mandate !== undefined && { mandateId: mandate }),
-    };
-  return {
-    ...common,
-    redirectUrl: returnUrl,
-    ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
-    ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),
-    ...addressOf(submission),
-  };
-}
-
-/** Mollie takes a billing address only if it is complete. */
-function addressOf({ payer }: Submission): Pick<PaymentCreateParams, 'billingAddress'> {
-  const { first_name, last_name, email, address, city, zip, state, country } = payer;
-  if (!address || !city || !zip || !country) return {};
-  return {
-    billingAddress: {
-      ...(first_name && { givenName: first_name }),
-      ...(last_name && { familyName: last_name }),
-      ...(email && { email }),
-      streetAndNumber: address,
-      postalCode: zip,
-      city,
-      ...(state && { region: state }),
-      country,
-    },
-  };
 }
 
 /** Looks for a repetition among the payments of its customer, so that it is never made twice. */

@@ -9,8 +9,8 @@ import type {
   PaymentRefundGetParams,
   PaymentRefundsListParams,
 } from '@mollie/api-client';
-import type * as captures from '@mollie/api-client/dist/types/binders/payments/captures/parameters.d.ts';
 import type { ListParameters } from '@mollie/api-client/dist/types/binders/methods/parameters.d.ts';
+import type * as captures from '@mollie/api-client/dist/types/binders/payments/captures/parameters.d.ts';
 import type { ReleaseParameters } from '@mollie/api-client/dist/types/binders/payments/parameters.d.ts';
 
 /** Sent in the header or in the path; and what only credentials of an organisation may send. */

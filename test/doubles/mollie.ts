@@ -1,0 +1,467 @@
+/** A double of Mollie: its API over HTTP, with answers of the types of the SDK, and books of the money that it moved. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  ApiMode,
+  CaptureStatus,
+  type CardFailureReason,
+  Locale,
+  PaymentMethod,
+  PaymentStatus,
+  RefundStatus,
+  SequenceType,
+} from '@mollie/api-client';
+import type { ChargebackData } from '@mollie/api-client/dist/types/data/chargebacks/Chargeback.d.ts';
+import type { CustomerData } from '@mollie/api-client/dist/types/data/customers/Customer.d.ts';
+import type { MethodData } from '@mollie/api-client/dist/types/data/methods/data.d.ts';
+import type { CaptureData } from '@mollie/api-client/dist/types/data/payments/captures/data.d.ts';
+import type { CreditCardDetails, PaymentData } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
+import type { RefundData } from '@mollie/api-client/dist/types/data/refunds/data.d.ts';
+import { minorUnits } from '../../src/lib/money.ts';
+import { CURRENCIES } from '../../src/rules/currencies.ts';
+import type { Fault } from '../conformance/conforms.ts';
+import { requestValidator } from '../support/request-schemas.ts';
+
+export const API_KEY = 'test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM';
+
+interface Book {
+  payment: PaymentData;
+  refunds: RefundData[];
+  captures: CaptureData[];
+  chargebacks: ChargebackData[];
+}
+
+interface Customer {
+  data: CustomerData;
+  mandate: string | undefined;
+  /** Repetitions fail for this reason. */
+  failure: CardFailureReason | undefined;
+}
+
+/** A call that the double received. */
+export interface ReceivedCall {
+  name: string;
+  idempotencyKey: string | undefined;
+  body: Record<string, unknown>;
+}
+
+interface Reply {
+  status: number;
+  body?: unknown;
+}
+
+const url = (href: string) => ({ href, type: 'text/html' });
+const refusal = (status: number, title: string, detail: string, field?: string): Reply => ({
+  status,
+  body: { status, title, detail, ...(field && { field }), _links: { documentation: url('https://docs.mollie.com') } },
+});
+const notFound = refusal(404, 'Not Found', 'No such object exists.');
+const unprocessable = (detail: string, field?: string): Reply => refusal(422, 'Unprocessable Entity', detail, field);
+const links = () => ({ self: url('https://api.mollie.com'), documentation: url('https://docs.mollie.com') });
+const now = (): string => new Date().toISOString();
+
+const minor = ({ currency, value }: { currency: string; value: string }): bigint => {
+  const amount = minorUnits(value, CURRENCIES[currency]?.exponent ?? 2);
+  return typeof amount === 'bigint' ? amount : 0n;
+};
+const sum = (list: readonly { amount: { currency: string; value: string } }[]): bigint =>
+  list.reduce((total, { amount }) => total + minor(amount), 0n);
+
+/** Mollie insists on the decimals of the currency. */
+const hasRightDecimals = ({ currency, value }: { currency: string; value: string }): boolean => {
+  const exponent = CURRENCIES[currency]?.exponent ?? 2;
+  return new RegExp(exponent === 0 ? '^\\d+$' : `^\\d+\\.\\d{${exponent}}$`).test(value);
+};
+
+let count = 0;
+const newName = (prefix: string): string => `${prefix}_${(++count).toString(36).padStart(10, 'x')}`;
+
+export interface MollieDouble {
+  url: string;
+  calls: ReceivedCall[];
+  /** Requests that the schemas refuse. */
+  violations: string[];
+  fault(fault: Fault): void;
+  /** The next refund stays pending until `settleRefunds` ends all of them. */
+  delayRefund(): void;
+  settleRefunds(status?: RefundStatus): Promise<void>;
+  /** The next release is accepted, but the bank does not carry it out. */
+  ignoreRelease(): void;
+  /** A customer with a mandate, as a first payment leaves one. */
+  newCustomer(failure?: CardFailureReason): { customer: string; mandate: string };
+  /** What the payer, or the bank, does with a payment. */
+  end(id: string, status: PaymentStatus, failure?: CardFailureReason): Promise<void>;
+  chargeBack(id: string): Promise<void>;
+  notify(id: string): Promise<number | undefined>;
+  /** The payment with our reference. */
+  find(reference: string): Book | undefined;
+  balance(reference: string): bigint;
+  close(): Promise<void>;
+}
+
+export async function startMollie(): Promise<MollieDouble> {
+  const validate = requestValidator('mollie');
+  const books = new Map<string, Book>();
+  const customers = new Map<string, Customer>();
+  const replies = new Map<string, Reply>();
+  const calls: ReceivedCall[] = [];
+  const violations: string[] = [];
+  let fault: Fault | undefined;
+  let isDelayed = false;
+  let isIgnored = false;
+  let base = '';
+
+  const newPayment = (sent: Record<string, unknown>): Reply => {
+    const {
+      amount,
+      description,
+      sequenceType = SequenceType.oneoff,
+      customerId,
+      mandateId,
+    } = sent as unknown as PaymentData;
+    if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
+    const customer = customerId === undefined ? undefined : customers.get(customerId);
+    if (customerId !== undefined && !customer) return notFound;
+    const isRepetition = sequenceType === SequenceType.recurring;
+    if (sequenceType !== SequenceType.oneoff && !customer)
+      return unprocessable('A customer is required.', 'customerId');
+    if (isRepetition && (!customer?.mandate || (mandateId ?? customer.mandate) !== customer.mandate))
+      return unprocessable('The customer has no suitable mandates.', 'mandateId');
+    if (!isRepetition && !sent.redirectUrl) return unprocessable('The redirect URL is missing.', 'redirectUrl');
+    if (sent.method === PaymentMethod.alma) return unprocessable('The method is not activated.', 'method');
+    const id = newName('tr');
+    const payment: PaymentData = {
+      resource: 'payment',
+      id,
+      mode: ApiMode.test,
+      createdAt: now(),
+      status: PaymentStatus.open,
+      isCancelable: true,
+      amount,
+      description,
+      metadata: sent.metadata,
+      locale: Locale.en_US,
+      profileId: 'pfl_QkEhN94Ba',
+      sequenceType,
+      ...(typeof sent.redirectUrl === 'string' && { redirectUrl: sent.redirectUrl }),
+      ...(typeof sent.webhookUrl === 'string' && { webhookUrl: sent.webhookUrl }),
+      ...(typeof sent.method === 'string' && { method: sent.method as PaymentMethod }),
+      ...(sent.captureMode ? { captureMode: sent.captureMode as NonNullable<PaymentData['captureMode']> } : {}),
+      ...(customerId !== undefined && { customerId }),
+      _links: {
+        ...links(),
+        dashboard: url('https://www.mollie.com/dashboard'),
+        ...(!isRepetition && { checkout: url(`${base}/checkout/${id}`) }),
+      },
+    };
+    books.set(id, { payment, refunds: [], captures: [], chargebacks: [] });
+    if (isRepetition) {
+      const status = payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid;
+      setStatus(payment, customer?.failure ? PaymentStatus.failed : status, customer?.failure);
+    }
+    return { status: 201, body: payment };
+  };
+
+  const setStatus = (payment: PaymentData, status: PaymentStatus, failure?: CardFailureReason): void => {
+    payment.status = status;
+    payment.isCancelable = status === PaymentStatus.open;
+    delete payment._links.checkout;
+    if (failure !== undefined) payment.details = { failureReason: failure } as CreditCardDetails;
+    const customer = payment.customerId === undefined ? undefined : customers.get(payment.customerId);
+    if (customer && status === PaymentStatus.paid) {
+      customer.mandate ??= newName('mdt');
+      payment.mandateId = customer.mandate;
+    }
+  };
+
+  const heldBy = ({ payment, captures, refunds }: Book): bigint => {
+    if (payment.status !== PaymentStatus.paid && captures.length === 0) return 0n;
+    const taken = payment.captureMode ? sum(captures) : minor(payment.amount);
+    return taken - sum(refunds.filter(({ status }) => status !== RefundStatus.failed));
+  };
+
+  const newRefund = (book: Book, sent: Record<string, unknown>): Reply => {
+    const { amount, description = '', metadata } = sent as unknown as RefundData;
+    if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
+    if (minor(amount) > heldBy(book)) return unprocessable('The amount is higher than the maximum.', 'amount');
+    const refund: RefundData = {
+      resource: 'refund',
+      id: newName('re'),
+      mode: ApiMode.test,
+      amount,
+      description,
+      metadata,
+      status: isDelayed ? RefundStatus.pending : RefundStatus.refunded,
+      paymentId: book.payment.id,
+      createdAt: now(),
+      _links: { ...links(), payment: url(base) },
+    };
+    isDelayed = false;
+    book.refunds.push(refund);
+    return { status: 201, body: refund };
+  };
+
+  const newCapture = (book: Book, sent: Record<string, unknown>): Reply => {
+    const { amount = book.payment.amount, description = '', metadata } = sent as Partial<CaptureData>;
+    if (book.payment.status !== PaymentStatus.authorized) return unprocessable('The payment is not authorized.');
+    if (minor(amount) > minor(book.payment.amount)) return unprocessable('The amount is too high.', 'amount');
+    const capture: CaptureData = {
+      resource: 'capture',
+      id: newName('cpt'),
+      mode: ApiMode.test,
+      amount,
+      settlementAmount: amount,
+      description,
+      metadata,
+      status: CaptureStatus.succeeded,
+      paymentId: book.payment.id,
+      createdAt: now(),
+      _links: { ...links(), payment: url(base) },
+    };
+    book.captures.push(capture);
+    if (minor(amount) === minor(book.payment.amount)) setStatus(book.payment, PaymentStatus.paid);
+    return { status: 201, body: capture };
+  };
+
+  const release = (book: Book): Reply => {
+    if (book.payment.status !== PaymentStatus.authorized) return unprocessable('There is nothing to release.');
+    if (!isIgnored) setStatus(book.payment, book.captures.length > 0 ? PaymentStatus.paid : PaymentStatus.canceled);
+    isIgnored = false;
+    return { status: 202 };
+  };
+
+  const cancel = ({ payment }: Book): Reply => {
+    if (!payment.isCancelable) return unprocessable('The payment cannot be canceled.');
+    setStatus(payment, PaymentStatus.canceled);
+    return { status: 200, body: payment };
+  };
+
+  const page = (name: string, list: readonly unknown[], from: string | null, limit: number): Reply => {
+    const start = from === null ? 0 : list.findIndex((each) => (each as { id: string }).id === from);
+    const next = (list[start + limit] as { id: string } | undefined)?.id;
+    return {
+      status: 200,
+      body: {
+        count: list.length,
+        _embedded: { [name]: list.slice(start, start + limit) },
+        _links: {
+          ...links(),
+          previous: null,
+          next: next ? url(`${base}/v2/${name}?from=${next}&limit=${limit}`) : null,
+        },
+      },
+    };
+  };
+
+  const methods = [PaymentMethod.ideal, PaymentMethod.creditcard].map(
+    (id): MethodData => ({
+      resource: 'method',
+      id,
+      description: id,
+      minimumAmount: { currency: 'EUR', value: '0.01' },
+      maximumAmount: null,
+      image: { size1x: '', size2x: '', svg: '' },
+      status: null,
+      _links: links(),
+    }),
+  );
+
+  /** The name of the request, and what Mollie answers. */
+  const route = (
+    method: string,
+    path: string,
+    query: URLSearchParams,
+    body: Record<string, unknown>,
+  ): [string, () => Reply] | undefined => {
+    const [what, id = '', part, partId] = path.replace(/^\/v2\//, '').split('/');
+    const book = books.get(id);
+    const on = (act: (book: Book) => Reply) => (): Reply => (book ? act(book) : notFound);
+    const listed = (name: string, list: readonly unknown[]) => (): Reply =>
+      page(name, list, query.get('from'), Number(query.get('limit') ?? 50));
+    const name = [method, what, id && ':id', part, partId && ':id'].filter(Boolean).join(' ');
+    const routes: Record<string, [string, () => Reply]> = {
+      'GET methods': ['MethodList', listed('methods', methods)],
+      'POST customers': ['CustomerCreate', () => newCustomer(body)],
+      'GET customers :id payments': [
+        'CustomerPayments',
+        () => (customers.has(id) ? listed('payments', paymentsOf(id))() : notFound),
+      ],
+      'POST payments': ['PaymentCreate', () => newPayment(body)],
+      'GET payments :id': [
+        'PaymentGet',
+        on(({ payment, chargebacks }) => ({
+          status: 200,
+          body: query.has('embed') ? { ...payment, _embedded: { chargebacks } } : payment,
+        })),
+      ],
+      'DELETE payments :id': ['PaymentCancel', on(cancel)],
+      'POST payments :id release-authorization': ['PaymentRelease', on(release)],
+      'POST payments :id refunds': ['RefundCreate', on((each) => newRefund(each, body))],
+      'GET payments :id refunds': ['RefundList', on(({ refunds }) => listed('refunds', refunds)())],
+      'GET payments :id refunds :id': [
+        'RefundGet',
+        on(({ refunds }) => {
+          const found = refunds.find((each) => each.id === partId);
+          return found ? { status: 200, body: found } : notFound;
+        }),
+      ],
+      'POST payments :id captures': ['CaptureCreate', on((each) => newCapture(each, body))],
+      'GET payments :id captures': ['CaptureList', on(({ captures }) => listed('captures', captures)())],
+    };
+    return routes[name];
+  };
+
+  /** The newest first. */
+  const paymentsOf = (customer: string): PaymentData[] =>
+    [...books.values()]
+      .map(({ payment }) => payment)
+      .filter(({ customerId }) => customerId === customer)
+      .toReversed();
+
+  const newCustomer = ({ name = '', email = '', metadata }: Partial<CustomerData>): Reply => {
+    const data: CustomerData = {
+      resource: 'customer',
+      id: newName('cst'),
+      mode: ApiMode.test,
+      name,
+      email,
+      locale: Locale.en_US,
+      recentlyUsedMethods: [],
+      metadata,
+      createdAt: now(),
+      _links: { ...links(), mandates: url(base), subscriptions: url(base), payments: url(base) },
+    };
+    customers.set(data.id, { data, mandate: undefined, failure: undefined });
+    return { status: 201, body: data };
+  };
+
+  /** Each idempotency key gets the answer of its first call. */
+  const once = (key: string | undefined, act: () => Reply): Reply => {
+    const reply = (key !== undefined && replies.get(key)) || act();
+    // As the payment was then: later changes do not show.
+    if (key !== undefined) replies.set(key, structuredClone(reply));
+    return reply;
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const { method = '', headers } = request;
+    const { pathname, searchParams } = new URL(request.url ?? '', base);
+    const body = parts.length === 0 ? {} : JSON.parse(Buffer.concat(parts).toString());
+    const send = ({ status, body: content }: Reply): void => {
+      response.writeHead(status, { 'content-type': 'application/hal+json' });
+      response.end(content === undefined ? '' : JSON.stringify(content));
+    };
+    if (headers.authorization !== `Bearer ${API_KEY}`)
+      return send(refusal(401, 'Unauthorized Request', 'Missing authentication, or failed to authenticate'));
+    const found = route(method, pathname, searchParams, body);
+    if (!found) {
+      violations.push(`There is no call ${method} ${pathname}.`);
+      return send(notFound);
+    }
+    const [name, act] = found;
+    const key = headers['idempotency-key'] as string | undefined;
+    calls.push({ name, idempotencyKey: key, body });
+    const violation = validate(name, method === 'GET' ? readQuery(searchParams) : body);
+    if (violation !== undefined) {
+      violations.push(violation);
+      return send(unprocessable(violation));
+    }
+    const current = MOVES_MONEY.includes(name) ? fault : undefined;
+    if (current !== undefined) fault = undefined;
+    if (current === 'lost_before') return void request.socket.destroy();
+    if (current === 'error_500') return send(refusal(500, 'Internal Server Error', 'Something went wrong.'));
+    if (current === 'rate_limited') return send(refusal(429, 'Too Many Requests', 'Slow down.'));
+    const reply = once(key, act);
+    if (current === 'lost_after') return void request.socket.destroy();
+    send(reply);
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const bookOf = (id: string): Book => {
+    const book = books.get(id);
+    if (!book) throw new Error(`There is no payment ${id}.`);
+    return book;
+  };
+  const find = (reference: string): Book | undefined =>
+    [...books.values()].find(
+      ({ payment: { metadata } }) => (metadata as { reference: string }).reference === reference,
+    );
+  const notify = async (id: string): Promise<number | undefined> => {
+    const { webhookUrl } = bookOf(id).payment;
+    if (webhookUrl === undefined) return undefined;
+    return (await fetch(webhookUrl, { method: 'POST', body: new URLSearchParams({ id }) })).status;
+  };
+
+  return {
+    url: base,
+    calls,
+    violations,
+    fault: (next) => {
+      fault = next;
+    },
+    delayRefund: () => {
+      isDelayed = true;
+    },
+    async settleRefunds(status = RefundStatus.refunded) {
+      const open = [...books.values()].flatMap(({ refunds }) => refunds).filter(isPending);
+      for (const refund of open) refund.status = status;
+      for (const { paymentId } of open) await notify(paymentId);
+    },
+    ignoreRelease: () => {
+      isIgnored = true;
+    },
+    newCustomer(failure) {
+      const { id } = newCustomer({}).body as CustomerData;
+      const mandate = newName('mdt');
+      Object.assign(customers.get(id) as Customer, { mandate, failure });
+      return { customer: id, mandate };
+    },
+    async end(id, status, failure) {
+      setStatus(bookOf(id).payment, status, failure);
+      await notify(id);
+    },
+    async chargeBack(id) {
+      const { payment, chargebacks } = bookOf(id);
+      chargebacks.push({
+        resource: 'chargeback',
+        id: newName('chb'),
+        amount: payment.amount,
+        settlementAmount: payment.amount,
+        createdAt: now(),
+        reason: { code: 'AC01', description: 'Account identifier incorrect' },
+        reversedAt: '',
+        paymentId: id,
+        _links: { ...links(), payment: url(base) },
+      });
+      await notify(id);
+    },
+    notify,
+    find,
+    balance: (reference) => {
+      const book = find(reference);
+      return book ? heldBy(book) : 0n;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const MOVES_MONEY: readonly string[] = ['PaymentCreate', 'RefundCreate', 'CaptureCreate'];
+
+const isPending = ({ status }: RefundData): boolean => status === RefundStatus.pending;
+
+/** The parameters of a query as the types have them. */
+const readQuery = (query: URLSearchParams): Record<string, unknown> =>
+  Object.fromEntries(
+    [...query].map(([name, value]) => [
+      name,
+      name === 'limit' ? Number(value) : name === 'embed' ? value.split(',') : value,
+    ]),
+  );
