@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { openApi } from '../src/wire/openapi.ts';
 import { brands } from './pages/brands.ts';
 import { configuration } from './pages/configuration.ts';
+import { connectors } from './pages/connectors.ts';
 import { errors } from './pages/errors.ts';
 import { jsonText } from './pages/json.ts';
 import { pageScripts } from './pages/page-scripts.ts';
@@ -16,6 +17,7 @@ import { states } from './pages/states.ts';
 export const documents = (): Record<string, string> => ({
   'brands.md': brands(),
   'configuration.md': configuration(),
+  'connectors.md': connectors(),
   'errors.md': errors(),
   'openapi.json': `${jsonText(openApi('http://127.0.0.1:8080'))}\n`,
   'page-scripts.md': pageScripts(),

@@ -1,10 +1,14 @@
 /** Connections over the admin API: credentials are write-only, refusals name the field, and scopes are kept. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { rotateKeys } from '../../src/core/rotation.ts';
+import { boundTo, createSeal, newMasterKey } from '../../src/lib/seal.ts';
+import { openRotationStore } from '../../src/store/rotation.ts';
 import { ADMIN_TOKEN, openShop, startTestGateway } from '../support/gateway.ts';
 import { connect, openProviders, type TestProvider } from '../support/providers.ts';
 
-const shop = openShop();
+const OLD_KEY = newMasterKey();
+const shop = openShop({ masterKey: OLD_KEY });
 const providers = openProviders(1);
 const provider = (): TestProvider => providers[0] as TestProvider;
 const body = (changes: Record<string, unknown> = {}) => ({
@@ -153,6 +157,16 @@ test('notifications of a connection need its signature, and an unknown connectio
   expect(await post(`stripe/${id}`)).toBe(404);
   expect(await post(`upstream/${randomUUID()}`)).toBe(404);
   expect(await post('upstream/x')).toBe(404);
+});
+
+test('key rotation seals the credentials under the new key', async () => {
+  const id = await connect(shop, provider());
+  const newKey = newMasterKey();
+  const rows = openRotationStore(shop.connection);
+  await rotateKeys({ seal: createSeal(`${newKey},${OLD_KEY}`) }, rows, () => undefined).finally(rows.close);
+  const sealed = (await shop.gateway.connectionStore.find(id))?.credentials as Buffer;
+  const opened = createSeal(newKey).open(sealed, boundTo('connections', 'credentials', id));
+  expect(JSON.parse(opened)).toEqual(provider().credentials);
 });
 
 test('production accepts https and no other host', async () => {

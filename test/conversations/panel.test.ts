@@ -271,11 +271,14 @@ describe('sensitive changes need a recent proof of who the operator is', () => {
   };
 
   test.each(
-    PANEL_ROUTES.filter(({ confirmFor }) => confirmFor !== undefined).map(({ path, confirmFor }) => [path, confirmFor]),
-  )('%s leads to the confirmation, and changes nothing', async (path, page) => {
+    PANEL_ROUTES.filter(({ confirmFor }) => confirmFor !== undefined).map(
+      ({ path, confirmFor, method }) => [path, confirmFor, method] as const,
+    ),
+  )('%s leads to the confirmation, and changes nothing', async (path, page, method) => {
     const owner = await unconfirmed();
     const [before] = await shop.rows('select seq from audit_head');
-    const answer = await owner.submit(filled(path as string, shop.merchant, shop.merchant.mid));
+    const url = filled(path, shop.merchant, shop.merchant.mid);
+    const answer = await (method === 'GET' ? owner.get(url) : owner.submit(url));
     const next = encodeURIComponent((page as string).replace(':mid', shop.merchant.mid));
     expect([answer.status, answer.location]).toEqual([303, `/admin/confirm?next=${next}`]);
     expect((await shop.rows('select seq from audit_head'))[0]).toEqual(before);

@@ -95,6 +95,15 @@ describe('a payment', () => {
     expect((await shop.inspect(trans_id)).notifications).toMatchObject([{ connection_id: first, state: 'applied' }]);
   });
 
+  test('a route without a share takes nothing, and the rest of the only route goes to the own provider', async () => {
+    const none = await sale(await routed({ connection_id: first, share: 0 }));
+    expect(await shop.inspect(none.trans_id)).toMatchObject({ connection_id: null });
+    const merchant = await routed({ connection_id: first, share: 50 });
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await sale(merchant)).trans_id as string));
+    const taken = await Promise.all(ids.map(async (id) => (await shop.inspect(id)).connection_id));
+    expect(new Set(taken)).toEqual(new Set([first, null]));
+  });
+
   test('is in the share of a route by its id, about as often as the share says', async () => {
     const merchant = await routed({ connection_id: first, share: 30 }, { connection_id: second });
     const ids = await Promise.all(Array.from({ length: 60 }, async () => (await sale(merchant)).trans_id as string));

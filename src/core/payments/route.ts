@@ -1,5 +1,5 @@
 /** Decides which connection gets a payment: by the routes of the account, in memory, with the reason for the operator. */
-import { BRANDS, type Brand, CARD } from '../../rules/brands.ts';
+import { brandOf, CARD, NO_CONNECTOR } from '../../rules/brands.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
 import { isInShare, mayTake, mismatch, type RouteFacts } from '../../rules/routes.ts';
 import type { Payment, PaymentDetails } from '../../store/payments.ts';
@@ -17,17 +17,15 @@ export interface RouteChoice {
 /** One route that takes the payment, in the order in which the routes are tried. */
 export interface Candidate extends RouteChoice {
   connectionId: string | null;
+  /** Whether the payment is in the share of the route. */
+  isInShare: boolean;
 }
 
-/** The connector of payments that no route takes; it never has one. */
-const NO_ROUTE = 'none';
-
-/** The brands that a connection can take; the others, such as the test brand, have a connector of their own. */
-const isRoutable = (brand: Pick<Brand, 'connector'>): boolean => brand.connector === OWN_PROVIDER;
 const OWN_PROVIDER = 'upstream';
 
-const brandNamed = (label: string): Pick<Brand, 'connector'> =>
-  label === CARD ? { connector: OWN_PROVIDER } : (BRANDS[label] ?? { connector: NO_ROUTE });
+/** The connector of a brand in this installation. Connections take the brands of its own provider only. */
+const ownConnectorOf = (label: string): string => brandOf(label)?.connector ?? NO_CONNECTOR;
+const isRoutable = (label: string): boolean => ownConnectorOf(label) === OWN_PROVIDER;
 
 const isTakenBy = ({ connection, connectionId }: AccountRoute, brand: string, gateway: Gateway): boolean =>
   connection
@@ -41,13 +39,12 @@ export function canTake(
   label: string,
   facts?: Omit<RouteFacts, 'brand'>,
 ): boolean {
-  const brand = brandNamed(label);
-  if (Object.hasOwn(gateway.connectors, brand.connector)) return true;
+  if (Object.hasOwn(gateway.connectors, ownConnectorOf(label))) return true;
   const takes = (route: AccountRoute): boolean =>
     route.share > 0 &&
     isTakenBy(route, label, gateway) &&
     (facts ? mayTake(route, { ...facts, brand: label }) : route.brands.length === 0 || route.brands.includes(label));
-  return isRoutable(brand) && routes.some(takes);
+  return isRoutable(label) && routes.some(takes);
 }
 
 const describe = ({ connection }: AccountRoute, position: number): string =>
@@ -55,7 +52,7 @@ const describe = ({ connection }: AccountRoute, position: number): string =>
 
 /**
  * The routes that take a payment, in the order in which they are tried. Routes whose connection keeps failing, and routes
- * in whose share the payment is not, come last: they are used when all others fail.
+ * in whose share the payment is not, come last: they are used when all others fail. A route without a share takes nothing.
  */
 export function candidates(
   gateway: Gateway,
@@ -64,23 +61,25 @@ export function candidates(
   /** Without an id, every payment is in the share of a route that has one. */
   paymentId?: string,
 ): Candidate[] {
-  if (!isRoutable(brandNamed(facts.brand))) return [];
+  if (!isRoutable(facts.brand)) return [];
   const skipped: string[] = [];
   const taking = account.routes.flatMap((route, position) => {
-    if (!isTakenBy(route, facts.brand, gateway) || mismatch(route, facts) !== undefined) return [];
+    const isTaken = route.share > 0 && isTakenBy(route, facts.brand, gateway);
+    if (!isTaken || mismatch(route, facts) !== undefined) return [];
     const connector = route.connection?.key ?? OWN_PROVIDER;
-    const isShared = paymentId === undefined ? route.share > 0 : isInShare(route, position, paymentId);
+    const isShared = paymentId === undefined || isInShare(route, position, paymentId);
     const rank = isShared ? (gateway.health.mayTry(connector) ? 0 : 1) : 2;
     if (rank > 0) skipped.push(`route ${position + 1} ${rank === 1 ? 'keeps failing' : `takes ${route.share} %`}`);
     return [{ route, position, connector, rank }];
   });
   return taking
     .toSorted((a, b) => a.rank - b.rank)
-    .map(({ route, position, connector }) => {
+    .map(({ route, position, connector, rank }) => {
       const others = skipped.filter((text) => !text.startsWith(`route ${position + 1} `));
       return {
         connector,
         connectionId: route.connectionId,
+        isInShare: rank < 2,
         routeReason: [describe(route, position), ...others].join('; '),
       };
     });
@@ -102,20 +101,22 @@ export function factsOf(
   };
 }
 
-/** Where a new payment goes. Without a matching route, the installation's own provider takes it, if there is one. */
+/** Where a new payment goes. If no route takes it, the installation's own provider does, if there is one. */
 export function chooseRoute(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
   facts: RouteFacts,
   paymentId: string,
 ): RouteChoice {
-  const { connector } = brandNamed(facts.brand);
-  if (account.routes.length === 0 || connector !== OWN_PROVIDER) return { connector, routeReason: null };
+  const connector = ownConnectorOf(facts.brand);
+  if (account.routes.length === 0 || !isRoutable(facts.brand)) return { connector, routeReason: null };
   const [first] = candidates(gateway, account, facts, paymentId);
-  if (first) return routed(gateway, first);
-  return Object.hasOwn(gateway.connectors, connector)
+  const hasOwn = Object.hasOwn(gateway.connectors, connector);
+  // Without an own provider, the rest of a share has nowhere else to go.
+  if (first && (first.isInShare || !hasOwn)) return routed(gateway, first);
+  return hasOwn
     ? { connector, routeReason: 'No route matches: own provider' }
-    : { connector: NO_ROUTE, routeReason: 'No route matches' };
+    : { connector: NO_CONNECTOR, routeReason: 'No route matches' };
 }
 
 /** The next connection for a payment that the first ones did not get or declined softly; undefined if there is none. */

@@ -174,6 +174,9 @@ function accountPage(
     status: sent ? 400 : 200,
     body: html`${notice(query.done && text.saved)}${sent && !sent.needsConfirmation && notice(text.notSaved, 'bad')}${sent?.needsConfirmation && confirmNotice(account)}
 <div class="head"><h1>${account.name}</h1>${stateBadge(account)}<div class="actions"><a class="button quiet" href="/admin/payments?mid=${account.mid}">${text.payments}</a>${
+      isAllowed(role, 'connections.view') &&
+      html`<a class="button quiet" href="${pathOf(account)}/routes">${en.connections.routes}</a>`
+    }${
       isAllowed(role, 'requests.explain') &&
       html`<a class="button quiet" href="/admin/debugger?mid=${account.mid}">${en.sections.debugger}</a>`
     }${

@@ -13,6 +13,7 @@ import { readForm } from '../form-body.ts';
 import { accountPages } from './accounts.ts';
 import { auditPages } from './audit.ts';
 import { callbackPages } from './callbacks.ts';
+import { connectionPages } from './connections.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { debuggerPages } from './debugger.ts';
 import { downloadHeaders, panelDocument, panelHeaders, SECTIONS } from './layout.ts';
@@ -22,6 +23,7 @@ import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
 import { reportPages } from './reports.ts';
 import { confirmPath, type PanelRoute } from './route.ts';
+import { routePages } from './routes.ts';
 import { schedulePages } from './schedules.ts';
 import type { PageScript } from './script.ts';
 import { tokenPages } from './tokens.ts';
@@ -31,6 +33,8 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...reportPages,
   ...paymentPages,
   ...accountPages,
+  ...connectionPages,
+  ...routePages,
   ...callbackPages,
   ...schedulePages,
   ...debuggerPages,

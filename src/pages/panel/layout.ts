@@ -35,6 +35,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/admin/reports', label: en.sections.reports, permission: 'reports.view' },
   { path: '/admin/payments', label: en.sections.payments, permission: 'payments.view' },
   { path: '/admin/accounts', label: en.sections.accounts, permission: 'accounts.view' },
+  { path: '/admin/connections', label: en.sections.connections, permission: 'connections.view' },
   { path: '/admin/callbacks', label: en.sections.callbacks, permission: 'callbacks.view' },
   { path: '/admin/schedules', label: en.sections.schedules, permission: 'schedules.view' },
   { path: '/admin/debugger', label: en.sections.debugger, permission: 'requests.explain' },

@@ -11,6 +11,7 @@ import { isUuid, newId } from '../../lib/id.ts';
 import { amountText } from '../../lib/money.ts';
 import { ATTENTIONS, type Attention } from '../../rules/attention.ts';
 import { BRANDS, CARD } from '../../rules/brands.ts';
+import { splitConnectionKey } from '../../rules/connectors.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -210,7 +211,8 @@ ${payment.attention && attentionNotice(request, payment, payment.attention)}
       [text.created, time(payment.createdAt)],
       [text.updated, time(payment.updatedAt)],
       [text.declineReason, payment.declineReason ?? undefined],
-      [text.connector, payment.connector],
+      [text.connector, connectorLink(payment.connector)],
+      [text.routeReason, payment.routeReason ?? undefined],
       [
         text.providerReference,
         payment.providerReference && html`<span class="mono">${payment.providerReference}</span>`,
@@ -227,6 +229,12 @@ ${payment.attention && attentionNotice(request, payment, payment.attention)}
         : html`<p class="inset soft">${text.noOperations}</p>`
     }</section>`,
   };
+}
+
+/** The connector, or a link to the connection. */
+function connectorLink(key: string): Html | string {
+  const { connector, connectionId } = splitConnectionKey(key);
+  return connectionId === null ? connector : html`<a href="/admin/connections/${connectionId}">${connector}</a>`;
 }
 
 function attentionNotice({ session }: PanelRequest, payment: Payment, attention: Attention): Html {

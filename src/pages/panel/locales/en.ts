@@ -2,6 +2,7 @@
 import { accounts } from './en/accounts.ts';
 import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
+import { connections } from './en/connections.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
@@ -29,6 +30,7 @@ export const en = {
     reports: 'Reports',
     payments: 'Payments',
     accounts: 'Accounts',
+    connections: 'Connections',
     callbacks: 'Callbacks',
     schedules: 'Schedules',
     debugger: 'Hash debugger',
@@ -49,6 +51,7 @@ export const en = {
   reports,
   payments,
   accounts,
+  connections,
   callbacks,
   schedules,
   operators,

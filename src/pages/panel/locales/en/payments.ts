@@ -28,6 +28,7 @@ export const payments = {
   declineReason: 'Decline reason',
   connector: 'Connector',
   providerReference: 'Provider reference',
+  routeReason: 'Route',
   details: 'Details',
   amounts: 'Amounts',
   authorised: 'Authorised',

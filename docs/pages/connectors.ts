@@ -1,0 +1,34 @@
+/** Generates docs/connectors.md: the connectors that connections can use, with their credentials and settings. */
+import { DEFINITIONS } from '../../src/connectors/index.ts';
+import { CONNECTORS, type ConnectorEntry } from '../../src/rules/connectors.ts';
+import { code, page, table } from './markdown.ts';
+
+const codes = (names: readonly string[]): string => (names.length === 0 ? '–' : names.map(code).join(', '));
+
+/** The brands of every connection; the connector of the provider API takes all of them. */
+const methodsText = ({ methods }: ConnectorEntry): string =>
+  Object.keys(methods).length > 5 ? 'all brands' : codes(Object.keys(methods));
+
+export function connectors(): string {
+  const entries = Object.entries(CONNECTORS).filter(([name]) => Object.hasOwn(DEFINITIONS, name)) as [
+    string,
+    ConnectorEntry,
+  ][];
+  return page(
+    'Connectors',
+    'src/rules/connectors.ts',
+    `
+This page lists the connectors that a connection can use. [Connections and routes](operator/providers.md) explains how to
+create one. Every connection takes the brands of the last column, and those that ${code('settings.methods')} adds.`,
+    table(
+      ['Connector', 'Credentials', 'Settings', 'Authentication (3DS)', 'Brands'],
+      entries.map(([name, entry]) => [
+        `${code(name)}: ${entry.about}`,
+        codes(entry.credentials.map((credential) => credential.name)),
+        codes(['methods', 'api_base', ...Object.keys(entry.settings)]),
+        DEFINITIONS[name as keyof typeof DEFINITIONS]?.capabilities.authentication ?? '–',
+        methodsText(entry),
+      ]),
+    ),
+  );
+}
