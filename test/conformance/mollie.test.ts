@@ -42,7 +42,8 @@ async function mollieDouble(): Promise<ProviderDouble> {
       isDelayed = true;
     },
     async pay({ providerReference = '' }) {
-      await double.end(providerReference, PaymentStatus.paid);
+      double.finish(providerReference, PaymentStatus.paid);
+      await double.notify(providerReference);
       return {};
     },
     balance: ({ reference }) => double.balance(reference),

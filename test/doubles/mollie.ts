@@ -82,6 +82,8 @@ export interface MollieDouble {
   /** Requests that the schemas refuse. */
   violations: string[];
   fault(fault: Fault): void;
+  /** Mollie keeps the answers of idempotency keys for an hour. */
+  forgetKeys(): void;
   /** The next refund stays pending until `settleRefunds` ends all of them. */
   delayRefund(): void;
   settleRefunds(status?: RefundStatus): Promise<void>;
@@ -89,10 +91,12 @@ export interface MollieDouble {
   ignoreRelease(): void;
   /** A customer with a mandate, as a first payment leaves one. */
   newCustomer(failure?: CardFailureReason): { customer: string; mandate: string };
-  /** What the payer, or the bank, does with a payment. */
-  end(id: string, status: PaymentStatus, failure?: CardFailureReason): Promise<void>;
-  chargeBack(id: string): Promise<void>;
-  notify(id: string): Promise<number | undefined>;
+  /** What the payer, or the bank, does with a payment; `notify` sends the webhook of it. */
+  finish(id: string, status: PaymentStatus, failure?: CardFailureReason): void;
+  newChargeback(id: string): ChargebackData;
+  notify(id: string): Promise<void>;
+  /** Another payment like this one, with another reference. */
+  copy(reference: string): void;
   /** The payment with our reference. */
   find(reference: string): Book | undefined;
   balance(reference: string): bigint;
@@ -389,12 +393,13 @@ export async function startMollie(): Promise<MollieDouble> {
   };
   const find = (reference: string): Book | undefined =>
     [...books.values()].find(
-      ({ payment: { metadata } }) => (metadata as { reference: string }).reference === reference,
+      ({ payment: { metadata } }) => (metadata as { reference: string } | null)?.reference === reference,
     );
-  const notify = async (id: string): Promise<number | undefined> => {
+  const notify = async (id: string): Promise<void> => {
     const { webhookUrl } = bookOf(id).payment;
-    if (webhookUrl === undefined) return undefined;
-    return (await fetch(webhookUrl, { method: 'POST', body: new URLSearchParams({ id }) })).status;
+    if (webhookUrl === undefined) return;
+    const { status } = await fetch(webhookUrl, { method: 'POST', body: new URLSearchParams({ id }) });
+    if (status !== 200) throw new Error(`The webhook was answered with ${status}.`);
   };
 
   return {
@@ -404,6 +409,7 @@ export async function startMollie(): Promise<MollieDouble> {
     fault: (next) => {
       fault = next;
     },
+    forgetKeys: () => replies.clear(),
     delayRefund: () => {
       isDelayed = true;
     },
@@ -421,13 +427,10 @@ export async function startMollie(): Promise<MollieDouble> {
       Object.assign(customers.get(id) as Customer, { mandate, failure });
       return { customer: id, mandate };
     },
-    async end(id, status, failure) {
-      setStatus(bookOf(id).payment, status, failure);
-      await notify(id);
-    },
-    async chargeBack(id) {
+    finish: (id, status, failure) => setStatus(bookOf(id).payment, status, failure),
+    newChargeback(id) {
       const { payment, chargebacks } = bookOf(id);
-      chargebacks.push({
+      const chargeback: ChargebackData = {
         resource: 'chargeback',
         id: newName('chb'),
         amount: payment.amount,
@@ -437,8 +440,14 @@ export async function startMollie(): Promise<MollieDouble> {
         reversedAt: '',
         paymentId: id,
         _links: { ...links(), payment: url(base) },
-      });
-      await notify(id);
+      };
+      chargebacks.push(chargeback);
+      return chargeback;
+    },
+    copy(reference) {
+      const { payment } = find(reference) as Book;
+      const id = newName('tr');
+      books.set(id, { payment: { ...payment, id, metadata: null }, refunds: [], captures: [], chargebacks: [] });
     },
     notify,
     find,

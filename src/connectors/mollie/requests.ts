@@ -1,5 +1,5 @@
 /** Composes the request that creates a payment at Mollie. */
-import type { PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
+import type { CaptureMethod, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
 import { idempotencyKey, type Submission } from '../connector.ts';
 import { amountOf, TEXT_LENGTH } from './outcomes.ts';
 
@@ -25,7 +25,7 @@ export function parametersOf(
     metadata: { reference },
     ...(hasWebhook && { webhookUrl: notifyUrl }),
     idempotencyKey: idempotencyKey(reference, 2),
-    ...(authoriseOnly && { captureMode: 'manual' as PaymentCreateParams['captureMode'] & string }),
+    ...(authoriseOnly && { captureMode: 'manual' as CaptureMethod }),
     ...(customer !== undefined && { customerId: customer }),
   };
   if (recurringOf !== undefined)
