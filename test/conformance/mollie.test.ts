@@ -1,14 +1,17 @@
-/** The Mollie connector against its double. */
+/** The Mollie connector against its double; every request is validated against the schemas of Mollie's SDK. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PaymentStatus } from '@mollie/api-client';
 import { expect } from 'vitest';
+import type { Submission } from '../../src/connectors/connector.ts';
 import { mollie } from '../../src/connectors/mollie/index.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import { API_KEY, startMollie } from '../doubles/mollie.ts';
+import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { conforms, type ProviderDouble, type Webhook } from './conforms.ts';
 
-async function mollieDouble(): Promise<ProviderDouble> {
+async function mollieDouble(
+  submissionOf: (double: MollieDouble, outcome: 'success' | 'decline') => Partial<Submission>,
+): Promise<ProviderDouble> {
   const received: Webhook[] = [];
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -26,15 +29,14 @@ async function mollieDouble(): Promise<ProviderDouble> {
     environment: 'sandbox',
   });
   let isDelayed = false;
+  let isDeclined = false;
   return {
     connector,
     isSigned: false,
-    // Only a repetition has an outcome at once; all other payers go to the page of Mollie.
     submission(outcome) {
-      if (outcome === 'redirect') return { notifyUrl, brand: 'bank-a', method: 'ideal' };
-      const { customer, mandate } = double.newCustomer(outcome === 'decline' ? 'insufficient_funds' : undefined);
-      const first = { state: { customer }, secretState: {}, paymentMethod: new Secret(mandate) };
-      return { notifyUrl, brand: 'card', method: 'creditcard', recurringOf: 'the first payment', first };
+      isDeclined = outcome === 'decline';
+      const how = outcome === 'redirect' ? { brand: 'bank-a', method: 'ideal' } : submissionOf(double, outcome);
+      return { notifyUrl, ...how };
     },
     fault: double.fault,
     delayOperation() {
@@ -42,7 +44,8 @@ async function mollieDouble(): Promise<ProviderDouble> {
       isDelayed = true;
     },
     async pay({ providerReference = '' }) {
-      double.finish(providerReference, PaymentStatus.paid);
+      if (isDeclined) double.finish(providerReference, PaymentStatus.failed, 'insufficient_funds');
+      else double.pay(providerReference);
       await double.notify(providerReference);
       return {};
     },
@@ -62,4 +65,16 @@ async function mollieDouble(): Promise<ProviderDouble> {
   };
 }
 
-conforms('mollie', mollieDouble);
+conforms('mollie, on its page', async () => ({
+  ...(await mollieDouble(() => ({ brand: 'card', method: 'creditcard' }))),
+  isHosted: true,
+}));
+
+// The outcome of a repetition is known at once.
+conforms('mollie, repetitions', () =>
+  mollieDouble((double, outcome) => {
+    const { customer, mandate } = double.newCustomer(outcome === 'decline' ? 'insufficient_funds' : undefined);
+    const first = { state: { customer }, secretState: {}, paymentMethod: new Secret(mandate) };
+    return { brand: 'card', method: 'creditcard', recurringOf: 'the first payment', first };
+  }),
+);

@@ -1,26 +1,16 @@
 /** A double of Mollie: its API over HTTP, with answers of the types of the SDK, and books of the money that it moved. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  ApiMode,
-  CaptureStatus,
-  type CardFailureReason,
-  Locale,
-  PaymentMethod,
-  PaymentStatus,
-  RefundStatus,
-  SequenceType,
-} from '@mollie/api-client';
-import type { ChargebackData } from '@mollie/api-client/dist/types/data/chargebacks/Chargeback.d.ts';
-import type { CustomerData } from '@mollie/api-client/dist/types/data/customers/Customer.d.ts';
-import type { MethodData } from '@mollie/api-client/dist/types/data/methods/data.d.ts';
-import type { CaptureData } from '@mollie/api-client/dist/types/data/payments/captures/data.d.ts';
-import type { CreditCardDetails, PaymentData } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
-import type { RefundData } from '@mollie/api-client/dist/types/data/refunds/data.d.ts';
+import { type CardFailureReason, PaymentMethod, PaymentStatus, RefundStatus, SequenceType } from '@mollie/api-client';
+import type { CreditCardDetails } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
 import { minorUnits } from '../../src/lib/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
 import type { Fault } from '../conformance/conforms.ts';
 import { requestValidator } from '../support/request-schemas.ts';
+import type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData } from './mollie-objects.ts';
+import * as objects from './mollie-objects.ts';
+
+const { links, newName, url } = objects;
 
 export const API_KEY = 'test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM';
 
@@ -50,15 +40,12 @@ interface Reply {
   body?: unknown;
 }
 
-const url = (href: string) => ({ href, type: 'text/html' });
 const refusal = (status: number, title: string, detail: string, field?: string): Reply => ({
   status,
   body: { status, title, detail, ...(field && { field }), _links: { documentation: url('https://docs.mollie.com') } },
 });
 const notFound = refusal(404, 'Not Found', 'No such object exists.');
 const unprocessable = (detail: string, field?: string): Reply => refusal(422, 'Unprocessable Entity', detail, field);
-const links = () => ({ self: url('https://api.mollie.com'), documentation: url('https://docs.mollie.com') });
-const now = (): string => new Date().toISOString();
 
 const minor = ({ currency, value }: { currency: string; value: string }): bigint => {
   const amount = minorUnits(value, CURRENCIES[currency]?.exponent ?? 2);
@@ -72,9 +59,6 @@ const hasRightDecimals = ({ currency, value }: { currency: string; value: string
   const exponent = CURRENCIES[currency]?.exponent ?? 2;
   return new RegExp(exponent === 0 ? '^\\d+$' : `^\\d+\\.\\d{${exponent}}$`).test(value);
 };
-
-let count = 0;
-const newName = (prefix: string): string => `${prefix}_${(++count).toString(36).padStart(10, 'x')}`;
 
 export interface MollieDouble {
   url: string;
@@ -93,6 +77,8 @@ export interface MollieDouble {
   newCustomer(failure?: CardFailureReason): { customer: string; mandate: string };
   /** What the payer, or the bank, does with a payment; `notify` sends the webhook of it. */
   finish(id: string, status: PaymentStatus, failure?: CardFailureReason): void;
+  /** The payer pays, or agrees that the amount is held. */
+  pay(id: string): void;
   newChargeback(id: string): ChargebackData;
   notify(id: string): Promise<void>;
   /** Another payment like this one, with another reference. */
@@ -116,13 +102,7 @@ export async function startMollie(): Promise<MollieDouble> {
   let base = '';
 
   const newPayment = (sent: Record<string, unknown>): Reply => {
-    const {
-      amount,
-      description,
-      sequenceType = SequenceType.oneoff,
-      customerId,
-      mandateId,
-    } = sent as unknown as PaymentData;
+    const { amount, sequenceType = SequenceType.oneoff, customerId, mandateId } = sent as unknown as PaymentData;
     if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
     const customer = customerId === undefined ? undefined : customers.get(customerId);
     if (customerId !== undefined && !customer) return notFound;
@@ -133,32 +113,11 @@ export async function startMollie(): Promise<MollieDouble> {
       return unprocessable('The customer has no suitable mandates.', 'mandateId');
     if (!isRepetition && !sent.redirectUrl) return unprocessable('The redirect URL is missing.', 'redirectUrl');
     if (sent.method === PaymentMethod.alma) return unprocessable('The method is not activated.', 'method');
-    const id = newName('tr');
-    const payment: PaymentData = {
-      resource: 'payment',
-      id,
-      mode: ApiMode.test,
-      createdAt: now(),
-      status: PaymentStatus.open,
-      isCancelable: true,
-      amount,
-      description,
-      metadata: sent.metadata,
-      locale: Locale.en_US,
-      profileId: 'pfl_QkEhN94Ba',
-      sequenceType,
-      ...(typeof sent.redirectUrl === 'string' && { redirectUrl: sent.redirectUrl }),
-      ...(typeof sent.webhookUrl === 'string' && { webhookUrl: sent.webhookUrl }),
-      ...(typeof sent.method === 'string' && { method: sent.method as PaymentMethod }),
-      ...(sent.captureMode ? { captureMode: sent.captureMode as NonNullable<PaymentData['captureMode']> } : {}),
-      ...(customerId !== undefined && { customerId }),
-      _links: {
-        ...links(),
-        dashboard: url('https://www.mollie.com/dashboard'),
-        ...(!isRepetition && { checkout: url(`${base}/checkout/${id}`) }),
-      },
-    };
-    books.set(id, { payment, refunds: [], captures: [], chargebacks: [] });
+    const payment = objects.payment(
+      sent as unknown as PaymentData,
+      isRepetition ? undefined : (id) => `${base}/checkout/${id}`,
+    );
+    books.set(payment.id, { payment, refunds: [], captures: [], chargebacks: [] });
     if (isRepetition) {
       const status = payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid;
       setStatus(payment, customer?.failure ? PaymentStatus.failed : status, customer?.failure);
@@ -188,18 +147,8 @@ export async function startMollie(): Promise<MollieDouble> {
     const { amount, description = '', metadata } = sent as unknown as RefundData;
     if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
     if (minor(amount) > heldBy(book)) return unprocessable('The amount is higher than the maximum.', 'amount');
-    const refund: RefundData = {
-      resource: 'refund',
-      id: newName('re'),
-      mode: ApiMode.test,
-      amount,
-      description,
-      metadata,
-      status: isDelayed ? RefundStatus.pending : RefundStatus.refunded,
-      paymentId: book.payment.id,
-      createdAt: now(),
-      _links: { ...links(), payment: url(base) },
-    };
+    const status = isDelayed ? RefundStatus.pending : RefundStatus.refunded;
+    const refund = objects.refund({ amount, description, metadata, status, paymentId: book.payment.id });
     isDelayed = false;
     book.refunds.push(refund);
     return { status: 201, body: refund };
@@ -209,19 +158,7 @@ export async function startMollie(): Promise<MollieDouble> {
     const { amount = book.payment.amount, description = '', metadata } = sent as Partial<CaptureData>;
     if (book.payment.status !== PaymentStatus.authorized) return unprocessable('The payment is not authorized.');
     if (minor(amount) > minor(book.payment.amount)) return unprocessable('The amount is too high.', 'amount');
-    const capture: CaptureData = {
-      resource: 'capture',
-      id: newName('cpt'),
-      mode: ApiMode.test,
-      amount,
-      settlementAmount: amount,
-      description,
-      metadata,
-      status: CaptureStatus.succeeded,
-      paymentId: book.payment.id,
-      createdAt: now(),
-      _links: { ...links(), payment: url(base) },
-    };
+    const capture = objects.capture({ amount, description, metadata, paymentId: book.payment.id });
     book.captures.push(capture);
     if (minor(amount) === minor(book.payment.amount)) setStatus(book.payment, PaymentStatus.paid);
     return { status: 201, body: capture };
@@ -257,18 +194,7 @@ export async function startMollie(): Promise<MollieDouble> {
     };
   };
 
-  const methods = [PaymentMethod.ideal, PaymentMethod.creditcard].map(
-    (id): MethodData => ({
-      resource: 'method',
-      id,
-      description: id,
-      minimumAmount: { currency: 'EUR', value: '0.01' },
-      maximumAmount: null,
-      image: { size1x: '', size2x: '', svg: '' },
-      status: null,
-      _links: links(),
-    }),
-  );
+  const methods = [PaymentMethod.ideal, PaymentMethod.creditcard].map(objects.method);
 
   /** The name of the request, and what Mollie answers. */
   const route = (
@@ -322,19 +248,8 @@ export async function startMollie(): Promise<MollieDouble> {
       .filter(({ customerId }) => customerId === customer)
       .toReversed();
 
-  const newCustomer = ({ name = '', email = '', metadata }: Partial<CustomerData>): Reply => {
-    const data: CustomerData = {
-      resource: 'customer',
-      id: newName('cst'),
-      mode: ApiMode.test,
-      name,
-      email,
-      locale: Locale.en_US,
-      recentlyUsedMethods: [],
-      metadata,
-      createdAt: now(),
-      _links: { ...links(), mandates: url(base), subscriptions: url(base), payments: url(base) },
-    };
+  const newCustomer = (sent: Partial<CustomerData>): Reply => {
+    const data = objects.customer(sent);
     customers.set(data.id, { data, mandate: undefined, failure: undefined });
     return { status: 201, body: data };
   };
@@ -428,19 +343,13 @@ export async function startMollie(): Promise<MollieDouble> {
       return { customer: id, mandate };
     },
     finish: (id, status, failure) => setStatus(bookOf(id).payment, status, failure),
+    pay(id) {
+      const { payment } = bookOf(id);
+      setStatus(payment, payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid);
+    },
     newChargeback(id) {
       const { payment, chargebacks } = bookOf(id);
-      const chargeback: ChargebackData = {
-        resource: 'chargeback',
-        id: newName('chb'),
-        amount: payment.amount,
-        settlementAmount: payment.amount,
-        createdAt: now(),
-        reason: { code: 'AC01', description: 'Account identifier incorrect' },
-        reversedAt: '',
-        paymentId: id,
-        _links: { ...links(), payment: url(base) },
-      };
+      const chargeback = objects.chargeback(payment);
       chargebacks.push(chargeback);
       return chargeback;
     },

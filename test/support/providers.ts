@@ -52,7 +52,7 @@ export function openProviders(count: number): TestProvider[] {
 /** Connects a provider; returns the id of the connection. */
 export async function connect(
   shop: TestGateway,
-  provider: Pick<TestProvider, 'credentials'>,
+  provider: { credentials: Record<string, string> },
   fields: Record<string, unknown> = {},
 ): Promise<string> {
   const body = { connector: 'upstream', name: 'Test provider', credentials: provider.credentials, ...fields };

@@ -4,7 +4,7 @@ import { idempotencyKey, type Submission } from '../connector.ts';
 import { amountOf, TEXT_LENGTH } from './outcomes.ts';
 
 /** In `settings.methods`: payers choose the method on the page of Mollie. */
-export const ANY_METHOD = 'any';
+export const ANY_METHOD = 'automatic';
 
 const isLoopback = (address: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
 

@@ -94,7 +94,7 @@ describe('a payment on the page of Mollie', () => {
     expect(outcome).toMatchObject({ kind: 'redirected', reportedAmount: { amount, currency } });
   });
 
-  test.each(['any', undefined])('with the method %s, the payer chooses on the page of Mollie', async (method) => {
+  test.each(['automatic', undefined])('with the method %s, the payer chooses on the page of Mollie', async (method) => {
     await submitted({ method, description: '' });
     expect(double.calls[0]?.body).not.toHaveProperty('method');
     expect(double.calls[0]?.body.description).toMatch(/^[\da-f-]{36}$/);
@@ -178,7 +178,7 @@ describe('what Mollie does not take', () => {
   test.each<[string, Partial<Submission>]>([
     ['a payout', { isPayout: true }],
     ['an authorisation by a method that settles at once', { authoriseOnly: true }],
-    ['an authorisation by the method that the payer chooses', { authoriseOnly: true, method: 'any' }],
+    ['an authorisation by the method that the payer chooses', { authoriseOnly: true, method: 'automatic' }],
     ['a repetition of a payment of another connection', { recurringOf: 'the first payment' }],
   ])('%s is declined softly, without a call', async (_, changes) => {
     expect(await connector.submit(hosted(changes), soon())).toEqual(declined('methodUnavailable'));
