@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const files = ['src', 'simulator', 'bench', 'docs', 'test'].flatMap((folder) =>
+const files = ['src', 'simulator', 'bench', 'live', 'docs', 'test'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),

@@ -160,6 +160,7 @@ export async function startMollie(): Promise<MollieDouble> {
     if (minor(amount) > minor(book.payment.amount)) return unprocessable('The amount is too high.', 'amount');
     const capture = objects.capture({ amount, description, metadata, paymentId: book.payment.id });
     book.captures.push(capture);
+    book.payment.amountCaptured = amount;
     if (minor(amount) === minor(book.payment.amount)) setStatus(book.payment, PaymentStatus.paid);
     return { status: 201, body: capture };
   };
