@@ -27,8 +27,8 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-/** The methods that can be authorised first and captured later. */
-const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
+/** The methods that can be authorised first and captured later. Klarna and the like can, too, but need the order lines. */
+const HELD_METHODS: readonly string[] = ['creditcard', 'vipps', 'mobilepay'];
 const EMBEDDED = ['chargebacks'] as PaymentEmbed[];
 
 export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create: createMollie };
