@@ -229,13 +229,6 @@ export async function startMollie(): Promise<MollieDouble> {
       'POST payments :id release-authorization': ['PaymentRelease', on(release)],
       'POST payments :id refunds': ['RefundCreate', on((each) => newRefund(each, body))],
       'GET payments :id refunds': ['RefundList', on(({ refunds }) => listed('refunds', refunds)())],
-      'GET payments :id refunds :id': [
-        'RefundGet',
-        on(({ refunds }) => {
-          const found = refunds.find((each) => each.id === partId);
-          return found ? { status: 200, body: found } : notFound;
-        }),
-      ],
       'POST payments :id captures': ['CaptureCreate', on((each) => newCapture(each, body))],
       'GET payments :id captures': ['CaptureList', on(({ captures }) => listed('captures', captures)())],
     };

@@ -1,7 +1,8 @@
 /** Calls Mollie through its SDK: over our HTTP client, under a deadline, without the retries of the SDK. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { MollieClient as Sdk } from '@mollie/api-client';
+import type { Page, MollieClient as Sdk } from '@mollie/api-client';
 import type { Deadline } from '../../lib/deadline.ts';
+import { isObject } from '../../lib/json.ts';
 import { type ConnectionAccess, NotSent } from '../connector.ts';
 import { createHttpClient, type HttpResponse, jsonOf } from '../http.ts';
 
@@ -80,6 +81,23 @@ export function createMollieClient({ credential, apiBase }: ConnectionAccess): M
     },
     close: client.close,
   };
+}
+
+/** The most objects that Mollie returns on a page. */
+const PAGE_SIZE = 250;
+
+/** Finds an object in a list of Mollie by a member of the metadata that we sent with it. */
+export async function findByMetadata<Listed extends { metadata: unknown }>(
+  list: (page: { limit: number; from?: string }) => Promise<Page<Listed>>,
+  name: string,
+  value: string,
+): Promise<Listed | undefined> {
+  for (let from: string | undefined; ; ) {
+    const page = await list({ limit: PAGE_SIZE, ...(from !== undefined && { from }) });
+    const found = page.find(({ metadata }) => isObject(metadata) && metadata[name] === value);
+    from = page.nextPageCursor;
+    if (found || from === undefined) return found;
+  }
 }
 
 /** Statuses of calls that Mollie has processed and refused. */

@@ -13,9 +13,9 @@ import {
   type Outcome,
   type Submission,
 } from '../connector.ts';
-import { createMollieClient, type MollieClient, Refused } from './client.ts';
+import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
-import { customerOf, metadataOf, outcomeOf, PAGE_SIZE } from './outcomes.ts';
+import { customerOf, outcomeOf } from './outcomes.ts';
 import { ANY_METHOD, parametersOf } from './requests.ts';
 
 const CAPABILITIES: Capabilities = {
@@ -27,8 +27,8 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-/** The methods that can be authorised first and captured later. Klarna and the like can, too, but need the order lines. */
-const HELD_METHODS: readonly string[] = ['creditcard', 'vipps', 'mobilepay'];
+/** The methods that can be authorised first and captured later, by the documentation of Mollie. */
+const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
 const EMBEDDED = ['chargebacks'] as PaymentEmbed[];
 
 export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create: createMollie };
@@ -123,15 +123,12 @@ async function findRepetition(
   reference: string,
   deadline: Deadline,
 ): Promise<Outcome> {
-  for (let from: string | undefined; ; ) {
-    const page = await client.call(deadline, ({ customerPayments }) =>
-      customerPayments.page({ customerId, limit: PAGE_SIZE, ...(from !== undefined && { from }) }),
-    );
-    const found = page.find(({ metadata }) => metadataOf(metadata, 'reference') === reference);
-    if (found) return outcomeOf(found);
-    from = page.nextPageCursor;
-    if (from === undefined) return { kind: 'notFound' };
-  }
+  const found = await findByMetadata(
+    (page) => client.call(deadline, ({ customerPayments }) => customerPayments.page({ customerId, ...page })),
+    'reference',
+    reference,
+  );
+  return found ? outcomeOf(found) : { kind: 'notFound' };
 }
 
 /** Lists the methods of the profile. */

@@ -3,8 +3,8 @@ import type { Capture, Payment, Refund } from '@mollie/api-client';
 import type { Deadline } from '../../lib/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
-import { type MollieClient, Refused } from './client.ts';
-import { amountOf, metadataOf, operationOutcomeOf, PAGE_SIZE, TEXT_LENGTH } from './outcomes.ts';
+import { findByMetadata, type MollieClient, Refused } from './client.ts';
+import { amountOf, operationOutcomeOf, TEXT_LENGTH } from './outcomes.ts';
 
 type Call = (client: MollieClient, operation: ProviderOperation, deadline: Deadline) => Promise<OperationOutcome>;
 
@@ -32,18 +32,11 @@ function declinedIfRefused(error: unknown): OperationOutcome {
   throw error;
 }
 
-/**
- * Finds an operation in the list of its payment. Mollie keeps an idempotency key for an hour, so an operation counts as
- * not found, and is sent again, only if the list is complete.
- */
-function findIn(
-  list: (Refund | Capture)[] & { nextPageCursor?: string | undefined },
-  operation: string,
-): OperationOutcome {
-  const found = list.find(({ metadata }) => metadataOf(metadata, 'operation') === operation);
-  if (found) return operationOutcomeOf(found);
-  return list.nextPageCursor === undefined ? { kind: 'notFound' } : { kind: 'unknown' };
-}
+type List = { limit: number; from?: string };
+
+/** Mollie keeps an idempotency key for an hour, so an operation is sent again only if the list of its payment lacks it. */
+const foundOrNot = (found: Refund | Capture | undefined): OperationOutcome =>
+  found ? operationOutcomeOf(found) : { kind: 'notFound' };
 
 const refund: OperationCalls = {
   perform: (client, operation, deadline) =>
@@ -52,15 +45,9 @@ const refund: OperationCalls = {
       .then(operationOutcomeOf, declinedIfRefused),
   async query(client, operation, deadline) {
     const paymentId = paymentOf(operation);
-    const { operationReference } = operation;
-    return operationReference === undefined
-      ? findIn(
-          await client.call(deadline, ({ paymentRefunds }) => paymentRefunds.page({ paymentId, limit: PAGE_SIZE })),
-          operation.operation,
-        )
-      : operationOutcomeOf(
-          await client.call(deadline, ({ paymentRefunds }) => paymentRefunds.get(operationReference, { paymentId })),
-        );
+    const list = (page: List) =>
+      client.call(deadline, ({ paymentRefunds }) => paymentRefunds.page({ paymentId, ...page }));
+    return foundOrNot(await findByMetadata(list, 'operation', operation.operation));
   },
 };
 
@@ -73,10 +60,10 @@ const capture: OperationCalls = {
   },
   async query(client, operation, deadline) {
     const paymentId = paymentOf(operation);
-    const captures = await client.call(deadline, ({ paymentCaptures }) =>
-      paymentCaptures.page({ paymentId, limit: PAGE_SIZE }),
-    );
-    return releaseRest(client, operation, deadline, findIn(captures, operation.operation));
+    const list = (page: List) =>
+      client.call(deadline, ({ paymentCaptures }) => paymentCaptures.page({ paymentId, ...page }));
+    const outcome = foundOrNot(await findByMetadata(list, 'operation', operation.operation));
+    return releaseRest(client, operation, deadline, outcome);
   },
 };
 

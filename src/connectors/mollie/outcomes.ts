@@ -1,6 +1,5 @@
 /** What the objects of Mollie mean for the gateway: amounts, and the outcomes of payments, refunds and captures. */
 import type { Capture, CardFailureReason, Payment, Refund } from '@mollie/api-client';
-import { isObject } from '../../lib/json.ts';
 import { amountText, minorUnits } from '../../lib/money.ts';
 import { Secret } from '../../lib/secret.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -11,8 +10,6 @@ type Amount = Payment['amount'];
 
 /** The length of descriptions. */
 export const TEXT_LENGTH = 255;
-/** The most objects on a page of a list. */
-export const PAGE_SIZE = 250;
 
 const exponentOf = (currency: string): number => CURRENCIES[currency]?.exponent ?? 2;
 
@@ -87,10 +84,7 @@ export function outcomeOf(payment: Payment): Outcome {
     case 'authorized':
       return { kind: 'authorised', ...answered };
     case 'paid':
-      // After a refund, less than the amount of the payment is charged back: the amount is not compared.
-      return isChargedBack(payment)
-        ? { ...answered, kind: 'chargedBack', reportedAmount: undefined }
-        : { kind: 'settled', ...answered };
+      return { kind: isChargedBack(payment) ? 'chargedBack' : 'settled', ...answered };
     case 'canceled':
       return { ...declineOf('cancelledByPayer'), ...answered };
     case 'expired':
@@ -130,7 +124,3 @@ export function operationOutcomeOf({
     ? { kind, reason: REASONS.providerSaidNo, ...answered }
     : { kind, reportedAmount: readAmount(amount), ...answered };
 }
-
-/** A member of the metadata that we sent with an object. */
-export const metadataOf = (metadata: unknown, name: string): unknown =>
-  isObject(metadata) ? metadata[name] : undefined;

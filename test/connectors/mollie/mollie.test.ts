@@ -8,6 +8,7 @@ import { Deadline } from '../../../src/lib/deadline.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../../doubles/mollie.ts';
+import * as objects from '../../doubles/mollie-objects.ts';
 import { requestValidator } from '../../support/request-schemas.ts';
 import { testOperation, testSubmission } from '../../support/submissions.ts';
 
@@ -328,8 +329,7 @@ describe('an operation', () => {
     if (made) made.status = status;
     const { operationReference } = answer as { operationReference: string };
     expect(operationReference).toBe(made?.id);
-    for (const known of [{ operationReference }, {}])
-      expect(await connector.queryOperation({ ...refund, ...known }, soon())).toMatchObject({ kind });
+    expect(await connector.queryOperation({ ...refund, operationReference }, soon())).toMatchObject({ kind });
   });
 
   test('a refund that Mollie refuses has its reason', async () => {
@@ -346,6 +346,10 @@ describe('an operation', () => {
     double.fault('lost_after');
     await expect(async () => connector.operate(refund, soon())).rejects.toThrow();
     double.forgetKeys();
+    // On the second page of the list by now.
+    const refunds = double.find(refund.reference)?.refunds ?? [];
+    for (let each = 0; each < 250; each++)
+      refunds.unshift(objects.refund({ amount: { currency: 'EUR', value: '0.01' }, paymentId: 'tr_1' }));
     expect(await connector.queryOperation(refund, soon())).toMatchObject({ kind: 'done' });
   });
 

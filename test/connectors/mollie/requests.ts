@@ -6,7 +6,6 @@ import type {
   PaymentCreateParams,
   PaymentGetParams,
   PaymentRefundCreateParams,
-  PaymentRefundGetParams,
   PaymentRefundsListParams,
 } from '@mollie/api-client';
 import type { ListParameters } from '@mollie/api-client/dist/types/binders/methods/parameters.d.ts';
@@ -23,7 +22,6 @@ export type PaymentGet = Omit<PaymentGetParams, Elsewhere>;
 export type PaymentCancel = Omit<PaymentCancelParams, Elsewhere>;
 export type PaymentRelease = Omit<ReleaseParameters, Elsewhere>;
 export type RefundCreate = Omit<PaymentRefundCreateParams, Elsewhere>;
-export type RefundGet = Omit<PaymentRefundGetParams, Elsewhere>;
 export type RefundList = Omit<PaymentRefundsListParams, Elsewhere>;
 export type CaptureCreate = Omit<captures.CreateParameters, Elsewhere>;
 export type CaptureList = Omit<captures.PageParameters, Elsewhere>;
