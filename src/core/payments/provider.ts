@@ -168,10 +168,11 @@ async function reroute(
   { tried, cardFields }: { tried: readonly string[]; cardFields: CardFields },
 ): Promise<PaymentWithDetails | undefined> {
   if (tried.length >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
-  const { card, authentication } = cardFields;
+  const { card, authentication, browser } = cardFields;
   const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, {
     tried,
-    isAuthenticated: authentication !== undefined,
+    // The browser is passed on only to a provider that authenticates; otherwise the gateway has done what it can.
+    isAuthenticated: authentication !== undefined || browser === undefined,
   });
   if (!route) return undefined;
   const now = gateway.clock.now(payment.mid);
