@@ -1,4 +1,4 @@
-/** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third, `npm run live` the last. */
+/** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third. */
 import { defineConfig } from 'vitest/config';
 
 /** Tests that need neither a database nor the gateway nor a browser. */
@@ -62,10 +62,6 @@ export default defineConfig({
           maxWorkers: WAITING_WORKERS,
           sequence: { groupOrder: 2 },
         },
-      },
-      {
-        extends: true,
-        test: { name: 'live', include: ['live/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },

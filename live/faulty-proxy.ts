@@ -1,5 +1,5 @@
 /** A proxy in front of a provider that loses calls and answers, as a network does. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request as send } from 'undici';
 import type { Fault } from '../test/conformance/conforms.ts';
@@ -21,7 +21,7 @@ export async function startFaultyProxy(
   onAnswer: (body: string) => void,
 ): Promise<FaultyProxy> {
   let armed: Fault | undefined;
-  const server = createServer(async (incoming, response) => {
+  const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = 'GET', url = '/', headers } = incoming;
     const parts: Buffer[] = [];
     for await (const part of incoming) parts.push(part);
@@ -43,6 +43,10 @@ export async function startFaultyProxy(
     if (fault === 'lost_after') return void incoming.socket.destroy();
     const { 'transfer-encoding': ____, connection: _____, ...kept } = answer.headers;
     response.writeHead(answer.statusCode, kept).end(body);
+  };
+  // A provider that cannot be reached looks the same to the connector.
+  const server = createServer((incoming, response) => {
+    serve(incoming, response).catch(() => incoming.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

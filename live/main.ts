@@ -18,7 +18,7 @@ function problem(): string | undefined {
 
 const found = problem();
 if (found === undefined) {
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'live', `live/${name}.test.ts`];
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'live/vitest.config.ts', `live/${name}.test.ts`];
   process.exitCode = spawnSync(process.execPath, vitest, { stdio: 'inherit' }).status ?? 1;
 } else {
   console.error(found);
