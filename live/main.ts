@@ -6,6 +6,7 @@ const PROVIDERS: Readonly<Record<string, { variable: string; testKey: RegExp }>>
   stripe: { variable: 'STRIPE_TEST_KEY', testKey: /^[sr]k_test_/ },
   // The keys of Adyen's test environment look like live ones; the test calls the hosts of the test environment only.
   adyen: { variable: 'ADYEN_TEST_KEY', testKey: /^AQ/ },
+  mollie: { variable: 'MOLLIE_TEST_KEY', testKey: /^test_/ },
 };
 
 const name = process.argv[2] ?? '';

@@ -2,6 +2,7 @@
 import type { ConnectorName } from '../rules/connectors.ts';
 import { adyen } from './adyen/index.ts';
 import type { Connector, ConnectorDefinition } from './connector.ts';
+import { mollie } from './mollie/index.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { stripe } from './stripe/cards.ts';
 import { stripeHosted } from './stripe/hosted.ts';
@@ -14,6 +15,7 @@ export type { ProviderAccess } from './upstream.ts';
 /** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
 export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
   adyen,
+  mollie,
   stripe,
   'stripe-hosted': stripeHosted,
   upstream,

@@ -135,8 +135,9 @@ export function conforms(name: string, makeDouble: () => Promise<ProviderDouble>
     /** Queries, if the provider can be queried: the gateway does not query another one. */
     const query = async (submission: Submission): Promise<Outcome | undefined> =>
       double.connector.capabilities.supportsQueries ? double.connector.query(submission, soon()) : undefined;
-    const read = async ({ headers, body }: Webhook): Promise<ProviderNotification[] | undefined> =>
-      double.connector.readNotifications(headers, body, Date.now());
+    const readAt = async ({ headers, body }: Webhook, now: number): Promise<ProviderNotification[] | undefined> =>
+      double.connector.readNotifications(headers, body, now);
+    const read = (webhook: Webhook): Promise<ProviderNotification[] | undefined> => readAt(webhook, Date.now());
     /** What a notification says about a submission; `ask` is answered by a query, as the gateway does it. */
     const meaningFor = async (event: ProviderNotification, submission: Submission): Promise<NotificationMeaning> => {
       const meaning = double.connector.interpretNotification(event.body, submission);
@@ -233,9 +234,11 @@ export function conforms(name: string, makeDouble: () => Promise<ProviderDouble>
       }
       const [first] = sent as [Webhook];
       const ids = (events: ProviderNotification[] | undefined) => events?.map(({ eventId }) => eventId);
-      const expected = ids(await read(first));
+      // A webhook without a signature has no id of its own: it is the same one only if it arrived at the same moment.
+      const now = Date.now();
+      const expected = ids(await readAt(first, now));
       expect(expected?.length).toBeGreaterThan(0);
-      expect(ids(await read(first))).toEqual(expected);
+      expect(ids(await readAt(first, double.isSigned ? now + 1 : now))).toEqual(expected);
       const all = (await Promise.all(sent.map(read))).flatMap((events) => ids(events) ?? []);
       expect(new Set(all).size).toBe(all.length);
       if (double.combine) {

@@ -1,0 +1,115 @@
+/** Calls Mollie through its SDK: over our HTTP client, under a deadline, without the retries of the SDK. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Page, MollieClient as Sdk } from '@mollie/api-client';
+import type { Deadline } from '../../lib/deadline.ts';
+import { isObject } from '../../lib/json.ts';
+import { type ConnectionAccess, NotSent } from '../connector.ts';
+import { createHttpClient, type HttpResponse, jsonOf } from '../http.ts';
+
+const API_BASE = 'https://api.mollie.com';
+/** The version of the API, which is part of every address; that of the types of the SDK. */
+const API_VERSION = '/v2/';
+
+/** Mollie refused a call for good: it was not carried out. The message is that of Mollie. */
+export class Refused extends Error {
+  readonly status: number;
+  /** The parameter that Mollie objects to. */
+  readonly field: string | undefined;
+
+  constructor(status: number, { detail, field }: Record<string, unknown>) {
+    super(typeof detail === 'string' && detail !== '' ? detail : `Mollie answered ${status}.`);
+    this.status = status;
+    this.field = typeof field === 'string' ? field : undefined;
+  }
+}
+
+export interface MollieClient {
+  /** Throws `Refused`, `NotSent` if Mollie has not processed the call, and any other error if it may have. */
+  call<Result>(deadline: Deadline, perform: (mollie: Sdk) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What the SDK passes to the function that sends its requests. */
+interface SdkRequest {
+  method?: 'GET' | 'POST' | 'DELETE';
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** The part of the SDK that sends requests. */
+interface Transport {
+  request(path: string, request?: SdkRequest): Promise<unknown>;
+}
+
+/**
+ * The SDK has no option for another HTTP client, and its own one repeats calls and ignores deadlines. The version of the
+ * SDK is pinned, and a version with other internals fails here.
+ */
+function transportOf({ payments }: Sdk): Transport {
+  const { networkClient } = payments as unknown as { networkClient?: { networkClient?: Transport } };
+  const transport = networkClient?.networkClient;
+  if (typeof transport?.request !== 'function') throw new Error('This version of the SDK of Mollie is not supported.');
+  return transport;
+}
+
+const deadlines = new AsyncLocalStorage<Deadline>();
+
+export function createMollieClient({ credential, apiBase }: ConnectionAccess): MollieClient {
+  const client = createHttpClient(apiBase ?? API_BASE);
+  const request = async (path: string, { method = 'GET', headers, body }: SdkRequest = {}): Promise<unknown> => {
+    const sent = {
+      authorization: `Bearer ${credential('api_key')}`,
+      accept: 'application/hal+json',
+      'content-type': 'application/json',
+      ...headers,
+    };
+    const deadline = deadlines.getStore() as Deadline;
+    return readAnswer(await client.send({ method, path: API_VERSION + path, headers: sent, body }, deadline));
+  };
+  let opening: Promise<Sdk> | undefined;
+  // Loaded on first use, because loading it takes a tenth of a second.
+  const open = async (): Promise<Sdk> => {
+    const sdk = (await import('@mollie/api-client')).createMollieClient({ apiKey: credential('api_key') });
+    transportOf(sdk).request = request;
+    return sdk;
+  };
+  return {
+    async call(deadline, perform) {
+      opening ??= open();
+      const sdk = await opening;
+      return deadlines.run(deadline, () => perform(sdk));
+    },
+    close: client.close,
+  };
+}
+
+/** The most objects that Mollie returns on a page. */
+const PAGE_SIZE = 250;
+
+/** Finds an object in a list of Mollie by a member of the metadata that we sent with it. */
+export async function findByMetadata<Listed extends { metadata: unknown }>(
+  list: (page: { limit: number; from?: string }) => Promise<Page<Listed>>,
+  name: string,
+  value: string,
+): Promise<Listed | undefined> {
+  for (let from: string | undefined; ; ) {
+    const page = await list({ limit: PAGE_SIZE, ...(from !== undefined && { from }) });
+    const found = page.find(({ metadata }) => isObject(metadata) && metadata[name] === value);
+    from = page.nextPageCursor;
+    if (found || from === undefined) return found;
+  }
+}
+
+/** Statuses of calls that Mollie has processed and refused. */
+const REFUSALS: readonly number[] = [400, 404, 405, 410, 415, 422];
+
+/** The body of a success, as the SDK expects it: `true` if there is none. */
+function readAnswer(answer: HttpResponse): unknown {
+  const { status, text } = answer;
+  if (status >= 200 && status < 300) return text === '' ? true : jsonOf(answer);
+  if (status === 401 || status === 403)
+    throw new NotSent(`Mollie does not accept the API key for this call (${status}).`);
+  if (status === 429) throw new NotSent('Mollie is limiting the rate of our calls.');
+  if (REFUSALS.includes(status)) throw new Refused(status, jsonOf(answer));
+  throw new Error(`Mollie answered ${status}.`);
+}

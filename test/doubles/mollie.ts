@@ -1,0 +1,379 @@
+/** A double of Mollie: its API over HTTP, with answers of the types of the SDK, and books of the money that it moved. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type CardFailureReason, PaymentMethod, PaymentStatus, RefundStatus, SequenceType } from '@mollie/api-client';
+import type { CreditCardDetails } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
+import { minorUnits } from '../../src/lib/money.ts';
+import { CURRENCIES } from '../../src/rules/currencies.ts';
+import type { Fault } from '../conformance/conforms.ts';
+import { requestValidator } from '../support/request-schemas.ts';
+import type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData } from './mollie-objects.ts';
+import * as objects from './mollie-objects.ts';
+
+const { links, newName, url } = objects;
+
+export const API_KEY = 'test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM';
+
+interface Book {
+  payment: PaymentData;
+  refunds: RefundData[];
+  captures: CaptureData[];
+  chargebacks: ChargebackData[];
+}
+
+interface Customer {
+  data: CustomerData;
+  mandate: string | undefined;
+  /** Repetitions fail for this reason. */
+  failure: CardFailureReason | undefined;
+}
+
+/** A call that the double received. */
+export interface ReceivedCall {
+  name: string;
+  idempotencyKey: string | undefined;
+  body: Record<string, unknown>;
+}
+
+interface Reply {
+  status: number;
+  body?: unknown;
+}
+
+const refusal = (status: number, title: string, detail: string, field?: string): Reply => ({
+  status,
+  body: { status, title, detail, ...(field && { field }), _links: { documentation: url('https://docs.mollie.com') } },
+});
+const notFound = refusal(404, 'Not Found', 'No such object exists.');
+const unprocessable = (detail: string, field?: string): Reply => refusal(422, 'Unprocessable Entity', detail, field);
+
+const minor = ({ currency, value }: { currency: string; value: string }): bigint => {
+  const amount = minorUnits(value, CURRENCIES[currency]?.exponent ?? 2);
+  return typeof amount === 'bigint' ? amount : 0n;
+};
+const sum = (list: readonly { amount: { currency: string; value: string } }[]): bigint =>
+  list.reduce((total, { amount }) => total + minor(amount), 0n);
+
+/** Mollie insists on the decimals of the currency. */
+const hasRightDecimals = ({ currency, value }: { currency: string; value: string }): boolean => {
+  const exponent = CURRENCIES[currency]?.exponent ?? 2;
+  return new RegExp(exponent === 0 ? '^\\d+$' : `^\\d+\\.\\d{${exponent}}$`).test(value);
+};
+
+export interface MollieDouble {
+  url: string;
+  calls: ReceivedCall[];
+  /** Requests that the schemas refuse. */
+  violations: string[];
+  fault(fault: Fault): void;
+  /** Mollie keeps the answers of idempotency keys for an hour. */
+  forgetKeys(): void;
+  /** The next refund stays pending until `settleRefunds` ends all of them. */
+  delayRefund(): void;
+  settleRefunds(status?: RefundStatus): Promise<void>;
+  /** The next release is accepted, but the bank does not carry it out. */
+  ignoreRelease(): void;
+  /** A customer with a mandate, as a first payment leaves one. */
+  newCustomer(failure?: CardFailureReason): { customer: string; mandate: string };
+  /** What the payer, or the bank, does with a payment; `notify` sends the webhook of it. */
+  finish(id: string, status: PaymentStatus, failure?: CardFailureReason): void;
+  /** The payer pays, or agrees that the amount is held. */
+  pay(id: string): void;
+  newChargeback(id: string): ChargebackData;
+  notify(id: string): Promise<void>;
+  /** Another payment like this one, with another reference. */
+  copy(reference: string): void;
+  /** The payment with our reference. */
+  find(reference: string): Book | undefined;
+  balance(reference: string): bigint;
+  close(): Promise<void>;
+}
+
+export async function startMollie(): Promise<MollieDouble> {
+  const validate = requestValidator('mollie');
+  const books = new Map<string, Book>();
+  const customers = new Map<string, Customer>();
+  const replies = new Map<string, Reply>();
+  const calls: ReceivedCall[] = [];
+  const violations: string[] = [];
+  let fault: Fault | undefined;
+  let isDelayed = false;
+  let isIgnored = false;
+  let base = '';
+
+  const newPayment = (sent: Record<string, unknown>): Reply => {
+    const { amount, sequenceType = SequenceType.oneoff, customerId, mandateId } = sent as unknown as PaymentData;
+    if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
+    const customer = customerId === undefined ? undefined : customers.get(customerId);
+    if (customerId !== undefined && !customer) return notFound;
+    const isRepetition = sequenceType === SequenceType.recurring;
+    if (sequenceType !== SequenceType.oneoff && !customer)
+      return unprocessable('A customer is required.', 'customerId');
+    if (isRepetition && (!customer?.mandate || (mandateId ?? customer.mandate) !== customer.mandate))
+      return unprocessable('The customer has no suitable mandates.', 'mandateId');
+    if (!isRepetition && !sent.redirectUrl) return unprocessable('The redirect URL is missing.', 'redirectUrl');
+    if (sent.method === PaymentMethod.alma) return unprocessable('The method is not activated.', 'method');
+    const payment = objects.payment(
+      sent as unknown as PaymentData,
+      isRepetition ? undefined : (id) => `${base}/checkout/${id}`,
+    );
+    books.set(payment.id, { payment, refunds: [], captures: [], chargebacks: [] });
+    if (isRepetition) {
+      const status = payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid;
+      setStatus(payment, customer?.failure ? PaymentStatus.failed : status, customer?.failure);
+    }
+    return { status: 201, body: payment };
+  };
+
+  const setStatus = (payment: PaymentData, status: PaymentStatus, failure?: CardFailureReason): void => {
+    payment.status = status;
+    payment.isCancelable = status === PaymentStatus.open;
+    delete payment._links.checkout;
+    if (failure !== undefined) payment.details = { failureReason: failure } as CreditCardDetails;
+    const customer = payment.customerId === undefined ? undefined : customers.get(payment.customerId);
+    if (customer && status === PaymentStatus.paid) {
+      customer.mandate ??= newName('mdt');
+      payment.mandateId = customer.mandate;
+    }
+  };
+
+  const heldBy = ({ payment, captures, refunds }: Book): bigint => {
+    if (payment.status !== PaymentStatus.paid && captures.length === 0) return 0n;
+    const taken = payment.captureMode ? sum(captures) : minor(payment.amount);
+    return taken - sum(refunds.filter(({ status }) => status !== RefundStatus.failed));
+  };
+
+  const newRefund = (book: Book, sent: Record<string, unknown>): Reply => {
+    const { amount, description = '', metadata } = sent as unknown as RefundData;
+    if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
+    if (minor(amount) > heldBy(book)) return unprocessable('The amount is higher than the maximum.', 'amount');
+    const status = isDelayed ? RefundStatus.pending : RefundStatus.refunded;
+    const refund = objects.refund({ amount, description, metadata, status, paymentId: book.payment.id });
+    isDelayed = false;
+    book.refunds.push(refund);
+    return { status: 201, body: refund };
+  };
+
+  const newCapture = (book: Book, sent: Record<string, unknown>): Reply => {
+    const { amount = book.payment.amount, description = '', metadata } = sent as Partial<CaptureData>;
+    if (book.payment.status !== PaymentStatus.authorized) return unprocessable('The payment is not authorized.');
+    if (minor(amount) > minor(book.payment.amount)) return unprocessable('The amount is too high.', 'amount');
+    const capture = objects.capture({ amount, description, metadata, paymentId: book.payment.id });
+    book.captures.push(capture);
+    book.payment.amountCaptured = amount;
+    if (minor(amount) === minor(book.payment.amount)) setStatus(book.payment, PaymentStatus.paid);
+    return { status: 201, body: capture };
+  };
+
+  const release = (book: Book): Reply => {
+    if (book.payment.status !== PaymentStatus.authorized) return unprocessable('There is nothing to release.');
+    if (!isIgnored) setStatus(book.payment, book.captures.length > 0 ? PaymentStatus.paid : PaymentStatus.canceled);
+    isIgnored = false;
+    return { status: 202 };
+  };
+
+  const cancel = ({ payment }: Book): Reply => {
+    if (!payment.isCancelable) return unprocessable('The payment cannot be canceled.');
+    setStatus(payment, PaymentStatus.canceled);
+    return { status: 200, body: payment };
+  };
+
+  const page = (name: string, list: readonly unknown[], from: string | null, limit: number): Reply => {
+    const start = from === null ? 0 : list.findIndex((each) => (each as { id: string }).id === from);
+    const next = (list[start + limit] as { id: string } | undefined)?.id;
+    return {
+      status: 200,
+      body: {
+        count: list.length,
+        _embedded: { [name]: list.slice(start, start + limit) },
+        _links: {
+          ...links(),
+          previous: null,
+          next: next ? url(`${base}/v2/${name}?from=${next}&limit=${limit}`) : null,
+        },
+      },
+    };
+  };
+
+  const methods = [PaymentMethod.ideal, PaymentMethod.creditcard].map(objects.method);
+
+  /** The name of the request, and what Mollie answers. */
+  const route = (
+    method: string,
+    path: string,
+    query: URLSearchParams,
+    body: Record<string, unknown>,
+  ): [string, () => Reply] | undefined => {
+    const [what, id = '', part, partId] = path.replace(/^\/v2\//, '').split('/');
+    const book = books.get(id);
+    const on = (act: (book: Book) => Reply) => (): Reply => (book ? act(book) : notFound);
+    const listed = (name: string, list: readonly unknown[]) => (): Reply =>
+      page(name, list, query.get('from'), Number(query.get('limit') ?? 50));
+    const name = [method, what, id && ':id', part, partId && ':id'].filter(Boolean).join(' ');
+    const routes: Record<string, [string, () => Reply]> = {
+      'GET methods': ['MethodList', listed('methods', methods)],
+      'POST customers': ['CustomerCreate', () => newCustomer(body)],
+      'GET customers :id payments': [
+        'CustomerPayments',
+        () => (customers.has(id) ? listed('payments', paymentsOf(id))() : notFound),
+      ],
+      'POST payments': ['PaymentCreate', () => newPayment(body)],
+      'GET payments :id': [
+        'PaymentGet',
+        on(({ payment, chargebacks }) => ({
+          status: 200,
+          body: query.has('embed') ? { ...payment, _embedded: { chargebacks } } : payment,
+        })),
+      ],
+      'DELETE payments :id': ['PaymentCancel', on(cancel)],
+      'POST payments :id release-authorization': ['PaymentRelease', on(release)],
+      'POST payments :id refunds': ['RefundCreate', on((each) => newRefund(each, body))],
+      'GET payments :id refunds': ['RefundList', on(({ refunds }) => listed('refunds', refunds)())],
+      'POST payments :id captures': ['CaptureCreate', on((each) => newCapture(each, body))],
+      'GET payments :id captures': ['CaptureList', on(({ captures }) => listed('captures', captures)())],
+    };
+    return routes[name];
+  };
+
+  /** The newest first. */
+  const paymentsOf = (customer: string): PaymentData[] =>
+    [...books.values()]
+      .map(({ payment }) => payment)
+      .filter(({ customerId }) => customerId === customer)
+      .toReversed();
+
+  const newCustomer = (sent: Partial<CustomerData>): Reply => {
+    const data = objects.customer(sent);
+    customers.set(data.id, { data, mandate: undefined, failure: undefined });
+    return { status: 201, body: data };
+  };
+
+  /** Each idempotency key gets the answer of its first call. */
+  const once = (key: string | undefined, act: () => Reply): Reply => {
+    const reply = (key !== undefined && replies.get(key)) || act();
+    // As the payment was then: later changes do not show.
+    if (key !== undefined) replies.set(key, structuredClone(reply));
+    return reply;
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const { method = '', headers } = request;
+    const { pathname, searchParams } = new URL(request.url ?? '', base);
+    const body = parts.length === 0 ? {} : JSON.parse(Buffer.concat(parts).toString());
+    const send = ({ status, body: content }: Reply): void => {
+      response.writeHead(status, { 'content-type': 'application/hal+json' });
+      response.end(content === undefined ? '' : JSON.stringify(content));
+    };
+    if (headers.authorization !== `Bearer ${API_KEY}`)
+      return send(refusal(401, 'Unauthorized Request', 'Missing authentication, or failed to authenticate'));
+    const found = route(method, pathname, searchParams, body);
+    if (!found) {
+      violations.push(`There is no call ${method} ${pathname}.`);
+      return send(notFound);
+    }
+    const [name, act] = found;
+    const key = headers['idempotency-key'] as string | undefined;
+    calls.push({ name, idempotencyKey: key, body });
+    const violation = validate(name, method === 'GET' ? readQuery(searchParams) : body);
+    if (violation !== undefined) {
+      violations.push(violation);
+      return send(unprocessable(violation));
+    }
+    const current = MOVES_MONEY.includes(name) ? fault : undefined;
+    if (current !== undefined) fault = undefined;
+    if (current === 'lost_before') return void request.socket.destroy();
+    if (current === 'error_500') return send(refusal(500, 'Internal Server Error', 'Something went wrong.'));
+    if (current === 'rate_limited') return send(refusal(429, 'Too Many Requests', 'Slow down.'));
+    const reply = once(key, act);
+    if (current === 'lost_after') return void request.socket.destroy();
+    send(reply);
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const bookOf = (id: string): Book => {
+    const book = books.get(id);
+    if (!book) throw new Error(`There is no payment ${id}.`);
+    return book;
+  };
+  const find = (reference: string): Book | undefined =>
+    [...books.values()].find(
+      ({ payment: { metadata } }) => (metadata as { reference: string } | null)?.reference === reference,
+    );
+  const notify = async (id: string): Promise<void> => {
+    const { webhookUrl } = bookOf(id).payment;
+    if (webhookUrl === undefined) return;
+    const { status } = await fetch(webhookUrl, { method: 'POST', body: new URLSearchParams({ id }) });
+    if (status !== 200) throw new Error(`The webhook was answered with ${status}.`);
+  };
+
+  return {
+    url: base,
+    calls,
+    violations,
+    fault: (next) => {
+      fault = next;
+    },
+    forgetKeys: () => replies.clear(),
+    delayRefund: () => {
+      isDelayed = true;
+    },
+    async settleRefunds(status = RefundStatus.refunded) {
+      const open = [...books.values()].flatMap(({ refunds }) => refunds).filter(isPending);
+      for (const refund of open) refund.status = status;
+      for (const { paymentId } of open) await notify(paymentId);
+    },
+    ignoreRelease: () => {
+      isIgnored = true;
+    },
+    newCustomer(failure) {
+      const { id } = newCustomer({}).body as CustomerData;
+      const mandate = newName('mdt');
+      Object.assign(customers.get(id) as Customer, { mandate, failure });
+      return { customer: id, mandate };
+    },
+    finish: (id, status, failure) => setStatus(bookOf(id).payment, status, failure),
+    pay(id) {
+      const { payment } = bookOf(id);
+      setStatus(payment, payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid);
+    },
+    newChargeback(id) {
+      const { payment, chargebacks } = bookOf(id);
+      const chargeback = objects.chargeback(payment);
+      chargebacks.push(chargeback);
+      return chargeback;
+    },
+    copy(reference) {
+      const { payment } = find(reference) as Book;
+      const id = newName('tr');
+      books.set(id, { payment: { ...payment, id, metadata: null }, refunds: [], captures: [], chargebacks: [] });
+    },
+    notify,
+    find,
+    balance: (reference) => {
+      const book = find(reference);
+      return book ? heldBy(book) : 0n;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const MOVES_MONEY: readonly string[] = ['PaymentCreate', 'RefundCreate', 'CaptureCreate'];
+
+const isPending = ({ status }: RefundData): boolean => status === RefundStatus.pending;
+
+/** The parameters of a query as the types have them. */
+const readQuery = (query: URLSearchParams): Record<string, unknown> =>
+  Object.fromEntries(
+    [...query].map(([name, value]) => [
+      name,
+      name === 'limit' ? Number(value) : name === 'embed' ? value.split(',') : value,
+    ]),
+  );
