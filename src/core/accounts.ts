@@ -5,7 +5,7 @@ import { within } from '../lib/faults.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
-import { connectionKey, methodsOf } from '../rules/connectors.ts';
+import { asksForCard, connectionKey, methodsOf } from '../rules/connectors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Route } from '../rules/routes.ts';
 import { completeSettings } from '../rules/settings.ts';
@@ -78,7 +78,8 @@ function withConnection(route: Route, connections: readonly ConnectionRow[]): Ac
   if (!row) return route;
   const { connector, name, settings, connectionId } = row;
   const key = connectionKey(connector, connectionId);
-  return { ...route, connection: { key, name, connector, methods: methodsOf(connector, settings) } };
+  const methods = methodsOf(connector, settings);
+  return { ...route, connection: { key, name, connector, methods, asksForCard: asksForCard(connector, settings) } };
 }
 
 /** The connections of an account's routes that it may use. */

@@ -271,4 +271,6 @@ export interface RouteConnection {
   connector: string;
   /** The brands that it takes. */
   methods: Readonly<Record<string, string>>;
+  /** The provider asks payers for their cards on its own page. */
+  asksForCard: boolean;
 }

@@ -30,6 +30,8 @@ export interface ConnectorEntry {
   hosts?: RegExp;
   /** The brands that every connection takes, with the provider's name of each; `settings.methods` adds others. */
   methods: Readonly<Record<string, string>>;
+  /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
+  asksForCard?: (settings: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /** All brands of the installation's own provider, under their own names. */
@@ -60,7 +62,8 @@ export const CONNECTORS = {
     credentials: STRIPE_CREDENTIALS,
     settings: {},
     hosts: /^api\.stripe\.com$/,
-    methods: {},
+    methods: { [CARD]: 'card' },
+    asksForCard: () => true,
   },
   adyen: {
     title: 'Adyen',
@@ -77,6 +80,7 @@ export const CONNECTORS = {
     choices: { mode: ['', 'hosted'] },
     hosts: /^(checkout-test\.adyen\.com|[\da-z-]+-checkout-live\.adyenpayments\.com)$/i,
     methods: { [CARD]: 'scheme' },
+    asksForCard: ({ mode }) => mode === 'hosted',
   },
   mollie: {
     title: 'Mollie',
@@ -84,7 +88,8 @@ export const CONNECTORS = {
     credentials: [{ name: 'api_key', label: 'API key', test: /^test_/, live: /^live_/ }],
     settings: {},
     hosts: /^api\.mollie\.com$/,
-    methods: {},
+    methods: { [CARD]: 'creditcard' },
+    asksForCard: () => true,
   },
   upstream: {
     title: 'Provider API',
@@ -262,6 +267,9 @@ function readMethods(sent: unknown, problems: Problem[]): Record<string, string>
   }
   return read;
 }
+
+export const asksForCard = (connector: string, settings: Readonly<Record<string, unknown>>): boolean =>
+  (CONNECTORS as Readonly<Record<string, ConnectorEntry>>)[connector]?.asksForCard?.(settings) === true;
 
 /** The brands that a connection takes, with the provider's name of each. */
 export const methodsOf = (connector: string, settings: Readonly<Record<string, unknown>>): Record<string, string> => ({

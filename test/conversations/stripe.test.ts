@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import * as objects from '../doubles/stripe-objects.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
-import { cardForm, checkoutOf, fill, newOrder, show } from '../support/checkout.ts';
+import { cardForm, checkoutOf, fill, inputs, newOrder, show } from '../support/checkout.ts';
 import { type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';
 
@@ -155,6 +155,19 @@ describe('the page of Stripe', () => {
     expect(await statusOf(id)).toBe('SETTLED');
     expect((await shop.events(id)).filter((event) => event === 'settled')).toHaveLength(1);
     expect((await shop.inspect(id)).notifications).toHaveLength(2);
+  });
+
+  test('asks for the card, so that the payment page does not; a series goes on with the stored method', async () => {
+    const session = await checkout.open({ methods: ['card'], recurring_init: true }, byPage);
+    expect(inputs((await show(session.url)).text)).toEqual([]);
+    const { status, location } = await fill(session.url, { method: 'card' });
+    expect([status, location]).toEqual([303, await pageOf(session.id)]);
+    await show(String(await stripe.pay(location)));
+    const paid = await shop.inspect(session.id);
+    expect(paid).toMatchObject({ status: 'SETTLED', brand: 'card', connector: 'stripe-hosted' });
+    const { recurring_token } = (await checkout.status({ payment_id: session.id }, byPage)).body;
+    const repeat = { recurring_init_trans_id: session.id, recurring_token, order: newOrder() };
+    expect((await checkout.send('payment/recurring', repeat, byPage)).body).toMatchObject({ status: 'settled' });
   });
 
   test('is left with “back”', async () => {

@@ -1,7 +1,6 @@
 /** The connector `stripe-hosted`: the payer pays on the page of Stripe (Checkout Session), where cards are entered. */
 import type Stripe from 'stripe';
 import type { Deadline } from '../../lib/deadline.ts';
-import { CARD } from '../../rules/brands.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import {
   type Connector,
@@ -141,10 +140,10 @@ function createHosted(base: ReturnType<typeof createBase>): Connector {
     ...base,
     query,
     async submit(submission, deadline) {
-      const { recurringOf, isPayout, brand, amount, currency } = submission;
+      const { recurringOf, isPayout, card, amount, currency } = submission;
       if (recurringOf !== undefined) return base.submit(submission, deadline);
       // A card that was entered at the gateway cannot be passed on to the page.
-      if (isPayout || brand === CARD || toStripe(amount, currency) === undefined) return declineOf('methodUnavailable');
+      if (isPayout || card || toStripe(amount, currency) === undefined) return declineOf('methodUnavailable');
       try {
         return sessionOutcome(await open(submission, deadline), submission);
       } catch (error) {

@@ -27,7 +27,7 @@ import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
-import { canTake, chooseRoute, factsOf } from './route.ts';
+import { asksForCard, canTake, chooseRoute, factsOf, isCardHosted } from './route.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -86,6 +86,8 @@ export interface Method {
   /** The account's alias of the brand, or the brand itself. */
   title: string;
   fields: readonly Field[];
+  /** A card that the provider asks for on its own page. */
+  isHosted?: true;
 }
 
 /**
@@ -98,7 +100,8 @@ export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
   const hasCards =
     allowsCards(brands) && allowsCards(sessionMethods) && canTake(gateway, account, CARD, factsOf(payment));
-  const card: Method = { label: CARD, title: 'Card', fields: [] };
+  const isHosted = hasCards && isCardHosted(gateway, account, payment);
+  const card: Method = { label: CARD, title: 'Card', fields: [], ...(isHosted && { isHosted }) };
   const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
   return brands.length === 0
     ? methods
@@ -167,6 +170,8 @@ export async function choose(
   const details = detailsWith(gateway, attempt, brand, context);
   const facts = factsOf({ ...attempt, brand: method.label, details });
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
+  // A new attempt may be in the share of another route, which needs the card: the payer is asked for it.
+  if (method.isHosted && !asksForCard(account, route.connector)) return { payment: attempt };
   const collected = await recordPayerInput(gateway, attempt, details, { brand: method.label, ...route });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };

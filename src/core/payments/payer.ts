@@ -46,7 +46,7 @@ async function withChoices(gateway: Gateway, payment: PaymentWithDetails, accoun
   const methods = choicesOf(gateway, payment, account);
   const isRetry = payment.state === 'DECLINED' && methods.length > 0;
   const tokens = payment.details.session?.cardTokens ?? [];
-  const hasCards = tokens.length > 0 && methods.some(({ label }) => label === CARD);
+  const hasCards = tokens.length > 0 && methods.some(({ label, isHosted }) => label === CARD && !isHosted);
   return {
     payment: isRetry ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,

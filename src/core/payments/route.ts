@@ -2,7 +2,7 @@
 import { brandOf, CARD, NO_CONNECTOR } from '../../rules/brands.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
 import { isInShare, mayTake, mismatch, type RouteFacts } from '../../rules/routes.ts';
-import type { Payment, PaymentDetails } from '../../store/payments.ts';
+import type { Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, AccountRoute, Gateway } from '../context.ts';
 import { capabilitiesOf } from './connectors.ts';
 
@@ -101,6 +101,28 @@ export function factsOf(
   };
 }
 
+/** The first route that takes a payment. Without an own provider, the rest of a share has nowhere else to go. */
+function firstRoute(
+  gateway: Gateway,
+  account: Pick<Account, 'routes'>,
+  facts: RouteFacts,
+  paymentId: string,
+): Candidate | undefined {
+  const [first] = candidates(gateway, account, facts, paymentId);
+  const hasOwn = Object.hasOwn(gateway.connectors, ownConnectorOf(facts.brand));
+  return first && (first.isInShare || !hasOwn) ? first : undefined;
+}
+
+/** Whether the provider behind a route asks payers for their cards on its own page. */
+export const asksForCard = ({ routes }: Pick<Account, 'routes'>, connector: string): boolean =>
+  routes.some(({ connection }) => connection?.key === connector && connection.asksForCard);
+
+/** Whether a card payment goes to a provider that asks the payer for the card; decided before the card is known. */
+export function isCardHosted(gateway: Gateway, account: Account, payment: PaymentWithDetails): boolean {
+  const route = firstRoute(gateway, account, factsOf({ ...payment, brand: CARD }), payment.paymentId);
+  return route !== undefined && asksForCard(account, route.connector);
+}
+
 /** Where a new payment goes. If no route takes it, the installation's own provider does, if there is one. */
 export function chooseRoute(
   gateway: Gateway,
@@ -110,11 +132,9 @@ export function chooseRoute(
 ): RouteChoice {
   const connector = ownConnectorOf(facts.brand);
   if (account.routes.length === 0 || !isRoutable(facts.brand)) return { connector, routeReason: null };
-  const [first] = candidates(gateway, account, facts, paymentId);
-  const hasOwn = Object.hasOwn(gateway.connectors, connector);
-  // Without an own provider, the rest of a share has nowhere else to go.
-  if (first && (first.isInShare || !hasOwn)) return routed(gateway, first);
-  return hasOwn
+  const first = firstRoute(gateway, account, facts, paymentId);
+  if (first) return routed(gateway, first);
+  return Object.hasOwn(gateway.connectors, connector)
     ? { connector, routeReason: 'No route matches: own provider' }
     : { connector: NO_CONNECTOR, routeReason: 'No route matches' };
 }
@@ -129,8 +149,11 @@ export function nextRoute(
 ): RouteChoice | undefined {
   // The own provider of an account without a route that names it is no alternative to anything.
   if (splitConnectionKey(connector).connectionId === null && account.routes.length === 0) return undefined;
+  const hasCard = facts.bin !== undefined;
   const isUsable = (candidate: Candidate): boolean =>
     !tried.includes(candidate.connector) &&
+    // A card that the payer has entered is not asked for again, and one that is not at hand cannot be submitted.
+    (facts.brand !== CARD || asksForCard(account, candidate.connector) !== hasCard) &&
     // A payer is authenticated before the first submission only.
     (facts.brand !== CARD ||
       isAuthenticated ||

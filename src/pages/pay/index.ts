@@ -51,9 +51,12 @@ const selectMethod = (methods: readonly Method[], label: string | undefined): Me
 
 const NO_ANSWERS: ReadonlyMap<string, string> = new Map();
 
+/** Whether the payer enters a card here, and not on the page of the provider. */
+const isCardEntry = ({ label, isHosted }: Method): boolean => label === CARD && !isHosted;
+
 /** The form of a payment method; cards have a separate form. */
 const methodPage = (view: PageView, form: MethodForm): Page =>
-  form.method.label === CARD ? cardPage(view, form) : fieldsPage(view, form);
+  isCardEntry(form.method) ? cardPage(view, form) : fieldsPage(view, form);
 
 export function payRoutes(
   app: FastifyInstance,
@@ -208,10 +211,9 @@ export function payRoutes(
       return redirectAfterSubmit(request, reply, payerView, current);
     }
     if (!method) return reply.redirect(view.path, 303);
-    const outcome =
-      method.label === CARD
-        ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser)
-        : await choose(gateway, payment, account, method, answers);
+    const outcome = isCardEntry(method)
+      ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser)
+      : await choose(gateway, payment, account, method, answers);
     if ('problems' in outcome) {
       return show(reply.code(422), view, methodPage(view, { method, answers, problems: outcome.problems }));
     }
