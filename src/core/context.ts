@@ -32,6 +32,7 @@ import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { WalletTokenStore } from '../store/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
+import type { WalletAuthorities } from './pretend-wallet.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
 export type { ApiToken } from '../store/api-tokens.ts';
@@ -110,6 +111,8 @@ export interface Gateway {
   health: ConnectorHealth;
   /** Whom wallet tokens are addressed to, and who may sign them. */
   wallets: WalletTrust;
+  /** With what the pretend wallet of the sandbox seals tokens. */
+  walletAuthorities: WalletAuthorities | undefined;
   /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;
   securityCodes: SecurityCodeCache;

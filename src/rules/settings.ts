@@ -211,6 +211,11 @@ export const SETTINGS = {
     emails,
     'The identifiers for which the test brand vcard declines.',
   ),
+  'wallets.pretend': row(
+    true,
+    flag,
+    'Sandbox only: the payment page opens the pretend wallet of the sandbox, in any browser. Without it, the page uses the wallets of the vendors, with keys and certificates that the vendors know.',
+  ),
   'wallets.wallet-a.merchant_identifier': row(
     '',
     text(255),
@@ -279,6 +284,11 @@ export const SETTINGS = {
     '',
     text(64),
     'The name on the payment sheet of wallet-b; empty means the name on the payment page.',
+  ),
+  'wallets.wallet-b.merchant_id': row(
+    '',
+    text(64),
+    'The merchant id that the wallet’s vendor issued. The payment page offers wallet-b in the environment PRODUCTION only with it.',
   ),
 } as const satisfies Record<
   string,

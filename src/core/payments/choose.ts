@@ -100,18 +100,34 @@ const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean
 const isOtherCountry = ({ country }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
   country !== undefined && Boolean(payer.country) && payer.country !== country;
 
+/** The account's name of a brand: its alias, or the brand itself. */
+const titleOf = ({ settings: { brand_aliases } }: Account, label: string): string =>
+  Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
+
+/** The name of a brand that account, session, payer and connectors allow for this payment; otherwise undefined. */
+export function offeredTitle(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  label: string,
+): string | undefined {
+  const brand = BRANDS[label] as Brand;
+  const { brands } = account.settings;
+  const sessionMethods = payment.details.session?.methods ?? [];
+  const title = titleOf(account, label);
+  const isAllowed = brands.length === 0 || brands.includes(label);
+  const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
+  const isAvailable = Object.hasOwn(gateway.connectors, brand.connector);
+  if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return undefined;
+  return mustRecur(payment) && !brand.recurs ? undefined : title;
+}
+
 /** The brands that are offered, each with the fields that it still needs. */
 function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
-  const { brands, brand_aliases } = account.settings;
-  const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    const title = Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label) ?? label;
-    const isAllowed = brands.length === 0 || brands.includes(label);
-    const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
-    const isAvailable = Object.hasOwn(gateway.connectors, brand.connector) && isForPayers(brand);
-    if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return [];
-    if (mustRecur(payment) && !brand.recurs) return [];
+    const title = isForPayers(brand) ? offeredTitle(gateway, payment, account, label) : undefined;
+    if (title === undefined) return [];
     const context = contextFor(label);
     const fields = missingFields(brand, context);
     return isOfferable(brand, fields, context) ? [{ label, title, fields }] : [];
@@ -206,7 +222,10 @@ async function savedCardOf(
 }
 
 /** The payment to submit: after a decline, a new attempt under the same order. */
-function attemptOf(gateway: Gateway, found: PaymentWithDetails): PaymentWithDetails | Promise<PaymentWithDetails> {
+export function attemptOf(
+  gateway: Gateway,
+  found: PaymentWithDetails,
+): PaymentWithDetails | Promise<PaymentWithDetails> {
   const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 }

@@ -29,11 +29,13 @@ export async function payByWallet(
   payment: PaymentWithDetails,
   account: Account,
   { card, cryptogram, eci }: WalletPayment,
+  browser?: Browser,
 ): Promise<PaymentWithDetails> {
   await keepCard(gateway, payment, card, false, payment.details.card?.id);
   const isAuthenticated = payment.details.wallet?.type === 'CRYPTOGRAM_3DS';
   if (isAuthenticated || !gateway.threeDs) return submit(gateway, payment, account, { card, cryptogram, eci });
-  // The authentication request describes the payer's browser, so the payer has to visit the payment page.
+  // The authentication request describes the payer's browser, so the payer has to be on the payment page.
+  if (browser) return payByCard(gateway, payment, account, card, browser);
   return advance(gateway, payment, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
 }
 

@@ -17,6 +17,7 @@ import {
   statusPolling,
   validationNotice,
 } from './view.ts';
+import { walletAdditions, walletButtons } from './wallets.ts';
 
 /** Display names of the card networks. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
@@ -69,12 +70,13 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
   return {
     title: pageTitle(view, messages.payByCard, problems.length),
     ...statusPolling(view),
+    additions: walletAdditions(view),
     body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.payByCard}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
-<div class="wallets" id="wallets"></div>
+${walletButtons(view, 'or')}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
 <input type="hidden" name="method" value="${method.label}">
 ${savedCards.length > 0 && savedCardChoices(savedCards, selected, problemOf('saved_card'), locale)}

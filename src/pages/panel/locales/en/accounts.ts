@@ -61,6 +61,7 @@ export const accounts = {
     'Card testing limits': ['card_tries_per_session', 'card_failures_per_address', 'card_failures_per_account'],
     Payouts: ['account_uuid', 'fee_calculation_method'],
     'Wallet A': [
+      'wallets.pretend',
       'wallets.wallet-a.merchant_identifier',
       'wallets.wallet-a.processing_private_key',
       'wallets.wallet-a.processing_certificate',
@@ -75,6 +76,7 @@ export const accounts = {
       'wallets.wallet-b.environment',
       'wallets.wallet-b.private_key',
       'wallets.wallet-b.merchant_name',
+      'wallets.wallet-b.merchant_id',
       'wallets.wallet-b.allowed_auth_methods',
       'wallets.wallet-b.supported_networks',
     ],
@@ -105,6 +107,7 @@ export const accounts = {
     frame_ancestors: 'Sites that may embed the page',
     'vcard.success': 'Identifiers that succeed',
     'vcard.decline': 'Identifiers that decline',
+    'wallets.pretend': 'Pretend wallet (sandbox)',
     'wallets.wallet-a.merchant_identifier': 'Merchant identifier',
     'wallets.wallet-a.country': 'Country',
     'wallets.wallet-a.shop_name': 'Shop name',
@@ -119,5 +122,6 @@ export const accounts = {
     'wallets.wallet-b.supported_networks': 'Supported networks',
     'wallets.wallet-b.private_key': 'Private key',
     'wallets.wallet-b.merchant_name': 'Merchant name',
+    'wallets.wallet-b.merchant_id': 'Merchant id',
   } satisfies Record<SettingName, string>,
 };
