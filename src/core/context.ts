@@ -11,6 +11,8 @@ import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { WalletRoots } from '../lib/wallets/roots.ts';
+import type { WalletAAuthority } from '../lib/wallets/seal-a.ts';
+import type { WalletBAuthority } from '../lib/wallets/seal-b.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
@@ -32,7 +34,6 @@ import type { RollupStore } from '../store/rollups.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 import type { WalletTokenStore } from '../store/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
-import type { WalletAuthorities } from './pretend-wallet.ts';
 
 export type { AccountRow, Environment } from '../store/accounts.ts';
 export type { ApiToken } from '../store/api-tokens.ts';
@@ -88,6 +89,12 @@ export interface WalletTrust {
   roots: WalletRoots;
 }
 
+/** The keys with which the pretend wallet of the sandbox seals tokens. */
+export interface WalletAuthorities {
+  walletA: WalletAAuthority;
+  walletB: WalletBAuthority;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
@@ -111,7 +118,7 @@ export interface Gateway {
   health: ConnectorHealth;
   /** Whom wallet tokens are addressed to, and who may sign them. */
   wallets: WalletTrust;
-  /** With what the pretend wallet of the sandbox seals tokens. */
+  /** Undefined in production. */
   walletAuthorities: WalletAuthorities | undefined;
   /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;

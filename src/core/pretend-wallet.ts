@@ -5,20 +5,14 @@ import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { readCertificate } from '../lib/wallets/keys.ts';
 import { rootKeysIn, type WalletRoots } from '../lib/wallets/roots.ts';
-import { newIdentity, newWalletAAuthority, sealWalletA, type WalletAAuthority } from '../lib/wallets/seal-a.ts';
-import { newWalletBAuthority, publishedKeys, sealWalletB, type WalletBAuthority } from '../lib/wallets/seal-b.ts';
+import { newIdentity, newWalletAAuthority, sealWalletA } from '../lib/wallets/seal-a.ts';
+import { newWalletBAuthority, publishedKeys, sealWalletB } from '../lib/wallets/seal-b.ts';
 import type { WalletBrand } from '../rules/brands.ts';
 import { CURRENCIES } from '../rules/currencies.ts';
 import { PRETEND_CARDS } from '../rules/pretend-wallet.ts';
 import type { AccountRow } from '../store/accounts.ts';
-import type { Account, Gateway } from './context.ts';
+import type { Account, Gateway, WalletAuthorities } from './context.ts';
 import { liveKeys } from './wallet-keys.ts';
-
-/** The keys with which the sandbox seals tokens; production has none. */
-export interface WalletAuthorities {
-  walletA: WalletAAuthority;
-  walletB: WalletBAuthority;
-}
 
 const NAME = 'wallet_authorities';
 

@@ -136,6 +136,14 @@ describe('the panel', () => {
     // An empty field keeps the key.
     await owner.submit(path, { ...form, [processing]: '', descriptor: 'Tea' });
     const read = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
+    const { wallet_keys } = (await shop.admin('GET', `/accounts/${mid}`)).body;
+    expect(wallet_keys).toEqual({
+      [processing]: { public_key_hash: publicKeyHash(MERCHANT.key) },
+      'wallets.wallet-a.processing_certificate': {
+        public_key_hash: publicKeyHash(MERCHANT.key),
+        expires_at: expect.stringMatching(/^2/),
+      },
+    });
     expect(await read()).toMatchObject({
       descriptor: 'Tea',
       wallets: { 'wallet-a': { processing_private_key: 'set' } },

@@ -52,6 +52,6 @@ def without(members, *names):
 
 def write(name, document):
     with open(os.path.join(HERE, name), 'w') as file:
-        json.dump(document, file, indent=1)
+        json.dump(document, file, indent=2)
         file.write('\n')
     print(f"{name}: {len(document['vectors'])} vectors", file=sys.stderr)

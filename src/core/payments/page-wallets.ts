@@ -47,8 +47,11 @@ export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   });
 }
 
-const totalOf = ({ amount, currency }: PaymentWithDetails): string =>
-  amountText(amount, CURRENCIES[currency]?.exponent ?? 2);
+/** With the decimals of the currency, and none if it has none. */
+function totalOf({ amount, currency }: PaymentWithDetails): string {
+  const exponent = CURRENCIES[currency]?.exponent ?? 2;
+  return exponent === 0 ? String(amount) : amountText(amount, exponent);
+}
 
 const REQUESTS: Readonly<
   Record<WalletBrand, (gateway: Gateway, payment: PaymentWithDetails, account: Account) => PageWallet['request']>

@@ -56,6 +56,7 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
         ? messages.cardProblems[kind]
         : messages.looksWrong;
   };
+  const title = view.wallets.length > 0 ? messages.complete : messages.payByCard;
   const focused = CARD_INPUTS.find(problemOf);
   const cardInput = (name: CardInput, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
     renderInput({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
@@ -68,12 +69,12 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
   const validation = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${messages.cardProblems[kind]}"${more}`;
   return {
-    title: pageTitle(view, messages.payByCard, problems.length),
+    title: pageTitle(view, title, problems.length),
     ...statusPolling(view),
     additions: walletAdditions(view),
     body: html`${orderSummary(view)}
 <section class="card">
-<h1>${messages.payByCard}</h1>
+<h1>${title}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
 ${walletButtons(view, 'or')}
