@@ -73,7 +73,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder['answer'] = {}): Promise<Server> {
+export async function startServer(
+  kind: ServerOrder['kind'],
+  answer: ServerOrder['answer'] = {},
+  walletRoots?: string,
+): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'server.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // Writes a CPU profile of every server.
@@ -84,7 +88,10 @@ export async function startServer(kind: ServerOrder['kind'], answer: ServerOrder
     return (await once(child, 'message'))[0] as Reply;
   };
   const { connection } = database;
-  const order: ServerOrder = { kind, connection, masterKey, adminToken, answer, provider: simulator.provider };
+  const order: ServerOrder = {
+    ...{ kind, connection, masterKey, adminToken, answer, walletRoots },
+    provider: simulator.provider,
+  };
   const { url } = await call<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),

@@ -26,6 +26,7 @@ import {
   wal,
 } from './harness.ts';
 import { load } from './load.ts';
+import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
 /** One brand of each kind: settled at once, redirect, approval in an app, QR code, payout. */
@@ -307,7 +308,11 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   checkout,
   wallets: async () => {
     await measureWallets();
-    return [];
+    const { toSale, toBrand } = await measureWalletSales();
+    return [
+      ['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / toSale, 1],
+      ['1.5 × p99 of SALE beside 10 % pin-a to that beside 10 % wallets', 1.5 / toBrand, 1],
+    ];
   },
 };
 

@@ -132,12 +132,12 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'wallet-a': upstream(
-    'A device wallet; the merchant’s page or app provides the payment token.',
+    'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletAToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
-    'A device wallet; the merchant’s page or app provides the payment token.',
+    'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletBToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),

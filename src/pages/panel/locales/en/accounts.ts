@@ -60,8 +60,8 @@ export const accounts = {
     'Payment page': ['branding.name', 'branding.logo', 'branding.colour', 'locale', 'frame_ancestors'],
     'Card testing limits': ['card_tries_per_session', 'card_failures_per_address', 'card_failures_per_account'],
     Payouts: ['account_uuid', 'fee_calculation_method'],
+    'Wallets of the sandbox': ['wallets.pretend'],
     'Wallet A': [
-      'wallets.pretend',
       'wallets.wallet-a.merchant_identifier',
       'wallets.wallet-a.processing_private_key',
       'wallets.wallet-a.processing_certificate',
@@ -107,7 +107,7 @@ export const accounts = {
     frame_ancestors: 'Sites that may embed the page',
     'vcard.success': 'Identifiers that succeed',
     'vcard.decline': 'Identifiers that decline',
-    'wallets.pretend': 'Pretend wallet (sandbox)',
+    'wallets.pretend': 'Pretend wallet',
     'wallets.wallet-a.merchant_identifier': 'Merchant identifier',
     'wallets.wallet-a.country': 'Country',
     'wallets.wallet-a.shop_name': 'Shop name',
