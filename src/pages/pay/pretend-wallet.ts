@@ -33,7 +33,7 @@ export function pretendWalletRoutes(app: FastifyInstance, gateway: Gateway): voi
   app.post<{ Params: { link: string } }>('/wallets/:link', async (request, reply) => {
     request.action = 'sandbox';
     const view = await openForPayer(gateway, request.params.link);
-    const { values } = request.body as Form;
+    const values = (request.body as Form | undefined)?.values ?? new Map<string, string>();
     const wallet = view?.wallets.find(({ label }) => label === values.get('wallet'))?.label;
     if (!view || !wallet || !usesPretendWallet(gateway, view.account)) return answer(reply, undefined);
     const [card = '', amount = '', currency = ''] = ['card', 'amount', 'currency'].map((name) => values.get(name));
