@@ -73,11 +73,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** `own` is a database other than that of the harness, and its key. */
+/** `own` is a database other than that of the harness, and its key; `walletRoots` is a folder with further roots. */
 export async function startServer(
   kind: ServerOrder['kind'],
   answer: ServerOrder['answer'] = {},
-  own: Pick<ServerOrder, 'connection' | 'masterKey'> = { connection: database.connection, masterKey },
+  own: Partial<Pick<ServerOrder, 'connection' | 'masterKey' | 'walletRoots'>> = {},
 ): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'server.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -88,7 +88,8 @@ export async function startServer(
     child.send(request as ServerOrder);
     return (await once(child, 'message'))[0] as Reply;
   };
-  const order: ServerOrder = { kind, ...own, adminToken, answer, provider: simulator.provider };
+  const { connection } = database;
+  const order: ServerOrder = { kind, connection, masterKey, ...own, adminToken, answer, provider: simulator.provider };
   const { url } = await call<Extract<ServerMessage, { url: string }>>(order);
   return {
     url: url === '' ? undefined : new URL(url),

@@ -26,6 +26,7 @@ import {
   wal,
 } from './harness.ts';
 import { load } from './load.ts';
+import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
 /** One brand of each kind: settled at once, redirect, approval in an app, QR code, payout. */
@@ -319,7 +320,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   panel,
   wallets: async () => {
     await measureWallets();
-    return [];
+    return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
 };
 

@@ -23,6 +23,8 @@ export interface ServerOrder {
   answer: Record<string, string>;
   /** The provider of all brands except the test brand. */
   provider?: ProviderAccess | undefined;
+  /** A folder with the roots of the wallet tokens. */
+  walletRoots?: string | undefined;
 }
 
 export interface Usage {
@@ -64,7 +66,8 @@ function startReceiver(): void {
 
 const send = (message: ServerMessage): void => void process.send?.(message);
 
-async function start({ kind, connection, masterKey, adminToken, answer, provider }: ServerOrder): Promise<void> {
+async function start(order: ServerOrder): Promise<void> {
+  const { kind, connection, masterKey, adminToken, answer, provider, walletRoots } = order;
   if (kind === 'empty') {
     const app = Fastify({ bodyLimit: 64 * 1024 });
     app.removeAllContentTypeParsers();
@@ -79,6 +82,7 @@ async function start({ kind, connection, masterKey, adminToken, answer, provider
     masterKey,
     log: createLog('info', standardOutput()),
     provider: kind === 'brands' ? provider : undefined,
+    walletRoots,
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
   if (kind === 'sql') {

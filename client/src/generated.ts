@@ -258,14 +258,14 @@ export interface BrandFields {
       SecurityQuestionAnswer: string;
     };
   };
-  /** A device wallet; the merchant’s page or app provides the payment token. */
+  /** A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token. */
   'wallet-a': {
     parameters: {
       /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; not stored. */
       paymentToken: string;
     };
   };
-  /** A device wallet; the merchant’s page or app provides the payment token. */
+  /** A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token. */
   'wallet-b': {
     parameters: {
       /** Expects the payment token of the wallet as JSON, at most 32768 characters. Required; not stored. */

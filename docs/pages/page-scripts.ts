@@ -1,5 +1,7 @@
 /** Generates docs/page-scripts.md: the script inventory of the payment page and how to verify it. */
 import { SCRIPT, SCRIPT_HASH } from '../../src/pages/script.ts';
+import { sourceHash } from '../../src/pages/source-hash.ts';
+import { PRETEND_SCRIPT, VENDOR_B, WALLET_SCRIPT } from '../../src/pages/wallets/scripts.ts';
 import { code, page, table } from './markdown.ts';
 
 /** What the script does, and what happens without JavaScript. */
@@ -17,29 +19,91 @@ const DUTIES: readonly [does: string, without: string][] = [
   ['Redirects the payer to the bank, to the provider, or back to the shop', 'the payer clicks a button'],
 ];
 
+/** What the wallet script does. */
+const WALLET_DUTIES: readonly string[] = [
+  'Asks the browser whether the wallet is available, and shows its button',
+  'Opens the payment sheet of the wallet with the amount of the order',
+  'Sends the validation address of wallet-a to the gateway, which validates the merchant',
+  'Sends the payment token to the gateway, and leads the payer on',
+];
+
+const bytes = (script: string): string => String(Buffer.byteLength(script));
+
 export const pageScripts = (): string =>
   page(
     'Scripts of the payment page',
-    'src/pages/script.js',
+    'src/pages/script.js and src/pages/wallets/',
     `
 This page is the script inventory of the payment page. Every page for payers (${code('/pay/…')}, ${code('/return/…')},
-${code('/3ds/…')}) contains exactly one script. It is inline and loads no other resource. The only resource from another
-server is the logo of the account, from the address in its settings. The pages work without JavaScript.`,
+${code('/3ds/…')}) contains the first script of this table, and pages without device wallets contain no other one. The
+scripts of the gateway are inline. Without wallets, the only resource from another server is the logo of the account, from
+the address in its settings. The pages work without JavaScript; wallets need it.`,
     table(
-      ['Script', 'Source', 'Bytes', 'Purpose'],
-      [['inline script', 'Turnpike, `src/pages/script.js`', String(Buffer.byteLength(SCRIPT)), 'see the table below']],
+      ['Script', 'Source', 'Bytes', 'On which pages', 'Purpose'],
+      [
+        ['page script', 'Turnpike, `src/pages/script.js`', bytes(SCRIPT), 'all', 'see the table below'],
+        [
+          'wallet script',
+          'Turnpike, `src/pages/wallets/script.js`',
+          bytes(WALLET_SCRIPT),
+          'those that offer `wallet-a` or `wallet-b`',
+          '[device wallets](#device-wallets)',
+        ],
+        [
+          'pretend wallet',
+          'Turnpike, `src/pages/wallets/pretend.js`',
+          bytes(PRETEND_SCRIPT),
+          'the same, in the sandbox only',
+          'stands in for the wallets of the vendors',
+        ],
+        [
+          code(VENDOR_B.script),
+          'the vendor of `wallet-b`',
+          'not known',
+          'those that offer `wallet-b`, without the pretend wallet',
+          'the payment sheet of `wallet-b`',
+        ],
+      ],
     ),
-    table(['Function', 'Without JavaScript'], DUTIES),
+    table(['Function of the page script', 'Without JavaScript'], DUTIES),
     `
-The script reads and changes the page and requests ${code('/pay/…/status')} of the same origin. It uses no cookies and no
-browser storage. Card data stay in the form.`,
-    '## Verify the script',
+The page script reads and changes the page and requests ${code('/pay/…/status')} of the same origin. It uses no cookies and
+no browser storage. Card data stay in the form.`,
+    '## Device wallets',
     `
-The header ${code('content-security-policy')} of every page allows only this script, by its hash:`,
-    `\`\`\`text\nscript-src ${SCRIPT_HASH}\n\`\`\``,
+A page contains the wallet script if the account and the session allow a wallet and the account has its keys
+([Device wallets](operator/wallets.md)). The script uses no cookies and no browser storage, and requests only
+${code('/pay/…/wallet')} and ${code('/pay/…/wallet-session')} of the same origin:`,
+    WALLET_DUTIES.map((duty) => `- ${duty}.`).join('\n'),
     `
-Browsers do not run a changed or an additional script. To verify that a deployment sends the script of this release,
-compare the header of any payment page with the line above. The page of an unknown link has the same header:`,
+${code('wallet-a')} is part of the browser and needs no script of its vendor. ${code('wallet-b')} needs one. Its vendor
+changes the script at any time and publishes no hash, so the browser cannot verify it: list it in your own inventory, and
+remove ${code('wallet-b')} from the account setting ${code('brands')} if you do not accept that. A page with its button has a
+policy that is extended by the addresses of the vendor:`,
+    table(
+      ['Directive', 'In addition'],
+      [
+        [code('script-src'), code(VENDOR_B.script)],
+        [code('frame-src'), code(VENDOR_B.frames)],
+        [code('connect-src'), VENDOR_B.connections.split(' ').map(code).join(', ')],
+        [code('style-src'), 'a nonce, for the styles that the script adds'],
+        [code('require-trusted-types-for'), 'is left out, because the script may use strings as HTML'],
+      ],
+    ),
+    '## Verify the scripts',
+    `
+The header ${code('content-security-policy')} of every page allows only these scripts, each by its hash:`,
+    table(
+      ['Script', 'Source in `script-src`'],
+      [
+        ['page script', code(SCRIPT_HASH)],
+        ['wallet script', code(sourceHash(WALLET_SCRIPT))],
+        ['pretend wallet', code(sourceHash(PRETEND_SCRIPT))],
+      ],
+    ),
+    `
+Browsers do not run a changed or an additional script. To verify that a deployment sends the scripts of this release,
+compare the header of any payment page with the table above. The page of an unknown link has the first hash only:`,
     `\`\`\`sh\ncurl -si "$PUBLIC_URL/pay/x" | grep -io "script-src [^;]*"\n\`\`\``,
     `
 The same header restricts everything else: ${code("default-src 'none'")}, styles by hash, connections only to the same

@@ -44,11 +44,19 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+/** The certificate with which this side identifies itself, and the authorities to trust instead of the usual ones. */
+export interface ClientIdentity {
+  cert: string;
+  key: string;
+  ca?: string;
+}
+
 export interface ReceiverOptions extends CallbackReach {
   totalMs?: number;
   connectMs?: number;
   /** Resolves host names; tests pass their own. */
   lookup?: LookupFunction;
+  identity?: ClientIdentity;
 }
 
 /** The fault of an error by its code; for other codes it depends on the stage that the call had reached. */
@@ -91,13 +99,14 @@ const guardedLookup =
     });
 
 /** Connects to checked addresses only, and verifies TLS even if NODE_TLS_REJECT_UNAUTHORIZED disables it. */
-function guardedConnector({ connectMs, lookup, ...reach }: ReceiverOptions): buildConnector.connector {
+export function guardedConnector({ connectMs, lookup, identity, ...reach }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectMs ?? LIMITS.callbackConnectTimeoutMs,
     lookup: guardedLookup(reach, lookup ?? createLookup()),
     autoSelectFamily: true,
     rejectUnauthorized: true,
     allowH2: false,
+    ...identity,
   });
   const refuse = (fault: DeliveryFault, callback: buildConnector.Callback): void =>
     callback(deliveryError(fault), null);

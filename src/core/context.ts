@@ -11,6 +11,8 @@ import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { WalletRoots } from '../lib/wallets/roots.ts';
+import type { WalletAAuthority } from '../lib/wallets/seal-a.ts';
+import type { WalletBAuthority } from '../lib/wallets/seal-b.ts';
 import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { ErrorName } from '../rules/errors.ts';
@@ -151,6 +153,12 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** The keys with which the pretend wallet of the sandbox seals tokens. */
+export interface WalletAuthorities {
+  walletA: WalletAAuthority;
+  walletB: WalletBAuthority;
+}
+
 /** Whether each connector answers the calls of this process. */
 export interface ConnectorHealth {
   answered(connector: string): void;
@@ -186,6 +194,8 @@ export interface Gateway {
   health: ConnectorHealth;
   /** Whom wallet tokens are addressed to, and who may sign them. */
   wallets: WalletTrust;
+  /** Undefined in production. */
+  walletAuthorities: WalletAuthorities | undefined;
   /** The 3DS directory, if one is configured. */
   threeDs: ThreeDs | undefined;
   securityCodes: SecurityCodeCache;

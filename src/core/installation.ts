@@ -6,6 +6,7 @@ import { boundTo, createSeal, newMasterKey } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
+import { pretendWalletSettings } from './pretend-wallet.ts';
 import { commandCaller } from './principal.ts';
 
 const SECRET = 'secret';
@@ -64,7 +65,8 @@ export async function demoAccount(gateway: Gateway): Promise<Account> {
   const mid = (await installation.read(DEMO))?.toString();
   const known = mid === undefined ? undefined : await findAccount(gateway, mid);
   if (known) return known;
-  const { account } = await createAccount(gateway, commandCaller('serve'), 'Demo Shop', {});
+  const settings = pretendWalletSettings(gateway.clock.real());
+  const { account } = await createAccount(gateway, commandCaller('serve'), 'Demo Shop', settings);
   const kept = (await installation.writeOnce(DEMO, Buffer.from(account.mid))).toString();
   return (await findAccount(gateway, kept)) ?? account;
 }

@@ -48,6 +48,20 @@ export async function liveKeys(gateway: Secrets, mid: string, name: SettingName)
   return ((await openSecrets(gateway, mid))[name]?.values ?? []).map(readPrivateKey);
 }
 
+/** The merchant identity of wallet-a as PEM: the certificate, and its key. */
+export async function merchantIdentity(
+  gateway: Secrets,
+  { mid, settings }: Account,
+): Promise<{ cert: string; key: string } | undefined> {
+  const [key] = (await openSecrets(gateway, mid))['wallets.wallet-a.private_key']?.values ?? [];
+  const certificate = settings['wallets.wallet-a.certificate'];
+  if (key === undefined || certificate === '') return undefined;
+  return {
+    cert: readCertificate(certificate).toString(),
+    key: readAnyKey(key).export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
+
 const WALLET_A = 'wallets.wallet-a.';
 
 /** Reads settings from JSON for a new or an existing account; also checks settings against those that are set already. */

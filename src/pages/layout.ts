@@ -15,9 +15,21 @@ export interface Page {
   body: Html;
   /** The address that the script polls for changes, and the version of the payment that the page shows. */
   live?: { url: string; version: string; isWaiting: boolean };
+  additions?: PageAdditions | undefined;
   /** Without JavaScript the page reloads itself after this many seconds. */
   refreshSeconds?: number | undefined;
 }
+
+/** What a page contains besides the common script and style; the policy allows exactly this. */
+export interface PageAdditions {
+  /** Inline scripts, in this order. */
+  scripts: readonly string[];
+  styles: readonly string[];
+  /** A vendor's script, and the hosts that it uses; its styles have the nonce. */
+  vendor?: { script: string; frames: string; connections: string; nonce: string } | undefined;
+}
+
+const NO_ADDITIONS: PageAdditions = { scripts: [], styles: [] };
 
 /** The locale of a page, and its account if it is known. */
 export interface PageContext {
@@ -41,25 +53,31 @@ export const commonHeaders = ({ publicUrl }: GatewayInfo): Record<string, string
 });
 
 /** `form-action` allows any https address, because forms are sent to providers and banks that are not known in advance. */
-export function pageHeaders(gateway: GatewayInfo, account?: Account): Record<string, string> {
+export function pageHeaders(
+  gateway: GatewayInfo,
+  account?: Account,
+  { scripts, styles, vendor }: PageAdditions = NO_ADDITIONS,
+): Record<string, string> {
   const allowedFrames = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
+  const styleHashes = [...(accent ? [accentStyle(accent)] : []), ...styles].map(sourceHash);
   return {
     ...commonHeaders(gateway),
     'content-type': 'text/html; charset=utf-8',
     ...(allowedFrames.length === 0 && { 'x-frame-options': 'DENY' }),
     'content-security-policy': [
       "default-src 'none'",
-      `script-src ${SCRIPT_HASH}`,
-      `style-src ${[STYLE_HASH, ...(accent ? [sourceHash(accentStyle(accent))] : [])].join(' ')}`,
-      "connect-src 'self'",
+      `script-src ${[SCRIPT_HASH, ...scripts.map(sourceHash), ...(vendor ? [vendor.script] : [])].join(' ')}`,
+      `style-src ${[STYLE_HASH, ...styleHashes, ...(vendor ? [`'nonce-${vendor.nonce}'`] : [])].join(' ')}`,
+      `connect-src 'self'${vendor ? ` ${vendor.connections}` : ''}`,
+      ...(vendor ? [`frame-src ${vendor.frames}`] : []),
       ...(logo ? [`img-src ${cspSource(logo)}`] : []),
       `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}`,
       "base-uri 'none'",
       `frame-ancestors ${allowedFrames.length === 0 ? "'none'" : allowedFrames.join(' ')}`,
-      "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
+      // A vendor's script may use strings as HTML.
+      ...(vendor ? [] : ["require-trusted-types-for 'script'", "trusted-types 'none'"]),
     ].join('; '),
   };
 }
@@ -74,7 +92,7 @@ const cspSource = ({ origin, pathname }: URL): string =>
   origin + pathname.replace(/[;,]/g, (character) => (character === ';' ? '%3B' : '%2C'));
 
 export function document(gateway: GatewayInfo, { locale, account, isPreview }: PageContext, page: Page): string {
-  const { title, body, live, refreshSeconds } = page;
+  const { title, body, live, refreshSeconds, additions: { scripts, styles, vendor } = NO_ADDITIONS } = page;
   const merchant = account && displayName(account);
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
@@ -87,6 +105,7 @@ ${refreshSeconds && html`<noscript><meta http-equiv="refresh" content="${refresh
 <title>${title}${merchant && ` · ${merchant}`}</title>
 <style>${new Html(STYLE)}</style>
 ${accent && html`<style>${new Html(accentStyle(accent))}</style>`}
+${styles.map((style) => html`<style>${new Html(style)}</style>`)}
 </head>
 <body${live && html` data-status="${live.url}" data-version="${live.version}"${live.isWaiting && html` data-waits`}`}>
 ${
@@ -98,6 +117,8 @@ ${body}
 </main>
 <p class="hush" aria-live="polite" id="said"></p>
 ${!isPreview && html`<script>${new Html(SCRIPT)}</script>`}
+${vendor && html`<script async src="${vendor.script}" id="wallet-vendor" data-nonce="${vendor.nonce}"></script>`}
+${scripts.map((script) => html`<script>${new Html(script)}</script>`)}
 </body>
 </html>
 `);

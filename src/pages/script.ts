@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { sourceHash } from './source-hash.ts';
 
-const source = readFileSync(new URL('./script.js', import.meta.url), 'utf8');
+/** A script without comments and indentation. */
+export const readScript = (file: URL): string =>
+  readFileSync(file, 'utf8')
+    .replace(/^\s*\/\/.*\n/gm, '')
+    .replace(/^\s+/gm, '');
 
-/** Without comments and indentation. */
-export const SCRIPT = source.replace(/^\s*\/\/.*\n/gm, '').replace(/^\s+/gm, '');
+export const SCRIPT = readScript(new URL('./script.js', import.meta.url));
 export const SCRIPT_HASH = sourceHash(SCRIPT);

@@ -6,7 +6,7 @@ export const STYLE = `${COLOURS}*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--ground);
 color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
-[hidden],.wallets:empty{display:none}
+[hidden]{display:none}
 .hush{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .top{display:flex;align-items:center;gap:.75rem;width:100%;max-width:30rem;margin:0 auto;padding:1.25rem 20px .75rem;
 font-size:1.0625rem;font-weight:650}

@@ -55,7 +55,7 @@ export interface Brand {
   isQueriedOnStatus?: true;
   /** The only country of the method; payers from other countries are not offered it. */
   country?: string;
-  /** The merchant's page creates a payment token on the payer's device, so the payment page cannot offer the brand. */
+  /** A script creates a payment token on the payer's device; there is no form for the brand. */
   needsToken?: true;
   /** The sub-methods of the provider's page; each is offered when all its fields were sent. */
   methods?: readonly string[];
@@ -132,12 +132,12 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'wallet-a': upstream(
-    'A device wallet; the merchant’s page or app provides the payment token.',
+    'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletAToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
-    'A device wallet; the merchant’s page or app provides the payment token.',
+    'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletBToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
@@ -316,11 +316,12 @@ const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
 export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
 
 /** The brands of device wallets. */
-export type WalletBrand = 'wallet-a' | 'wallet-b';
+export const WALLET_BRANDS = ['wallet-a', 'wallet-b'] as const;
+export type WalletBrand = (typeof WALLET_BRANDS)[number];
 
 export const isWallet = (label: string): label is WalletBrand => BRANDS[label]?.needsToken === true;
 
-/** Whether payers may choose the brand on the payment page. */
+/** Whether payers may fill in a form of the brand on the payment page; wallets have buttons instead. */
 export const isForPayers = ({ isPayout, needsToken }: Brand): boolean => !isPayout && !needsToken;
 
 /** The fields whose values do not count towards the size limit of a body. */

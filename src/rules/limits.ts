@@ -245,6 +245,9 @@ export const LIMITS = {
   /** How long before the last root key of a wallet expires the operator is warned, and how often. */
   walletRootWarningMs: 30 * DAY,
   walletRootCheckMs: DAY,
+  /** How long the vendor of wallet-a may take to validate a merchant, and the size of its answer. */
+  merchantSessionMs: 10 * SECOND,
+  merchantSessionBytes: 64 * 1024,
 
   /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,

@@ -226,6 +226,11 @@ export const SETTINGS = {
     emails,
     'The identifiers for which the test brand vcard declines.',
   ),
+  'wallets.pretend': row(
+    true,
+    flag,
+    'Sandbox only: the payment page opens the pretend wallet of the sandbox, in any browser. Without it, the page uses the wallets of the vendors, with keys and certificates that the vendors know.',
+  ),
   'wallets.wallet-a.merchant_identifier': row(
     '',
     text(255),
@@ -295,6 +300,11 @@ export const SETTINGS = {
     text(64),
     'The name on the payment sheet of wallet-b; empty means the name on the payment page.',
   ),
+  'wallets.wallet-b.merchant_id': row(
+    '',
+    text(64),
+    'The merchant id that the wallet’s vendor issued. The payment page offers wallet-b in the environment PRODUCTION only with it.',
+  ),
 } as const satisfies Record<
   string,
   Row<never> | Row<string> | Row<boolean> | Row<number> | Row<string[]> | Row<Record<string, string>>
@@ -326,6 +336,7 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
     'frame_ancestors',
     'return_parameters',
     'three_ds_link_target',
+    'wallets.pretend',
   ],
   callbacks: ['callback_url', 'callback_format', 'callback_hash_case'],
   access: ['ip_allowlist', 'requests_per_second'],
@@ -346,6 +357,7 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
     'wallets.wallet-b.environment',
     'wallets.wallet-b.private_key',
     'wallets.wallet-b.merchant_name',
+    'wallets.wallet-b.merchant_id',
     'wallets.wallet-b.allowed_auth_methods',
     'wallets.wallet-b.supported_networks',
   ],

@@ -15,6 +15,7 @@ import { endOfTickList } from '../lib/tick.ts';
 import { panelRoutes } from '../pages/panel/index.ts';
 import { signInRoutes } from '../pages/panel/sign-in/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
+import { pretendWalletRoutes } from '../pages/pay/pretend-wallet.ts';
 import { startRoutes } from '../pages/start.ts';
 import { ERRORS, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -206,6 +207,7 @@ export function createApp(
   app.register(async (routes) => startRoutes(routes, gateway));
   if (gateway.environment === 'sandbox') {
     app.register(async (routes) => sandboxRoutes(routes, gateway, access), { prefix: '/sandbox/api' });
+    app.register(async (routes) => pretendWalletRoutes(routes, gateway), { prefix: '/sandbox' });
     app.register(async (routes) => callbackInboxRoutes(routes, gateway), { prefix: '/sandbox' });
   }
   return app;

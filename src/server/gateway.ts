@@ -15,6 +15,7 @@ import { checkEnvironment, openFingerprints } from '../core/installation.ts';
 import { createMetrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
+import { openAuthorities, withAuthorities } from '../core/pretend-wallet.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
 import { walletRootsExpireAt } from '../core/wallet-roots.ts';
 import { createClock } from '../lib/clock.ts';
@@ -107,6 +108,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       recipient: options.walletBRecipient ?? WALLET_B_RECIPIENT,
       roots: trustedRoots(options.walletRoots),
     },
+    walletAuthorities: undefined,
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),
     simulator: connectors.simulator,
@@ -186,6 +188,11 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await checkDatabase(database);
     await checkEnvironment(gateway);
     gateway.fingerprints = await openFingerprints(gateway);
+    if (environment === 'sandbox') {
+      const authorities = await openAuthorities(gateway);
+      gateway.walletAuthorities = authorities;
+      gateway.wallets = { ...gateway.wallets, roots: withAuthorities(gateway.wallets.roots, authorities) };
+    }
     await readClock(gateway);
     changes = await listenToChanges(
       connection,

@@ -154,7 +154,12 @@ const COLLECT = `
     where mid = $4 and payment_id = $5 and history_length = $6
       and (state = 'PREPARE' and brand = '${NO_BRAND_YET}' or state = 'REDIRECT' and next_step ->> 'kind' = 'fields'
         or state = '3DS' and next_step ->> 'kind' = 'authentication')
+      and not exists (select from wallet_tokens w where w.mid = $4 and w.replay_key = $11)
     returning mid, payment_id, history_length, state
+  ), used_token as (
+    -- Of concurrent payments with one token, the unique constraint lets one through.
+    insert into wallet_tokens (mid, replay_key, payment_id, forget_at)
+    select mid, $11, payment_id, $12::timestamptz from collected where $11::text is not null
   )
   insert into history (mid, payment_id, seq, event, from_state, to_state, actor, at)
   select mid, payment_id, history_length, 'collected', state, state, 'payer', $3 from collected`;
@@ -174,8 +179,11 @@ export interface PaymentStore {
   open(payment: PaymentWithDetails, token?: UsedToken): Promise<boolean>;
   /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;
-  /** Stores the payer's input; false if the payment has changed since it was read. */
-  collect(before: Payment, after: PaymentWithDetails): Promise<boolean>;
+  /**
+   * Stores the payer's input, and uses up the wallet token; false if the payment has changed since it was read, or
+   * another payment used the token.
+   */
+  collect(before: Payment, after: PaymentWithDetails, token?: UsedToken): Promise<boolean>;
   find(key: PaymentKey): Promise<PaymentWithDetails | undefined>;
   /** Reads the columns of a status request only. */
   status(key: PaymentKey): Promise<PaymentStatus | undefined>;
@@ -269,8 +277,8 @@ export function createPaymentStore(
       const { nextStep } = transition.after;
       return (await write({ transition, nextStep: nextStep && JSON.stringify(nextStep) })) === true;
     },
-    async collect(before, after) {
-      const { rowCount } = await pool.query(COLLECT, [
+    async collect(before, after, token) {
+      const values = [
         JSON.stringify(after.details),
         iso(after.dueAt as number),
         iso(after.updatedAt),
@@ -281,8 +289,14 @@ export function createPaymentStore(
         after.connector,
         after.payerUntil === null ? null : iso(after.payerUntil),
         after.routeReason,
-      ]);
-      return rowCount === 1;
+        token?.replayKey ?? null,
+        token ? iso(token.forgetAt) : null,
+      ];
+      const written = await pool.query(COLLECT, values).catch((error): pg.QueryResult | undefined => {
+        if (isTokenUsed(error)) return undefined;
+        throw error;
+      });
+      return written?.rowCount === 1;
     },
     find: findBatched<PaymentWithDetails>('find', [...COLUMNS, 'details']),
     status: findBatched<PaymentStatus>('status', STATUS_COLUMNS),

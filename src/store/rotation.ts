@@ -60,7 +60,10 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('accounts', { mid: 'uuid' }, 'previous_callback_secret', 'callback_secret'),
   sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'sealed'),
   sealedColumn('account_secrets', { mid: 'uuid', name: 'text' }, 'previous_sealed', 'sealed'),
-  { ...sealedColumn('installation', { name: 'text' }, 'value'), value: `case when t.name = 'secret' then t.value end` },
+  {
+    ...sealedColumn('installation', { name: 'text' }, 'value'),
+    value: `case when t.name in ('secret', 'wallet_authorities') then t.value end`,
+  },
   sealedColumn('connections', { connection_id: 'uuid' }, 'credentials'),
   sealedColumn('operator_passwords', { operator_id: 'uuid' }, 'totp_seed'),
   // Files: few at a time, because each can have megabytes.

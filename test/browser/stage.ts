@@ -107,7 +107,7 @@ export const cardForm = (page: Page) => ({
   expiry: page.getByLabel(en.cardExpiry, { exact: true }),
   cvv: page.getByLabel(en.cardCvv, { exact: true }),
   holder: page.getByLabel(en.cardHolder, { exact: true }),
-  pay: page.getByRole('button', { name: new RegExp(en.pay.replace('{amount}', '.+')) }),
+  pay: page.locator('main form').getByRole('button', { name: new RegExp(en.pay.replace('{amount}', '.+')) }),
 });
 
 /** Fills in a card that succeeds, or another one. */

@@ -1,5 +1,6 @@
 /** The keys of device wallets: write-only settings, replaced without a gap, rotated, and shown in the panel as facts. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openAuthorities } from '../../src/core/pretend-wallet.ts';
 import { rotateKeys } from '../../src/core/rotation.ts';
 import { liveKeys } from '../../src/core/wallet-keys.ts';
 import { expiringWallets, warnOfExpiringRoots } from '../../src/core/wallet-roots.ts';
@@ -136,6 +137,14 @@ describe('the panel', () => {
     // An empty field keeps the key.
     await owner.submit(path, { ...form, [processing]: '', descriptor: 'Tea' });
     const read = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
+    const { wallet_keys } = (await shop.admin('GET', `/accounts/${mid}`)).body;
+    expect(wallet_keys).toEqual({
+      [processing]: { public_key_hash: publicKeyHash(MERCHANT.key) },
+      'wallets.wallet-a.processing_certificate': {
+        public_key_hash: publicKeyHash(MERCHANT.key),
+        expires_at: expect.stringMatching(/^2/),
+      },
+    });
     expect(await read()).toMatchObject({
       descriptor: 'Tea',
       wallets: { 'wallet-a': { processing_private_key: 'set' } },
@@ -173,7 +182,7 @@ describe('the panel', () => {
   });
 });
 
-test('key rotation includes the keys of wallets, current and previous', async () => {
+test('key rotation includes the keys of wallets, current and previous, and those of the pretend wallet', async () => {
   const name = 'wallets.wallet-b.private_key';
   const next = newKey();
   await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { [name]: pemOf(keyB) });
@@ -187,4 +196,5 @@ test('key rotation includes the keys of wallets, current and previous', async ()
   }
   const keys = await liveKeys({ ...shop.gateway, seal: createSeal(newer) }, shop.merchant.mid, name);
   expect(keys.map(publicKeyHash)).toEqual([next, keyB].map(publicKeyHash));
+  expect(await openAuthorities({ ...shop.gateway, seal: createSeal(newer) })).toEqual(shop.gateway.walletAuthorities);
 });

@@ -179,6 +179,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
       {},
     ],
   ],
+  'wallets.pretend': FLAG,
   'wallets.wallet-a.merchant_identifier': shortText(255),
   'wallets.wallet-a.country': [
     ['', 'DE'],
@@ -199,6 +200,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   'wallets.wallet-b.supported_networks': listOf(['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA']),
   'wallets.wallet-b.private_key': [KEYS, [...NO_KEYS, RSA]],
   'wallets.wallet-b.merchant_name': shortText(64),
+  'wallets.wallet-b.merchant_id': shortText(64),
   'vcard.success': TEXTS,
   'vcard.decline': TEXTS,
 };

@@ -83,6 +83,7 @@ export const DEFAULT_SETTINGS = {
     decline: ['decline@example.com', 'fail@gmail.com'],
   },
   wallets: {
+    pretend: true,
     'wallet-a': {
       merchant_identifier: '',
       country: '',
@@ -100,6 +101,7 @@ export const DEFAULT_SETTINGS = {
       supported_networks: ['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA'],
       private_key: '',
       merchant_name: '',
+      merchant_id: '',
     },
   },
 };

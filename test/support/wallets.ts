@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { pretendWalletSettings } from '../../src/core/pretend-wallet.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { newWalletAAuthority, sealWalletA } from '../../src/lib/wallets/seal-a.ts';
 import { newWalletBAuthority, publishedKeys, sealWalletB } from '../../src/lib/wallets/seal-b.ts';
@@ -22,6 +23,9 @@ export const MERCHANT = {
   key: createPrivateKey(vectors.processingKeys[0]),
   processingCertificate: vectors.processingCertificate as string,
 };
+
+/** The settings of an account with both wallets on its payment page. */
+export const walletSettings = (): Record<string, unknown> => pretendWalletSettings(Date.now());
 
 interface CardInToken {
   /** `MM/YY`. */

@@ -115,19 +115,30 @@ const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean
 const isOtherCountry = ({ country }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
   country !== undefined && Boolean(payer.country) && payer.country !== country;
 
+/** The name of a brand that account, session, payer and connectors allow for this payment; otherwise undefined. */
+export function offeredTitle(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  label: string,
+): string | undefined {
+  const brand = BRANDS[label] as Brand;
+  const { brands } = account.settings;
+  const sessionMethods = payment.details.session?.methods ?? [];
+  const title = brandTitle(label, account.settings.brand_aliases);
+  const isAllowed = brands.length === 0 || brands.includes(label);
+  const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
+  const isAvailable = canTake(gateway, account, label, factsOf(payment));
+  if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return undefined;
+  return mustRecur(payment) && !brand.recurs ? undefined : title;
+}
+
 /** The brands that are offered, each with the fields that it still needs. */
 function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
-  const { brands, brand_aliases } = account.settings;
-  const sessionMethods = payment.details.session?.methods ?? [];
   const contextFor = fieldContextsOf(gateway, payment, account);
-  const facts = factsOf(payment);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    const title = brandTitle(label, brand_aliases);
-    const isAllowed = brands.length === 0 || brands.includes(label);
-    const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
-    const isAvailable = canTake(gateway, account, label, facts) && isForPayers(brand);
-    if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return [];
-    if (mustRecur(payment) && !brand.recurs) return [];
+    const title = isForPayers(brand) ? offeredTitle(gateway, payment, account, label) : undefined;
+    if (title === undefined) return [];
     const context = contextFor(label);
     const fields = missingFields(brand, context);
     return isOfferable(brand, fields, context) ? [{ label, title, fields }] : [];
@@ -224,7 +235,10 @@ async function savedCardOf(
 }
 
 /** The payment to submit: after a decline, a new attempt under the same order. */
-function attemptOf(gateway: Gateway, found: PaymentWithDetails): PaymentWithDetails | Promise<PaymentWithDetails> {
+export function attemptOf(
+  gateway: Gateway,
+  found: PaymentWithDetails,
+): PaymentWithDetails | Promise<PaymentWithDetails> {
   const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 }

@@ -9,6 +9,7 @@ import { type SavedCard, savedCards } from '../vault.ts';
 import { detailsAsSent, fieldContextsOf, type Method, methodsFor } from './choose.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
+import { type PageWallet, walletsFor } from './page-wallets.ts';
 import { endOutOfTime, resumeOnReturn } from './provider.ts';
 
 export interface PayerView {
@@ -16,6 +17,8 @@ export interface PayerView {
   account: Account;
   /** The methods that the payer can choose; empty if there is nothing to choose or to fill in. */
   methods: readonly Method[];
+  /** The device wallets that the payer can choose, if the browser has them. */
+  wallets: readonly PageWallet[];
   /** The saved cards that the payer can choose, if cards are offered. */
   savedCards: readonly SavedCard[];
   /** The session has used all its card attempts. */
@@ -28,7 +31,7 @@ export async function openForPayer(gateway: Gateway, link: string): Promise<Paye
   const account = linked && (await findAccount(gateway, linked.mid));
   if (!linked || !account) return undefined;
   const found = await newestOfSession(gateway, linked);
-  if (!found) return { payment: linked, account, methods: [], savedCards: [] };
+  if (!found) return { payment: linked, account, ...NOTHING, savedCards: [] };
   const payment = isOutOfTime(gateway, found) ? await endOutOfTime(gateway, found, account) : found;
   return withChoices(gateway, payment, account);
 }
@@ -43,40 +46,50 @@ async function newestOfSession(gateway: Gateway, linked: PaymentWithDetails): Pr
 
 /** Adds the methods that are offered. After a decline the payer starts again with the merchant's data only. */
 async function withChoices(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<PayerView> {
-  const methods = choicesOf(gateway, payment, account);
-  const isRetry = payment.state === 'DECLINED' && methods.length > 0;
+  const choices = choicesOf(gateway, payment, account);
+  const isRetry = payment.state === 'DECLINED' && hasChoices(choices);
   const tokens = payment.details.session?.cardTokens ?? [];
-  const hasCards = tokens.length > 0 && methods.some(({ label, isHosted }) => label === CARD && !isHosted);
+  const hasCards = tokens.length > 0 && choices.methods.some(({ label, isHosted }) => label === CARD && !isHosted);
   return {
     payment: isRetry ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,
-    methods,
+    ...choices,
     savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
   };
 }
 
-function choicesOf(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
+type Choices = Pick<PayerView, 'methods' | 'wallets'>;
+const NOTHING: Choices = { methods: [], wallets: [] };
+
+export const hasChoices = ({ methods, wallets }: Choices): boolean => methods.length > 0 || wallets.length > 0;
+
+function choicesOf(gateway: Gateway, payment: PaymentWithDetails, account: Account): Choices {
   // No money has moved yet, so a suspended account offers nothing.
-  if (account.isSuspended) return [];
+  if (account.isSuspended) return NOTHING;
   const { state, brand, nextStep, details } = payment;
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;
-    return [
-      { label: brand, title: brand, fields: fieldsToAsk(row, fieldContextsOf(gateway, payment, account)(brand)) },
-    ];
+    const fields = fieldsToAsk(row, fieldContextsOf(gateway, payment, account)(brand));
+    return { methods: [{ label: brand, title: brand, fields }], wallets: [] };
   }
   const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;
   const mayTryAgain = state === 'DECLINED' && isInSession;
-  return isChoosing || mayTryAgain ? methodsFor(gateway, { ...payment, details: detailsAsSent(details) }, account) : [];
+  if (!isChoosing && !mayTryAgain) return NOTHING;
+  const asSent = { ...payment, details: detailsAsSent(details) };
+  return { methods: methodsFor(gateway, asSent, account), wallets: walletsFor(gateway, asSent, account) };
 }
 
-/** Removes cards from the view if the session has used all its card attempts. */
+/** Whether a new session offers its payer any method. */
+export const canBePaid = (gateway: Gateway, payment: PaymentWithDetails, account: Account): boolean =>
+  methodsFor(gateway, payment, account).length > 0 || walletsFor(gateway, payment, account).length > 0;
+
+/** Removes cards, those of wallets included, from the view if the session has used all its card attempts. */
 export async function withoutSpentCards(gateway: Gateway, view: PayerView): Promise<PayerView> {
   const methods = view.methods.filter(({ label }) => label !== CARD);
-  const hasCards = methods.length < view.methods.length;
+  const hasCards = methods.length < view.methods.length || view.wallets.length > 0;
   return hasCards && (await hasNoAttemptsLeft(gateway, view.account, view.payment))
-    ? { ...view, methods, savedCards: [], areCardsSpent: true }
+    ? { ...view, methods, wallets: [], savedCards: [], areCardsSpent: true }
     : view;
 }
 
@@ -87,7 +100,7 @@ export async function openOnReturn(
   returned: Readonly<Record<string, string>>,
 ): Promise<PayerView | undefined> {
   const view = await openForPayer(gateway, link);
-  if (!view || !isOpen(view.payment.state) || view.methods.length > 0) return view;
+  if (!view || !isOpen(view.payment.state) || hasChoices(view)) return view;
   const payment = await resumeOnReturn(gateway, view.payment, view.account, returned);
   return withChoices(gateway, payment, view.account);
 }

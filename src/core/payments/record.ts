@@ -12,6 +12,7 @@ import type {
   PaymentWithDetails,
   Transition,
 } from '../../store/payments.ts';
+import type { UsedToken } from '../../store/wallet-tokens.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
@@ -128,6 +129,7 @@ export async function recordPayerInput(
   payment: PaymentWithDetails,
   details: PaymentDetails,
   chosen: Pick<Payment, 'brand' | 'connector' | 'routeReason'> = payment,
+  token?: UsedToken,
 ): Promise<PaymentWithDetails | undefined> {
   const now = gateway.clock.now(payment.mid);
   // Some brands give the payer less time than the session.
@@ -150,5 +152,5 @@ export async function recordPayerInput(
     details,
     historyLength: payment.historyLength + 1,
   };
-  return (await gateway.payments.collect(payment, after)) ? after : undefined;
+  return (await gateway.payments.collect(payment, after, token)) ? after : undefined;
 }

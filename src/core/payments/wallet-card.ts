@@ -30,13 +30,15 @@ export async function payByWallet(
   payment: PaymentWithDetails,
   account: Account,
   { card, cryptogram, eci }: WalletPayment,
+  browser?: BrowserData,
 ): Promise<PaymentWithDetails> {
   await keepCard(gateway, payment, card, false, payment.details.card?.id);
   const isAuthenticated = payment.details.wallet?.type === 'CRYPTOGRAM_3DS';
   const canAuthenticate =
     gateway.threeDs !== undefined || capabilitiesOf(gateway, payment.connector)?.authentication === 'provider';
   if (isAuthenticated || !canAuthenticate) return submit(gateway, payment, account, { card, cryptogram, eci });
-  // The authentication request describes the payer's browser, so the payer has to visit the payment page.
+  // The authentication request describes the payer's browser, so the payer has to be on the payment page.
+  if (browser) return payByCard(gateway, payment, account, card, browser);
   return advance(gateway, payment, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
 }
 

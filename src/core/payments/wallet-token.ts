@@ -11,10 +11,11 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { SettingName } from '../../rules/settings.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { liveKeys } from '../wallet-keys.ts';
 import { findRepeat, type Order, openPayment } from './open.ts';
+import type { WalletPayment } from './wallet-card.ts';
 
 /** How each wallet opens its tokens, and the settings without which it cannot. */
 interface Wallet {
@@ -51,6 +52,31 @@ const OTHER_CURRENCY = 'The currency of the token is not that of the order.';
 /** The refusal of a token; it says which rule the token broke, and nothing of its content. */
 const refusedToken = (sentence: string): Refusal => invalidField(TOKEN_FIELD, sentence);
 
+/** Whether the account has the keys that open the tokens of a wallet. */
+export const hasTokenKeys = ({ settings }: Account, brand: WalletBrand): boolean =>
+  WALLETS[brand].needs.every((name) => settings[name] !== '');
+
+/** What a payment stores of an opened token, and what is used up with it. */
+interface OpenedForOrder {
+  stored: Required<Pick<PaymentDetails, 'card' | 'wallet'>>;
+  wallet: WalletPayment;
+}
+
+type TokenOrder = Pick<Order, 'amountText' | 'currency' | 'details'> & { brand: WalletBrand };
+
+/** Opens the token that pays an order; throws `TokenRefused`, or a refusal if the payer agreed to another amount. */
+export async function openToken(
+  gateway: Gateway,
+  account: Account,
+  order: TokenOrder,
+  token: string,
+): Promise<OpenedForOrder> {
+  // By the real time, which device and vendor use, too; the sandbox clock may be ahead.
+  const opened = await WALLETS[order.brand].open(gateway, account, JSON.parse(token), gateway.clock.real());
+  refuseOtherAmount(opened, order);
+  return withCard(order, opened);
+}
+
 /** Opens the payment of an order with a wallet token; a repeat of the same request gets the payment of the first one. */
 export async function openWalletPayment(
   gateway: Gateway,
@@ -58,13 +84,10 @@ export async function openWalletPayment(
   order: Order & { brand: WalletBrand },
   token: string,
 ): Promise<PaymentWithDetails> {
-  const wallet = WALLETS[order.brand];
-  if (wallet.needs.some((name) => account.settings[name] === '')) throw new Refusal('actionNotSupported');
+  if (!hasTokenKeys(account, order.brand)) throw new Refusal('actionNotSupported');
   try {
-    // By the real time, which device and vendor use, too; the sandbox clock may be ahead.
-    const opened = await wallet.open(gateway, account, JSON.parse(token), gateway.clock.real());
-    refuseOtherAmount(opened, order);
-    return await openPayment(gateway, account, withCard(order, opened));
+    const { stored, wallet } = await openToken(gateway, account, order, token);
+    return await openPayment(gateway, account, { ...order, details: { ...order.details, ...stored }, wallet });
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
     // The token may have expired since the first request.
@@ -76,7 +99,7 @@ export async function openWalletPayment(
 }
 
 /** Some tokens state what the payer agreed to. */
-function refuseOtherAmount({ amount, currency }: OpenedToken, order: Order): void {
+function refuseOtherAmount({ amount, currency }: OpenedToken, order: TokenOrder): void {
   if (currency !== undefined && currency !== order.currency) throw refusedToken(OTHER_CURRENCY);
   if (amount !== undefined && amount !== minorUnits(order.amountText, CURRENCIES[order.currency]?.exponent ?? 2)) {
     throw refusedToken(OTHER_AMOUNT);
@@ -86,15 +109,13 @@ function refuseOtherAmount({ amount, currency }: OpenedToken, order: Order): voi
 /** The wallet's name of the network, which is not signed: a merchant could send anything there. */
 const networkName = (name: string): string => (/^[a-z]{1,20}$/.test(name) ? name : '');
 
-function withCard(order: Order, opened: OpenedToken): Order {
+function withCard(order: TokenOrder, opened: OpenedToken): OpenedForOrder {
   const { first_name, last_name } = order.details.payer;
   const { number, month, year } = opened.card;
   const holder = opened.card.holder || [first_name, last_name].filter(Boolean).join(' ');
   const digits = number.reveal();
   return {
-    ...order,
-    details: {
-      ...order.details,
+    stored: {
       card: { id: newId(), masked: maskedNumber(digits), network: networkOf(digits), expiry: `${month}/${year}` },
       wallet: { type: opened.kind, network: networkName(opened.network) },
     },

@@ -114,6 +114,16 @@ function newCertificate(request: CertificateRequest, now: number): Buffer {
   return der(sequence(content, algorithm, new BitString({ valueHex: signature.buffer })));
 }
 
+/** A self-signed certificate and its key, in place of the merchant identity certificate that the vendor issues. */
+export function newIdentity(subject: string, now: number): { certificate: string; key: string } {
+  const key = newKey();
+  const request = { subject, issuer: subject, key, issuerKey: key, isAuthority: false };
+  return {
+    certificate: new X509Certificate(newCertificate(request, now)).toString(),
+    key: key.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
+
 export function newWalletAAuthority(now: number): WalletAAuthority {
   const [root, intermediate, leaf] = [newKey(), newKey(), newKey()];
   const names = { root: 'Sandbox Wallet Root', intermediate: 'Sandbox Wallet Intermediate', leaf: 'Sandbox Wallet' };

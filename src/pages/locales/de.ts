@@ -16,6 +16,11 @@ export const de: Messages = {
   otherWays: 'Andere Zahlungsart wählen',
   cancel: 'Abbrechen und zurück',
   backTo: 'Zurück zu {merchant}',
+  or: 'oder',
+  walletMissing:
+    'Diese Zahlungsart ist in diesem Browser nicht verfügbar. Öffnen Sie diese Seite auf einem Gerät, auf dem Ihre Wallet eingerichtet ist, oder gehen Sie zurück zum Shop.',
+  walletFailed:
+    'Die Wallet konnte nicht verwendet werden, und es wurde nichts bezahlt. Sie können es erneut versuchen oder anders bezahlen.',
 
   payByCard: 'Mit Karte bezahlen',
   cardNumber: 'Kartennummer',

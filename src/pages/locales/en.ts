@@ -19,6 +19,10 @@ export const en = {
   otherWays: 'Choose another way to pay',
   cancel: 'Cancel and go back',
   backTo: 'Back to {merchant}',
+  or: 'or',
+  walletMissing:
+    'This way to pay is not available in this browser. Open this page on a device on which your wallet is set up, or go back to the shop.',
+  walletFailed: 'The wallet could not be used, and nothing was paid. You can try again, or pay in another way.',
 
   payByCard: 'Pay by card',
   cardNumber: 'Card number',

@@ -16,6 +16,10 @@ export const es: Messages = {
   otherWays: 'Elegir otra forma de pago',
   cancel: 'Cancelar y volver',
   backTo: 'Volver a {merchant}',
+  or: 'o',
+  walletMissing:
+    'Esta forma de pago no está disponible en este navegador. Abra esta página en un dispositivo en el que tenga configurada su cartera, o vuelva a la tienda.',
+  walletFailed: 'No se pudo usar la cartera y no se pagó nada. Puede intentarlo de nuevo o pagar de otra forma.',
 
   payByCard: 'Pagar con tarjeta',
   cardNumber: 'Número de tarjeta',

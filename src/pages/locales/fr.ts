@@ -16,6 +16,11 @@ export const fr: Messages = {
   otherWays: 'Choisir un autre moyen de paiement',
   cancel: 'Annuler et revenir',
   backTo: 'Retour chez {merchant}',
+  or: 'ou',
+  walletMissing:
+    'Ce moyen de paiement n’est pas disponible dans ce navigateur. Ouvrez cette page sur un appareil où votre portefeuille est configuré, ou retournez à la boutique.',
+  walletFailed:
+    'Le portefeuille n’a pas pu être utilisé et rien n’a été payé. Vous pouvez réessayer ou payer autrement.',
 
   payByCard: 'Payer par carte',
   cardNumber: 'Numéro de carte',

@@ -16,6 +16,10 @@ export const pt: Messages = {
   otherWays: 'Escolher outra forma de pagamento',
   cancel: 'Cancelar e voltar',
   backTo: 'Voltar para {merchant}',
+  or: 'ou',
+  walletMissing:
+    'Esta forma de pagamento não está disponível neste navegador. Abra esta página em um dispositivo com a sua carteira configurada ou volte à loja.',
+  walletFailed: 'Não foi possível usar a carteira e nada foi pago. Você pode tentar novamente ou pagar de outra forma.',
 
   payByCard: 'Pagar com cartão',
   cardNumber: 'Número do cartão',

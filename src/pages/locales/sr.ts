@@ -16,6 +16,11 @@ export const sr: Messages = {
   otherWays: 'Izaberite drugi način plaćanja',
   cancel: 'Odustani i vrati se',
   backTo: 'Nazad na {merchant}',
+  or: 'ili',
+  walletMissing:
+    'Ovaj način plaćanja nije dostupan u ovom pregledaču. Otvorite ovu stranicu na uređaju na kojem je podešen vaš novčanik ili se vratite u prodavnicu.',
+  walletFailed:
+    'Novčanik nije mogao da se upotrebi i ništa nije plaćeno. Možete pokušati ponovo ili platiti na drugi način.',
 
   payByCard: 'Plaćanje karticom',
   cardNumber: 'Broj kartice',

@@ -16,6 +16,11 @@ export const tr: Messages = {
   otherWays: 'Başka bir ödeme yöntemi seç',
   cancel: 'Vazgeç ve geri dön',
   backTo: '{merchant} sitesine dön',
+  or: 'veya',
+  walletMissing:
+    'Bu ödeme yöntemi bu tarayıcıda kullanılamıyor. Bu sayfayı cüzdanınızın kurulu olduğu bir cihazda açın veya mağazaya geri dönün.',
+  walletFailed:
+    'Cüzdan kullanılamadı ve hiçbir ödeme yapılmadı. Tekrar deneyebilir veya başka bir şekilde ödeyebilirsiniz.',
 
   payByCard: 'Kartla öde',
   cardNumber: 'Kart numarası',

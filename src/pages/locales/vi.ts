@@ -16,6 +16,11 @@ export const vi: Messages = {
   otherWays: 'Chọn phương thức thanh toán khác',
   cancel: 'Hủy và quay lại',
   backTo: 'Quay lại {merchant}',
+  or: 'hoặc',
+  walletMissing:
+    'Cách thanh toán này không dùng được trong trình duyệt này. Hãy mở trang này trên thiết bị đã thiết lập ví của bạn, hoặc quay lại cửa hàng.',
+  walletFailed:
+    'Không thể dùng ví và chưa có khoản nào được thanh toán. Bạn có thể thử lại hoặc thanh toán theo cách khác.',
 
   payByCard: 'Thanh toán bằng thẻ',
   cardNumber: 'Số thẻ',

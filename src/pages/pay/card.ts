@@ -17,6 +17,7 @@ import {
   statusPolling,
   validationNotice,
 } from './view.ts';
+import { walletAdditions, walletButtons } from './wallets.ts';
 
 /** Display names of the card networks. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
@@ -55,6 +56,7 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
         ? messages.cardProblems[kind]
         : messages.looksWrong;
   };
+  const title = view.wallets.length > 0 ? messages.complete : messages.payByCard;
   const focused = CARD_INPUTS.find(problemOf);
   const cardInput = (name: CardInput, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
     renderInput({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
@@ -67,14 +69,15 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
   const validation = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${messages.cardProblems[kind]}"${more}`;
   return {
-    title: pageTitle(view, messages.payByCard, problems.length),
+    title: pageTitle(view, title, problems.length),
     ...statusPolling(view),
+    additions: walletAdditions(view),
     body: html`${orderSummary(view)}
 <section class="card">
-<h1>${messages.payByCard}</h1>
+<h1>${title}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
-<div class="wallets" id="wallets"></div>
+${walletButtons(view, 'or')}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
 <input type="hidden" name="method" value="${method.label}">
 <input type="hidden" name="browser" value="">

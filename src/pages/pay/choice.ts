@@ -4,6 +4,7 @@ import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import { methodName } from './fields.ts';
 import { cancelLink, declineNotice, ICONS, orderSummary, type PageView, pageTitle, statusPolling } from './view.ts';
+import { walletAdditions, walletButtons } from './wallets.ts';
 
 export function choicePage(view: PageView): Page {
   const { locale, methods } = view;
@@ -11,11 +12,12 @@ export function choicePage(view: PageView): Page {
   return {
     title: pageTitle(view, messages.howToPay),
     ...statusPolling(view),
+    additions: walletAdditions(view),
     body: html`${orderSummary(view)}
 <section class="card">
 <h1>${messages.howToPay}</h1>
 ${declineNotice(view)}
-<div class="wallets" id="wallets"></div>
+${walletButtons(view, 'or')}
 <ul class="choices">
 ${methods.map((method) => {
   const name = methodName(method, locale);

@@ -16,6 +16,7 @@ import {
   statusPolling,
   validationNotice,
 } from './view.ts';
+import { walletAdditions, walletButtons } from './wallets.ts';
 
 /** The chosen payment method, with the submitted values and their problems. */
 export interface MethodForm {
@@ -67,6 +68,8 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Method
   const { payment, locale, methods } = view;
   const { messages, formatMessage } = locale;
   const { fields } = method;
+  // A payer who chose this method has seen the wallets before.
+  const hasWallets = methods.length === 1;
   const problemOf = ({ name }: Field): Problem | undefined => problems.find(({ field }) => field === name);
   const focused = problems.length > 0 ? fields.find(problemOf) : undefined;
   const inputs = fields.map((field) => {
@@ -90,11 +93,13 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Method
   return {
     title: pageTitle(view, messages.complete, problems.length),
     ...statusPolling(view),
+    additions: hasWallets ? walletAdditions(view) : undefined,
     body: html`${orderSummary(view)}
 <section class="card">
 <h1>${fields.length > 0 ? messages.details : formatMessage(messages.payWith, { method: methodName(method, locale) })}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
+${hasWallets && walletButtons(view, 'or')}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.oneMoment}" data-blank="${messages.fillIn}">
 ${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${inputs}

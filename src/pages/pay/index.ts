@@ -4,7 +4,13 @@ import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { linkOf } from '../../core/payments/links.ts';
-import { openForPayer, openOnReturn, type PayerView, withoutSpentCards } from '../../core/payments/payer.ts';
+import {
+  hasChoices,
+  openForPayer,
+  openOnReturn,
+  type PayerView,
+  withoutSpentCards,
+} from '../../core/payments/payer.ts';
 import {
   cancelAddress,
   type ReturnOptions,
@@ -25,25 +31,14 @@ import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
+import { pretendSheet } from './pretend-wallet.ts';
 import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
 import { readBrowser, readCard, readReturned } from './submission.ts';
-import { type PageView, pageVersion } from './view.ts';
+import { type LinkRoute, type PageView, pageVersion } from './view.ts';
 import { unfinishedPage, waitingPage } from './waiting.ts';
-
-interface LinkRoute {
-  Params: { link: string };
-  Querystring: Query;
-}
-
-/** The query parameters of a payment page. */
-interface Query {
-  method?: string;
-  /** The payer returned from another site; `back` if by the back button, which the script detects. */
-  returned?: string;
-  /** The payer is sent back to the shop, from the payment page or from the card issuer. */
-  leaving?: 'page' | 'bank';
-}
+import { walletRoutes } from './wallet-routes.ts';
+import { walletPage } from './wallets.ts';
 
 /** The method that the payer chose, or the only one available. */
 const selectMethod = (methods: readonly Method[], label: string | undefined): Method | undefined =>
@@ -84,7 +79,7 @@ export function payRoutes(
   const show = (reply: FastifyReply, context: PageContext, page: Page): FastifyReply =>
     reply
       .removeHeader('x-frame-options')
-      .headers(pageHeaders(gateway, context.account))
+      .headers(pageHeaders(gateway, context.account, page.additions))
       .send(document(gateway, context, page));
   const sendUnknownLink = (request: FastifyRequest<LinkRoute>, reply: FastifyReply): FastifyReply => {
     const context = pageContext(request);
@@ -114,6 +109,7 @@ export function payRoutes(
         target: returnTarget(payment, account, returnLink),
       },
       cancel: cancelAddress(gateway, payment, account),
+      pretend: pretendSheet(gateway, account),
     };
   };
 
@@ -131,6 +127,7 @@ export function payRoutes(
       const method = selectMethod(methods, query.method);
       if (method) return methodPage(view, { method, answers: NO_ANSWERS, problems: [] });
       if (methods.length > 0) return choicePage(view);
+      if (view.wallets.length > 0) return walletPage(view);
       if (state === 'PREPARE' && payment.brand === NO_BRAND_YET) return noMethodPage(view);
       if (query.returned !== undefined && view.result === 'open') return unfinishedPage(view);
       if (isAtProvider) return redirectPage(view, nextStep);
@@ -142,31 +139,26 @@ export function payRoutes(
     return show(reply, view, page());
   };
 
-  /** Redirects the payer to the shop; another browsing context than the current one needs a page with a link. */
-  const redirectToShop = (
-    reply: FastifyReply,
-    { back, path }: PageView,
-    { isAfterChallenge }: ReturnOptions = {},
-  ): FastifyReply => {
+  /** The address of the shop; another browsing context than the current one needs a page with a link. */
+  const shopAddress = ({ back, path }: PageView, { isAfterChallenge }: ReturnOptions = {}): string => {
     const returnPagePath = `${path}?leaving=${isAfterChallenge ? 'bank' : 'page'}`;
-    return reply.redirect(back.address === undefined ? path : back.target ? returnPagePath : back.address, 303);
+    return back.address === undefined ? path : back.target ? returnPagePath : back.address;
   };
 
-  /** Redirects the payer after a submission: to the provider, back to the shop, or to the payment page. */
-  const redirectAfterSubmit = (
+  /** Where the payer goes after a submission: to the provider, back to the shop, or to the payment page. */
+  const addressAfterSubmit = (
     request: FastifyRequest<LinkRoute>,
-    reply: FastifyReply,
     payerView: PayerView,
     payment: PaymentWithDetails,
     returnLink: ReturnOptions = {},
-  ): FastifyReply => {
+  ): string => {
     const view = createPageView(request, { ...payerView, payment }, returnLink);
     const { nextStep, state } = payment;
-    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return reply.redirect(redirectUrl(nextStep), 303);
+    if (nextStep?.kind === 'redirect' && nextStep.method === 'GET') return redirectUrl(nextStep);
     const isUndecided = view.result === 'open' || view.result === 'unknown';
     const mayTryAgain = state === 'DECLINED' && payment.details.session !== undefined;
-    if (!isUndecided && !mayTryAgain) return redirectToShop(reply, view, returnLink);
-    return reply.redirect(view.path + (isUndecided && returnLink.isAfterChallenge ? '?returned=1' : ''), 303);
+    if (!isUndecided && !mayTryAgain) return shopAddress(view, returnLink);
+    return view.path + (isUndecided && returnLink.isAfterChallenge ? '?returned=1' : '');
   };
 
   app.get<LinkRoute>('/pay/:link', async (request, reply) => {
@@ -208,7 +200,7 @@ export function payRoutes(
     const browser = readBrowser(request.headers, addressOf(request), answers.get('browser'));
     if (awaitsAuthentication(payment)) {
       const current = await authenticatePayer(gateway, payment, account, browser);
-      return redirectAfterSubmit(request, reply, payerView, current);
+      return reply.redirect(addressAfterSubmit(request, payerView, current), 303);
     }
     if (!method) return reply.redirect(view.path, 303);
     const outcome = isCardEntry(method)
@@ -220,7 +212,15 @@ export function payRoutes(
     if ('refusal' in outcome) {
       return show(tooManyRequests(reply, outcome.refusal.waitMs), view, cardRefusedPage(view, outcome.refusal));
     }
-    return redirectAfterSubmit(request, reply, payerView, outcome.payment);
+    return reply.redirect(addressAfterSubmit(request, payerView, outcome.payment), 303);
+  });
+
+  walletRoutes(app, gateway, {
+    openLink,
+    isTooFast,
+    browserOf: (request) => readBrowser(request.headers, addressOf(request)),
+    localeOf: (request, account) => pageContext(request, account).locale,
+    addressAfterSubmit,
   });
 
   // The payer returned from the card issuer. The browser's data are ignored: the issuer sends the result itself.
@@ -231,7 +231,8 @@ export function payRoutes(
     const payment = isTooFast(request.params.link)
       ? undefined
       : await waitForChallengeResult(gateway, { paymentId, mid });
-    return redirectAfterSubmit(request, reply, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
+    const next = addressAfterSubmit(request, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
+    return reply.redirect(next, 303);
   });
 
   // Providers send payers back by either method.
@@ -249,12 +250,14 @@ export function payRoutes(
       const { session } = payerView.payment.details;
       const view = createPageView(request, payerView);
       if (!session)
-        return view.back.address === undefined ? showCurrent(request, reply, payerView) : redirectToShop(reply, view);
+        return view.back.address === undefined
+          ? showCurrent(request, reply, payerView)
+          : reply.redirect(shopAddress(view), 303);
       const page = `/pay/${linkOf(gateway, session.id)}`;
       // While the session lasts, a declined payer may try again, and an undecided payer may continue.
-      if (payerView.methods.length > 0) return reply.redirect(page, 303);
+      if (hasChoices(payerView)) return reply.redirect(page, 303);
       const isUndecided = view.result === 'open' || view.result === 'unknown';
-      return isUndecided ? reply.redirect(`${page}?returned=1`, 303) : redirectToShop(reply, view);
+      return reply.redirect(isUndecided ? `${page}?returned=1` : shopAddress(view), 303);
     },
   });
 }

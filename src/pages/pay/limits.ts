@@ -6,14 +6,18 @@ import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { PageView } from './view.ts';
 
-/** Shown when cards are refused for a while or for the rest of the session; other payment methods stay available. */
-export function cardRefusedPage({ methods, path, locale }: PageView, { waitMs }: CardRefusal): Page {
+/** Why a card was not used. */
+export function cardRefusalText({ waitMs }: CardRefusal, locale: Locale): { title: string; text: string } {
   const { messages, formatMessage, formatDuration } = locale;
-  const title = waitMs === undefined ? messages.cardsSpent : messages.cardsPaused;
-  const text =
-    waitMs === undefined
-      ? messages.cardsSpentHow
-      : formatMessage(messages.cardsPausedHow, { time: formatDuration(waitMs) });
+  return waitMs === undefined
+    ? { title: messages.cardsSpent, text: messages.cardsSpentHow }
+    : { title: messages.cardsPaused, text: formatMessage(messages.cardsPausedHow, { time: formatDuration(waitMs) }) };
+}
+
+/** Shown when cards are refused for a while or for the rest of the session; other payment methods stay available. */
+export function cardRefusedPage({ methods, path, locale }: PageView, refusal: CardRefusal): Page {
+  const { messages } = locale;
+  const { title, text } = cardRefusalText(refusal, locale);
   const hasOtherMethods = methods.some(({ label }) => label !== CARD);
   return {
     title,

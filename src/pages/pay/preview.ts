@@ -113,6 +113,7 @@ export function previewPage(gateway: Gateway, account: Account, options: Preview
     account,
     methods,
     savedCards: [],
+    wallets: [],
     locale,
     now,
     result: 'open',

@@ -10,6 +10,27 @@ import { isOpen } from '../../rules/states.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 
+/** The route of a payment page. */
+export interface LinkRoute {
+  Params: { link: string };
+  Querystring: Query;
+}
+
+/** The query parameters of a payment page. */
+interface Query {
+  method?: string;
+  /** The payer returned from another site; `back` if by the back button, which the script detects. */
+  returned?: string;
+  /** The payer is sent back to the shop, from the payment page or from the card issuer. */
+  leaving?: 'page' | 'bank';
+}
+
+/** What the script of the pretend wallet needs. */
+export interface PretendSheet {
+  cards: readonly { id: string; name: string; wallets: readonly string[]; kind: string }[];
+  validationUrl: string;
+}
+
 export interface PageView extends PayerView {
   locale: Locale;
   now: number;
@@ -20,6 +41,8 @@ export interface PageView extends PayerView {
   back: { address?: string | undefined; target?: string | undefined };
   /** Where a payer who cancels is sent. */
   cancel?: string | undefined;
+  /** The addresses and cards of the pretend wallet, if the page uses it. */
+  pretend?: PretendSheet | undefined;
 }
 
 /** Identifies what a page shows: the page reloads itself when the version changes. */

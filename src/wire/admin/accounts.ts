@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { changeAccount, createAccount, findAccount, listAccounts, rotateSecret } from '../../core/accounts.ts';
 import { sendTestCallback } from '../../core/callbacks/test-callback.ts';
 import type { Account, AccountRow, Gateway } from '../../core/context.ts';
-import { readAccountSettings } from '../../core/wallet-keys.ts';
+import { keyFacts, readAccountSettings } from '../../core/wallet-keys.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
@@ -58,14 +58,16 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(accounts, size, (account) => account.mid, view);
   });
 
-  app.get<AccountParams>('/accounts/:mid', needs('accounts.view'), async (request) =>
-    view(await requireAccount(request)),
-  );
+  app.get<AccountParams>('/accounts/:mid', needs('accounts.view'), async (request) => {
+    const account = await requireAccount(request);
+    return { ...view(account), ...(await walletKeys(gateway, account)) };
+  });
 
   app.patch<AccountParams>('/accounts/:mid', needs('accounts.change'), async (request) => {
     const account = await requireAccount(request);
     const change = await readAccount(gateway, account, request.body);
-    return view((await changeAccount(gateway, request.caller, account.mid, change)) as Account);
+    const changed = (await changeAccount(gateway, request.caller, account.mid, change)) as Account;
+    return { ...view(changed), ...(await walletKeys(gateway, changed)) };
   });
 
   app.post<AccountParams>('/accounts/:mid/rotate-password', needs('accounts.rotate_secrets'), async (request) => {
@@ -93,6 +95,23 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     );
     return { mid: account.mid, id, accepted: isAccepted, status, problem, answer, took_ms: tookMs };
   });
+}
+
+/** What may be shown about the keys and certificates of the wallets, by setting, if there are any. */
+async function walletKeys(gateway: Gateway, account: Account): Promise<{ wallet_keys?: Record<string, object> }> {
+  const facts = Object.entries(await keyFacts(gateway, account)).map(
+    ([name, { publicKeyHash, expiresAt, previous }]) => [
+      name,
+      {
+        public_key_hash: publicKeyHash,
+        ...(expiresAt !== undefined && { expires_at: wireDate(expiresAt) }),
+        ...(previous && {
+          previous: { public_key_hash: previous.publicKeyHash, usable_until: wireDate(previous.until) },
+        }),
+      },
+    ],
+  );
+  return facts.length === 0 ? {} : { wallet_keys: Object.fromEntries(facts) };
 }
 
 /** Reads a name and settings; the settings are members of the body, of its object `settings`, or of both. */

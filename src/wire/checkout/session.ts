@@ -1,8 +1,8 @@
 /** Checkout sessions: the checks of their objects and lists, and the payment that a session opens. */
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
-import { methodsFor } from '../../core/payments/choose.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
 import { composePayment, type Order, openPayment } from '../../core/payments/open.ts';
+import { canBePaid } from '../../core/payments/payer.ts';
 import { type CheckoutBody, canonicalContent, textList, toList } from '../../core/requests/checkout-body.ts';
 import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
@@ -95,7 +95,7 @@ export async function session(
     content: canonicalContent(body),
   };
   const isRestricted = order.details.session?.methods.length !== 0;
-  if (isRestricted && methodsFor(gateway, composePayment(gateway, account, order), account).length === 0) {
+  if (isRestricted && !canBePaid(gateway, composePayment(gateway, account, order), account)) {
     throw invalidField('methods', 'This value should have a method that the account offers for this order.');
   }
   const payment = await openPayment(gateway, account, order);

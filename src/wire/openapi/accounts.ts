@@ -66,6 +66,31 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
     ],
   },
   Account: object(account),
+  AccountWithKeys: {
+    description: 'An account, and what may be shown about the keys and certificates of its wallets.',
+    allOf: [
+      ref('Account'),
+      {
+        type: 'object',
+        properties: {
+          wallet_keys: {
+            type: 'object',
+            description:
+              'By setting: the base64 SHA-256 of the public key, when the certificate expires, and until when the previous key is usable. Absent if the account has no keys.',
+            additionalProperties: {
+              type: 'object',
+              required: ['public_key_hash'],
+              properties: {
+                public_key_hash: text,
+                expires_at: date,
+                previous: object({ public_key_hash: text, usable_until: date }),
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
   NewAccount: object({
     ...account,
     password: described(text, 'Shown only once.'),
@@ -87,7 +112,7 @@ export const ACCOUNT_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/accounts/{mid}': {
     parameters: mid,
     get: call('accounts', 'readAccount', 'Returns an account.', {
-      responses: { ...answers('The account.', ref('Account')), ...accountRefusals },
+      responses: { ...answers('The account.', ref('AccountWithKeys')), ...accountRefusals },
     }),
     patch: call(
       'accounts',
@@ -95,7 +120,7 @@ export const ACCOUNT_PATHS: Readonly<Record<string, Json>> = {
       'Changes the name or settings; members that are not sent stay unchanged.',
       {
         requestBody: jsonBody(ref('AccountInput')),
-        responses: { ...answers('The updated account.', ref('Account')), ...accountRefusals },
+        responses: { ...answers('The updated account.', ref('AccountWithKeys')), ...accountRefusals },
       },
     ),
   },

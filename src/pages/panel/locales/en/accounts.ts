@@ -149,6 +149,7 @@ export const accounts = {
     frame_ancestors: 'Sites that may embed the page',
     'vcard.success': 'Identifiers that succeed',
     'vcard.decline': 'Identifiers that decline',
+    'wallets.pretend': 'Pretend wallet',
     'wallets.wallet-a.merchant_identifier': 'Merchant identifier',
     'wallets.wallet-a.country': 'Country',
     'wallets.wallet-a.shop_name': 'Shop name',
@@ -163,5 +164,6 @@ export const accounts = {
     'wallets.wallet-b.supported_networks': 'Supported networks',
     'wallets.wallet-b.private_key': 'Private key',
     'wallets.wallet-b.merchant_name': 'Merchant name',
+    'wallets.wallet-b.merchant_id': 'Merchant id',
   } satisfies Record<SettingName, string>,
 };

@@ -1,0 +1,58 @@
+/** The device wallets of a page: their buttons, which the script shows, and the page of a session without other methods. */
+import { type Html, html } from '../../lib/html.ts';
+import { newSecret } from '../../lib/id.ts';
+import type { Page, PageAdditions } from '../layout.ts';
+import { PRETEND_SCRIPT, PRETEND_STYLE, VENDOR_B, WALLET_SCRIPT, WALLET_STYLE } from '../wallets/scripts.ts';
+import { cancelLink, declineNotice, orderSummary, type PageView, pageTitle, shopLink, statusPolling } from './view.ts';
+
+/** What the buttons need; nothing if no wallet is offered, so that the page stays as it is. */
+export function walletAdditions({ wallets, pretend }: PageView): PageAdditions | undefined {
+  if (wallets.length === 0) return undefined;
+  if (pretend) return { scripts: [PRETEND_SCRIPT, WALLET_SCRIPT], styles: [WALLET_STYLE, PRETEND_STYLE] };
+  const hasVendor = wallets.some(({ label }) => label === 'wallet-b');
+  return {
+    scripts: [WALLET_SCRIPT],
+    styles: [WALLET_STYLE],
+    vendor: hasVendor ? { ...VENDOR_B, nonce: newSecret() } : undefined,
+  };
+}
+
+/** The buttons, hidden until the script knows that the browser has the wallet; `or` separates them from a form. */
+export function walletButtons(view: PageView, separator?: 'or'): Html | undefined {
+  const { wallets, path, pretend, locale } = view;
+  const { messages, formatMessage } = locale;
+  if (wallets.length === 0) return undefined;
+  const requests = Object.fromEntries(wallets.map(({ label, request }) => [label, request]));
+  return html`<div class="wallets" id="wallets" hidden data-path="${path}" data-requests="${JSON.stringify(requests)}" data-busy="${messages.paying}" data-failed="${messages.walletFailed}"${pretend && html` data-pretend="${JSON.stringify(pretend)}"`}>
+${wallets.map(({ label, title }) => {
+  const text = formatMessage(messages.payWith, { method: title });
+  const className = label === 'wallet-a' && !pretend ? 'vendor-a' : '';
+  return html`<button type="button" class="${className}" data-wallet="${label}" data-label="${text}" hidden>${text}</button>
+`;
+})}
+<p class="error" id="wallet-problem" role="alert" hidden></p>
+${separator && html`<p class="or">${messages.or}</p>`}
+</div>`;
+}
+
+/** The page of a session that allows wallets only. Without one of them the payer can only go back. */
+export function walletPage(view: PageView): Page {
+  const { wallets, locale, cancel } = view;
+  const { messages, formatMessage } = locale;
+  const [only, ...others] = wallets;
+  const title =
+    others.length === 0 ? formatMessage(messages.payWith, { method: only?.title ?? '' }) : messages.howToPay;
+  return {
+    title: pageTitle(view, title),
+    ...statusPolling(view),
+    additions: walletAdditions(view),
+    body: html`${orderSummary(view)}
+<section class="card">
+<h1>${title}</h1>
+${declineNotice(view)}
+<p id="no-wallet">${messages.walletMissing}</p>
+${walletButtons(view)}
+${cancel === undefined ? shopLink(view, 'quiet') : cancelLink(view)}
+</section>`,
+  };
+}
