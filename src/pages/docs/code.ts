@@ -26,8 +26,9 @@ const marked = (text: string): string =>
 
 /** The page with the values of the reader in its code. A value that is not known stays a placeholder. */
 export const withValues = (page: string, values: ReaderValues): string =>
-  page.replace(/\uE000(\w+)\|([^\uE001]*)\uE001/g, (_mark, name: keyof ReaderValues, found: string) =>
-    String(html`${values[name] ?? found}`),
+  page.replace(
+    /\uE000(url|client_key|merchant_key)\|([^\uE001]*)\uE001/g,
+    (_mark, name: keyof ReaderValues, found: string) => String(html`${values[name] ?? found}`),
   );
 
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/.source;

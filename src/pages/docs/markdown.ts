@@ -72,7 +72,7 @@ export function createRenderer(
         const { address, isExternal } = resolve(href);
         return `<a href="${html`${address}`}"${isExternal ? ' rel="noopener noreferrer"' : ''}>${this.parser.parseInline(tokens)}</a>`;
       },
-      image: ({ href }) => diagram(href),
+      image: ({ href }) => `<div class="scroll" role="region" tabindex="0" aria-label="Diagram">${diagram(href)}</div>`,
       paragraph({ tokens }) {
         const samples = samplesOf(tokens, sample);
         if (samples) return `${sampleTabs(`samples-${++groups}`, samples)}\n`;

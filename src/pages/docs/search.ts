@@ -39,12 +39,12 @@ export function findSections(index: readonly SearchEntry[], query: string, most:
     const phrase = words.join(' ');
     if (heading === phrase || (heading === title && title === phrase)) score += 40;
     else if (heading.includes(phrase)) score += 10;
-    else if (words.length > 1 && text.includes(phrase)) score += 10;
+    else if (words.length > 1 && text.includes(phrase)) score += 15;
     const first = words.map((word) => text.indexOf(word)).filter((at) => at >= 0);
     const from = first.length === 0 ? 0 : Math.max(0, Math.min(...first) - 60);
     const begin = from === 0 ? 0 : entry.text.indexOf(' ', from) + 1;
-    const cut = entry.text.slice(begin, begin + 180);
-    const excerpt = (begin > 0 ? '… ' : '') + cut + (begin + 180 < entry.text.length ? ' …' : '');
+    const end = entry.text.length - begin <= 180 ? entry.text.length : entry.text.lastIndexOf(' ', begin + 180);
+    const excerpt = `${begin > 0 ? '… ' : ''}${entry.text.slice(begin, end)}${end < entry.text.length ? ' …' : ''}`;
     return [{ score, result: { path: entry.path, title: entry.title, heading: entry.heading, excerpt } }];
   });
   scored.sort((a, b) => b.score - a.score);

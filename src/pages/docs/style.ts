@@ -80,12 +80,12 @@ code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:
 .samples>.tab{display:none;flex-basis:100%;min-width:0;order:1}
 .samples .code{margin:0}
 ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-of-type(${index})`)}{display:block}
-.diagram{display:block;border:1px solid var(--line);border-radius:12px;width:100%;min-width:40rem;height:auto;color:var(--ink)}
+.diagram{display:block;width:100%;min-width:40rem;height:auto;color:var(--ink)}
 .diagram .ground{fill:var(--card)}
-.diagram :is(.box,.start){fill:var(--raised);stroke:var(--edge)}
+.diagram .box{fill:var(--raised);stroke:var(--edge)}
 .diagram .good{fill:var(--good-ground);stroke:var(--good)}
 .diagram .end{fill:var(--bad-ground);stroke:var(--bad)}
-.diagram :is(.line){stroke:var(--edge)}
+.diagram .line{stroke:var(--edge)}
 .diagram .head{fill:var(--edge)}
 .diagram .event{fill:var(--soft);stroke:var(--card)}
 .diagram .state{fill:var(--ink)}
@@ -98,7 +98,8 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .call h2{margin-top:1.75rem}
 .alternative{margin:0 0 .75rem;border:1px solid var(--line);border-radius:12px;background:var(--card)}
 .alternative>summary{padding:.625rem 1rem;font-weight:600}
-.alternative>:not(summary){margin-inline:1rem}
+.prose .alternative>:not(summary){margin-inline:1rem}
+.prose .alternative>h3{margin-top:.75rem}
 .turn{display:grid;grid-template-columns:1fr 1fr;gap:1rem;margin-top:3rem;padding:0;border:0;background:none}
 .turn a{display:block;padding:.75rem 1rem;border:1px solid var(--line);border-radius:12px;background:var(--card);color:inherit}
 .turn a:hover{border-color:var(--accent);background:var(--card)}
@@ -126,6 +127,7 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .chapters ul{display:grid}
 .prose h1{font-size:1.5rem}
 .contents{columns:1}
+.code:has(.copy) pre{padding-top:2.75rem}
 .turn{padding:0}}
 @media(min-width:52.01rem){#menu{display:none}}
 @media print{.toc,.turn,.code .copy,.samples>label{display:none!important}.docs main{display:block}}
