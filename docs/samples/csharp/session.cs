@@ -8,8 +8,10 @@ string Env(string name, string otherwise) => Environment.GetEnvironmentVariable(
 
 string Sign(params string[] values)
 {
-    var text = (string.Concat(values) + Env("TURNPIKE_PASSWORD", "")).ToUpperInvariant();
-    var md5 = Convert.ToHexString(MD5.HashData(Encoding.UTF8.GetBytes(text))).ToLowerInvariant();
+    var text = string.Concat(values) + Env("TURNPIKE_PASSWORD", "");
+    // Only the letters a to z are converted, so that every language computes the same hash.
+    var upper = string.Concat(text.Select(letter => letter is >= 'a' and <= 'z' ? (char)(letter - 32) : letter));
+    var md5 = Convert.ToHexString(MD5.HashData(Encoding.UTF8.GetBytes(upper))).ToLowerInvariant();
     return Convert.ToHexString(SHA1.HashData(Encoding.UTF8.GetBytes(md5))).ToLowerInvariant();
 }
 

@@ -21,7 +21,13 @@ func env(name, otherwise string) string {
 }
 
 func sign(values ...string) string {
-	text := strings.ToUpper(strings.Join(values, "") + os.Getenv("TURNPIKE_PASSWORD"))
+	// Only the letters a to z are converted, so that every language computes the same hash.
+	text := strings.Map(func(letter rune) rune {
+		if letter >= 'a' && letter <= 'z' {
+			return letter - 'a' + 'A'
+		}
+		return letter
+	}, strings.Join(values, "")+os.Getenv("TURNPIKE_PASSWORD"))
 	return fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("%x", md5.Sum([]byte(text))))))
 }
 

@@ -5,6 +5,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.security.MessageDigest;
+import java.util.regex.Pattern;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -19,8 +20,10 @@ class Refund {
     }
 
     static String sign(String... values) throws Exception {
-        String text = (String.join("", values) + env("TURNPIKE_PASSWORD", "")).toUpperCase(java.util.Locale.ROOT);
-        return hex("SHA-1", hex("MD5", text));
+        String text = String.join("", values) + env("TURNPIKE_PASSWORD", "");
+        // Only the letters a to z are converted, so that every language computes the same hash.
+        String upper = Pattern.compile("[a-z]").matcher(text).replaceAll(letter -> letter.group().toUpperCase());
+        return hex("SHA-1", hex("MD5", upper));
     }
 
     /** Sends JSON and returns JSON; a JSON library of your choice writes the one and reads the other. */

@@ -1,5 +1,5 @@
 # Refunds a part of a payment. Arguments: the payment id and the amount.
-import hashlib, json, os, sys, urllib.request
+import hashlib, json, os, re, sys, urllib.request
 
 URL = os.environ.get("TURNPIKE_URL", "http://127.0.0.1:8080")
 MERCHANT_KEY = os.environ.get("TURNPIKE_MERCHANT_KEY", "YOUR_MERCHANT_KEY")
@@ -7,7 +7,8 @@ PASSWORD = os.environ["TURNPIKE_PASSWORD"]
 
 
 def sign(*values):
-    text = ("".join(values) + PASSWORD).upper()
+    # Only the letters a to z are converted, so that every language computes the same hash.
+    text = re.sub("[a-z]+", lambda letters: letters[0].upper(), "".join(values) + PASSWORD)
     return hashlib.sha1(hashlib.md5(text.encode()).hexdigest().encode()).hexdigest()
 
 
