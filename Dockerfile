@@ -11,7 +11,12 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 RUN install -d -o node -g node -m 0750 /data
 COPY --from=packages /app/node_modules ./node_modules
-COPY package.json LICENSE ./
+# Besides the program, what the docs at /docs show and link to.
+COPY package.json LICENSE README.md CONTRIBUTING.md ./
+COPY docs ./docs
+COPY client ./client
+COPY examples ./examples
+COPY vectors ./vectors
 COPY src ./src
 COPY simulator ./simulator
 USER node

@@ -3,12 +3,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CURE } from '../docs/pages/errors.ts';
 import { documents } from '../docs/write.ts';
 import { BRANDS as SANDBOX } from '../simulator/brands.ts';
 import { wireHash } from '../src/lib/hash.ts';
 import { TOKEN_RULES } from '../src/lib/wallets/opened.ts';
+import { callsOf, type OpenApi } from '../src/pages/docs/openapi.ts';
 import { EXAMPLES, IDENTIFICATIONS } from '../src/rules/brand-examples.ts';
 import { BRANDS } from '../src/rules/brands.ts';
+import { ERRORS, type ErrorName } from '../src/rules/errors.ts';
 import { IDENTIFICATION_TYPES, identification } from '../src/rules/formats.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -42,6 +45,19 @@ test('every identification type of a payee is documented with a valid example', 
 test('every rule for wallet tokens is documented', async () => {
   const page = await read('docs/wallets.md');
   for (const rule of Object.keys(TOKEN_RULES)) expect(page).toContain(`| \`${rule}\``);
+});
+
+test('every error of a call of merchants has a cure', async () => {
+  const calls = callsOf(JSON.parse(await read('docs/openapi.json')) as OpenApi);
+  const names = calls
+    .filter(({ operation }) => ['merchants', 'checkout'].includes(operation.tags[0] as string))
+    .flatMap(({ operation }) => Object.values(operation.responses))
+    .flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+  expect(names).toContain('wrongHash');
+  for (const name of new Set(names)) {
+    expect(Object.keys(ERRORS)).toContain(name);
+    expect(CURE, `docs/pages/errors.ts has no cure for ${name}`).toHaveProperty(name as ErrorName);
+  }
 });
 
 const PAGES = [

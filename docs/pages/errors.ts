@@ -1,4 +1,4 @@
-/** Generates docs/errors.md: every error of the gateway and its cause. */
+/** Generates docs/errors.md: every error of the gateway, its cause, and its cure. */
 import { ERRORS, type ErrorName } from '../../src/rules/errors.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { code, page, table } from './markdown.ts';
@@ -60,6 +60,45 @@ const WHEN: Record<ErrorName, string> = {
     'An internal error of the gateway. Query the status of the order; if it is unknown, send the request again.',
 };
 
+/** What to do about an error; every error that a merchant can get has an entry, which a test checks. */
+export const CURE: Partial<Record<ErrorName, string>> = {
+  unknownRoute: 'Check the path and the method, and that `action` is in capital letters.',
+  bodyTooLarge: 'Send less, and in a sale with a long field send `action`, `client_key` and `brand` first.',
+  unauthorised: 'Send `Authorization: Bearer` with a valid token; see [Access](operator/access.md).',
+  forbidden: 'Use a token with another [role](roles.md), or ask an owner.',
+  wrongEnvironment: 'Use the keys of this gateway: `test_…` in the sandbox, `live_…` in production.',
+  tooManyRequests: 'Wait as long as `Retry-After` says, then send the same request again. Nothing was stored.',
+  addressNotAllowed: 'Send from an allowed address, or ask your operator to change the list.',
+  notUuid: 'Send the id exactly as the gateway returned it.',
+  invalidData: 'Correct the fields that `errors` names. The order number was not used up.',
+  wrongHash:
+    'Compare your steps with [Compute the hash](merchant/sign-requests.md#compute-the-hash), or use the [hash debugger](operator/hash-debugger.md).',
+  duplicatePayment:
+    'Query the status of the order first. Pay it again only after a decline, or use a new order number for a new purchase.',
+  unknownTransaction: 'Check the `trans_id` and the account. After a timeout, query by `order_id` instead.',
+  unknownOrder: 'The sale never arrived: send it again with the same order number.',
+  unknownCheckoutPayment: 'Check the `payment_id` and the account, or query by `order_id`.',
+  unknownPayment: 'Check the id and the account: a payment belongs to the account that made it.',
+  unknownSchedule: 'Check the `schedule_id`, or create the [schedule](merchant/schedules.md) first.',
+  unknownRecurringPair: 'Store the id and the `recurring_token` of the first payment together, and send both.',
+  unknownCardToken: 'Take the token from a [payment with a saved card](merchant/cards.md).',
+  foreignCardToken: 'Send the request with the keys of the account that saved the card.',
+  expiredCardToken: 'Ask the payer for another card, or refund the payment instead.',
+  duplicateOperation:
+    'Use a new `operation_id` for a new operation, and the same one only to repeat a request unchanged.',
+  refundNotAllowed: 'Ask your operator to allow refunds for the account.',
+  refundOnlyInPortal: 'Refund in the portal of the acquirer, or ask your operator to.',
+  actionNotSupported:
+    'Query the status, and choose the [operation](merchant/operations.md) that fits it: void before settlement, refund after it.',
+  captureNotPending: 'Query the status. A payment can be captured once, while it is authorised.',
+  captureTooMuch: 'Capture at most the authorised amount.',
+  refundNotSettled: 'Wait until the payment is `SETTLED`, or void it before that.',
+  refundTooMuch: 'Refund at most what is left; refunds in progress count.',
+  providerBusy: 'Send the same request again after `Retry-After`.',
+  unavailable: 'Query the status of the order after a pause; if it is unknown, send the same request again.',
+  internal: 'Query the status, then repeat. Report the `x-request-id` to your operator if it happens again.',
+};
+
 export function errors(): string {
   const rows = Object.entries(ERRORS) as [ErrorName, (typeof ERRORS)[ErrorName]][];
   return page(
@@ -73,8 +112,15 @@ the invalid fields, which may be empty. A declined payment is not an error: it i
 The same \`error_code\` stands for several errors, so read the message as well. The last column is the name of the error
 in the source. For captures, voids and refunds see also [Order of refusals](merchant/operations.md#order-of-refusals).`,
     table(
-      ['error_code', 'error_message', 'HTTP', 'Cause', 'Name'],
-      rows.map(([name, error]) => [code(error.code), code(error.message), String(error.http), WHEN[name], code(name)]),
+      ['error_code', 'error_message', 'HTTP', 'Cause', 'What to do', 'Name'],
+      rows.map(([name, error]) => [
+        code(error.code),
+        code(error.message),
+        String(error.http),
+        WHEN[name],
+        CURE[name] ?? '–',
+        code(name),
+      ]),
     ),
   );
 }

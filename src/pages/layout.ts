@@ -39,7 +39,7 @@ export interface PageContext {
   isPreview?: true;
 }
 
-type GatewayInfo = Pick<Gateway, 'environment' | 'publicUrl'>;
+export type GatewayInfo = Pick<Gateway, 'environment' | 'publicUrl'>;
 
 /** The headers of every response to a payer's browser, including redirects. */
 export const commonHeaders = ({ publicUrl }: GatewayInfo): Record<string, string> => ({

@@ -36,7 +36,7 @@ async function startPage(gateway: Gateway, paid: string | undefined): Promise<st
 <form method="post" action="/sandbox/test-payment" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
     paid && html` <a class="button quiet" href="/admin/payments/${paid}">${text.seePayment}</a>`
   }</div></form>
-<section class="card"><h2>${text.goOn}</h2><ul class="links"><li><a href="/admin">${text.panel}</a> – ${text.panelHint}</li><li><a href="/openapi.json">${text.api}</a> – ${text.apiHint}</li></ul></section>
+<section class="card"><h2>${text.goOn}</h2><ul class="links"><li><a href="/docs">${text.docs}</a> – ${text.docsHint}</li><li><a href="/admin">${text.panel}</a> – ${text.panelHint}</li><li><a href="/openapi.json">${text.api}</a> – ${text.apiHint}</li></ul></section>
 <section class="card"><h2>${text.keys}</h2><p class="soft small">${text.keysHint}</p>${facts([
     ['mid', mono(mid)],
     ['client_key', mono(clientKey)],

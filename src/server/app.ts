@@ -12,6 +12,7 @@ import type { Gateway, MerchantCall } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
 import { endOfTickList } from '../lib/tick.ts';
+import { docsRoutes } from '../pages/docs/index.ts';
 import { panelRoutes } from '../pages/panel/index.ts';
 import { signInRoutes } from '../pages/panel/sign-in/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
@@ -205,6 +206,7 @@ export function createApp(
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });
   app.register(async (routes) => panelRoutes(routes, gateway, addressOf));
   app.register(async (routes) => startRoutes(routes, gateway));
+  app.register(async (routes) => docsRoutes(routes, gateway));
   if (gateway.environment === 'sandbox') {
     app.register(async (routes) => sandboxRoutes(routes, gateway, access), { prefix: '/sandbox/api' });
     app.register(async (routes) => pretendWalletRoutes(routes, gateway), { prefix: '/sandbox' });

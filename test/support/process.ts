@@ -51,6 +51,8 @@ export interface RunOptions {
   gid?: number;
   /** A process group of its own, as a terminal gives to each command. */
   detached?: boolean;
+  /** What the program reads from its standard input, which then ends. */
+  input?: string;
 }
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -98,7 +100,10 @@ export const NO_SIMULATOR: Fields = {
 };
 
 /** Starts the program with these variables and no others. */
-export function run(variables: Fields, { command = process.execPath, args = [MAIN], ...options }: RunOptions = {}) {
+export function run(
+  variables: Fields,
+  { command = process.execPath, args = [MAIN], input, ...options }: RunOptions = {},
+) {
   const surroundings = Object.fromEntries(
     ['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
@@ -108,6 +113,7 @@ export function run(variables: Fields, { command = process.execPath, args = [MAI
     stdio: 'pipe',
     ...options,
   });
+  if (input !== undefined) child.stdin.end(input);
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

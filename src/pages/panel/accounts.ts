@@ -106,7 +106,7 @@ function nextSteps({ gateway, session }: PanelRequest, account: Account): Html {
     html`<a href="${tabPath(account, 'callbacks')}">${text.steps.callbacks}</a>`,
     html`<a href="${tabPath(account, 'payment_page')}">${text.steps.branding}</a>`,
     html`<a href="/admin/debugger?mid=${account.mid}">${text.steps.requests}</a>`,
-    html`<a href="/openapi.json">${text.steps.reference}</a> ${text.steps.guide}`,
+    html`<a href="/docs/merchant/quick-start">${text.steps.guide}</a> <a href="/docs/reference">${text.steps.reference}</a>`,
   ];
   return html`<section class="card narrow"><h2>${text.steps.title}</h2><ol class="links">${steps
     .filter((step) => step !== false)

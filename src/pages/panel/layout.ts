@@ -4,7 +4,8 @@ import type { Gateway } from '../../core/context.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import { Html, html } from '../../lib/html.ts';
 import { isAllowed, type Permission } from '../../rules/roles.ts';
-import { commonHeaders } from '../layout.ts';
+import { strictHeaders } from '../headers.ts';
+import { commonHeaders, type GatewayInfo } from '../layout.ts';
 import { sourceHash } from '../source-hash.ts';
 import { en } from './locales/en.ts';
 import { CHART_STYLE, PANEL_SCRIPT, type PageScript } from './script.ts';
@@ -53,33 +54,17 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 export const panelHeaders = (
-  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
+  gateway: GatewayInfo,
   { scripts = [], hasFrames = false }: { scripts?: readonly PageScript[] | undefined; hasFrames?: boolean } = {},
-): Record<string, string> => ({
-  ...commonHeaders(gateway),
-  'content-type': 'text/html; charset=utf-8',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-  'content-security-policy': [
-    "default-src 'none'",
-    `script-src ${[PANEL_SCRIPT, ...scripts].map(({ source }) => source).join(' ')}`,
-    `style-src ${STYLE_HASH}`,
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "form-action 'self'",
-    ...(hasFrames ? ["frame-src 'self'"] : []),
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; '),
-});
+): Record<string, string> =>
+  strictHeaders(gateway, {
+    scripts: [PANEL_SCRIPT, ...scripts].map(({ source }) => source),
+    style: STYLE_HASH,
+    hasFrames,
+  });
 
 /** The headers of a file of the panel. */
-export const downloadHeaders = (
-  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
-  filename: string,
-): Record<string, string> => ({
+export const downloadHeaders = (gateway: GatewayInfo, filename: string): Record<string, string> => ({
   ...commonHeaders(gateway),
   'content-type': 'text/csv; charset=utf-8',
   'content-disposition': `attachment; filename="${filename}"`,
@@ -87,11 +72,7 @@ export const downloadHeaders = (
 });
 
 /** Sends JSON to the script of a page. */
-export const sendJson = (
-  reply: FastifyReply,
-  gateway: Pick<Gateway, 'environment' | 'publicUrl'>,
-  value: object,
-): FastifyReply =>
+export const sendJson = (reply: FastifyReply, gateway: GatewayInfo, value: object): FastifyReply =>
   reply
     .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
     .send(JSON.stringify(value));
@@ -135,6 +116,7 @@ ${
   html`<form class="find" action="/admin/payments" role="search"><input type="search" name="q" aria-label="${en.search}" placeholder="${en.search}"></form>
 <details class="who"><summary>${session.operator.name}</summary><div><p class="soft small">${session.operator.email}<br>${en.roles[session.principal.role]}</p>
 <p><a href="/admin/me">${en.me.title}</a></p>
+<p><a href="/docs">${en.docs}</a></p>
 <form method="post" action="/admin/sign-out">${formToken(session)}<button class="quiet">${en.signOut}</button></form></div></details>`
 }
 </header>

@@ -25,6 +25,7 @@ export const en = {
   skip: 'Skip to content',
   sandbox: 'Sandbox',
   search: 'Search payments',
+  docs: 'Docs',
   signOut: 'Sign out',
   refused: 'Not possible',
   staleForm: 'This form is out of date. Go back, reload the page and try again.',

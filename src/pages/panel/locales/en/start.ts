@@ -11,6 +11,8 @@ export const start = {
   goOn: 'Go on',
   panel: 'Panel',
   panelHint: 'payments, accounts, callbacks',
+  docs: 'Docs',
+  docsHint: 'quick start, samples in seven languages, reference',
   api: 'OpenAPI document',
   apiHint: 'every call with its fields and errors',
   keys: 'Keys of the demo shop',

@@ -1,0 +1,39 @@
+// Opens a Checkout session and prints the address of its payment page.
+using System.Net.Http.Json;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json.Nodes;
+
+string Env(string name, string otherwise) => Environment.GetEnvironmentVariable(name) ?? otherwise;
+
+string Sign(params string[] values)
+{
+    var text = string.Concat(values) + Env("TURNPIKE_PASSWORD", "");
+    // Only the letters a to z are converted, so that every language computes the same hash.
+    var upper = string.Concat(text.Select(letter => letter is >= 'a' and <= 'z' ? (char)(letter - 32) : letter));
+    var md5 = Convert.ToHexString(MD5.HashData(Encoding.UTF8.GetBytes(upper))).ToLowerInvariant();
+    return Convert.ToHexString(SHA1.HashData(Encoding.UTF8.GetBytes(md5))).ToLowerInvariant();
+}
+
+async Task<JsonObject> Send(string path, JsonObject fields)
+{
+    fields["merchant_key"] = Env("TURNPIKE_MERCHANT_KEY", "YOUR_MERCHANT_KEY");
+    using var client = new HttpClient();
+    var url = Env("TURNPIKE_URL", "http://127.0.0.1:8080") + "/api/v1/" + path;
+    var response = await client.PostAsync(url, new StringContent(fields.ToJsonString(), Encoding.UTF8, "application/json"));
+    var answer = (await response.Content.ReadFromJsonAsync<JsonObject>())!;
+    return response.IsSuccessStatusCode ? answer : throw new Exception((string?)answer["error_message"]);
+}
+
+var number = args.Length > 0 ? args[0] : "order-1";
+var session = await Send("session", new JsonObject
+{
+    ["operation"] = "purchase",
+    ["order"] = new JsonObject
+    {
+        ["number"] = number, ["amount"] = "19.99", ["currency"] = "USD", ["description"] = "Two teapots",
+    },
+    ["success_url"] = "https://example.com/thanks",
+    ["hash"] = Sign(number, "19.99", "USD", "Two teapots"),
+});
+Console.WriteLine((string?)session["redirect_url"]);

@@ -1,0 +1,18 @@
+# Refunds a part of a payment. Arguments: the payment_id and the amount.
+URL=${TURNPIKE_URL:-http://127.0.0.1:8080}
+MERCHANT_KEY=${TURNPIKE_MERCHANT_KEY:-YOUR_MERCHANT_KEY}
+PASSWORD=$TURNPIKE_PASSWORD
+
+sign() {
+  printf %s "$@" "$PASSWORD" | LC_ALL=C tr a-z A-Z |
+    openssl md5 -r | cut -c1-32 | tr -d '\n' | openssl sha1 -r | cut -c1-40
+}
+
+PAYMENT_ID=$1
+AMOUNT=$2
+curl -sS "$URL/api/v1/payment/refund" -H 'Content-Type: application/json' -d '{
+  "merchant_key": "'"$MERCHANT_KEY"'",
+  "payment_id": "'"$PAYMENT_ID"'",
+  "amount": "'"$AMOUNT"'",
+  "hash": "'"$(sign "$PAYMENT_ID" "$AMOUNT")"'"
+}'

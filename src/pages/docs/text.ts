@@ -1,0 +1,25 @@
+/** The texts of the docs site around its pages. */
+
+export const text = {
+  docs: 'Docs',
+  panel: 'Panel',
+  skip: 'Skip to content',
+  menu: 'Chapters',
+  onThisPage: 'On this page',
+  search: 'Search the docs',
+  searchTitle: 'Search',
+  searchHint: 'Type a field, an error message or a topic.',
+  noResults: 'Nothing was found. Try fewer or other words.',
+  results: 'Search results',
+  previous: 'Previous',
+  next: 'Next',
+  pages: 'Previous and next page',
+  homeTitle: 'Documentation',
+  homeLead: 'Everything to take a payment, to run the gateway, and to look something up.',
+  start: 'Start here',
+  notFound: 'There is no such page',
+  notFoundHint: 'It may have moved. Search for it, or start from the list of chapters.',
+  copy: 'Copy',
+  copied: 'Copied',
+  withKeys: 'The code on this page has the keys of {account}. Passwords are never shown here.',
+};
