@@ -16,6 +16,9 @@ export interface Locale {
   /** Formats a duration in hours, minutes or seconds. */
   formatDuration(ms: number): string;
   formatAmount(payment: Pick<PaymentWithDetails, 'amount' | 'currency'>): string;
+  /** Formats a count of days, weeks or months. */
+  formatInterval(unit: string, count: number): string;
+  formatDate(at: number): string;
 }
 
 const MAX_HEADER_LENGTH = 500;
@@ -102,6 +105,8 @@ function createLocale(language: Language, tag: string): Locale {
   const plural = new Intl.PluralRules(tag);
   const number = new Intl.NumberFormat(tag);
   const units = memoize((unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }));
+  // The dates of charges are in UTC, like those of the API.
+  const dates = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
   const currencies = memoize((currency) => {
     // The fraction digits come from our currency table, which differs from that of the runtime.
     const digits = exponentOf(currency);
@@ -125,6 +130,8 @@ function createLocale(language: Language, tag: string): Locale {
       const [unit, count] = toUnit(ms);
       return units(unit).format(count);
     },
+    formatInterval: (unit, count) => units(unit).format(count),
+    formatDate: (at) => dates.format(at),
     formatAmount: ({ amount, currency }) =>
       // Formats the decimal string: a JavaScript number could round it.
       currencies(currency).format(amountText(amount, exponentOf(currency)) as unknown as number),

@@ -86,6 +86,12 @@ text-decoration:none;border:1px solid var(--edge);border-radius:12px;font-weight
 color:var(--accent);font-weight:700;line-height:1;text-transform:uppercase}
 .choice:hover .tile{background:var(--card)}
 fieldset{margin:1.125rem 0 0;padding:0;border:0;min-width:0}
+.series{margin-top:1.25rem;padding-top:1rem;border-top:1px solid var(--line)}
+.series h2{margin:0;font-size:1rem}
+.series dl{margin:.5rem 0 0;font-size:.9375rem}
+.series dl div{display:flex;justify-content:space-between;gap:1rem;padding:.125rem 0}
+.series dt{color:var(--soft)}
+.series dd{margin:0;text-align:end}
 .saved{position:relative;display:flex;align-items:center;gap:14px;min-height:3.5rem;margin-top:.5rem;
 padding:.5rem 14px;border:1px solid var(--edge);border-radius:12px;cursor:pointer}
 .saved:has(:checked){border-color:var(--accent);box-shadow:0 0 0 1px var(--accent)}

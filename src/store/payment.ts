@@ -26,6 +26,8 @@ export interface PaymentDetails {
   session?: SessionTerms;
   /** The first payment of the recurring series, if this one is a repetition. */
   recurringOf?: string;
+  /** When the payer agreed to repeated charges, and what the page said. */
+  consent?: { at: number; text: string };
   /** The request fingerprint of the declined payment that the merchant retried with this one. */
   retryOf?: string;
 }

@@ -1,7 +1,8 @@
 /** Sessions that set the first date and the amount of their scheduled charges. */
-import { expect, test } from 'vitest';
-import { checkoutOf, NO_METHOD_FITS, refusal, sessionFields } from '../support/checkout.ts';
+import { describe, expect, test } from 'vitest';
+import { checkoutOf, fill, NO_METHOD_FITS, refusal, sessionFields, show, VCARD } from '../support/checkout.ts';
 import { type Merchant, openShop, sign } from '../support/gateway.ts';
+import { readable } from '../support/pages.ts';
 
 const shop = openShop();
 const checkout = checkoutOf(shop);
@@ -93,4 +94,49 @@ test.each([
   expect((await checkout.send('session', sessionFields({ ...session, methods: [...methods, 'vcard'] }))).status).toBe(
     200,
   );
+});
+
+describe('recurring_consent_required', () => {
+  const session = async () => {
+    const { merchant, schedule_id } = await merchantWithSchedule();
+    const terms = { schedule_start_date: '2027-03-20', payment_schedule_amount: '2.50' };
+    const fields = { methods: ['vcard'], recurring_init: true, schedule_id, recurring_consent_required: true };
+    return { merchant, ...(await checkout.open({ ...fields, ...terms }, merchant)) };
+  };
+
+  test('the page shows the terms, and takes nothing before the payer agrees', async () => {
+    const { url, id } = await session();
+    const { text } = await show(url);
+    for (const term of ['2.50', '1 month', '3', 'March 20, 2027', 'contact Test Shop'])
+      expect(readable(text)).toContain(term);
+    const refused = await fill(url, VCARD.success);
+    expect([refused.status, readable(refused.text)]).toEqual([
+      422,
+      expect.stringContaining('Please agree before you continue.'),
+    ]);
+    expect(await checkout.events(id)).toEqual(['opened']);
+  });
+
+  test('the consent is kept with the payment, also after a decline', async () => {
+    const { url, id, orderId, merchant } = await session();
+    expect((await fill(url, { ...VCARD.decline, consent: 'Y' })).status).toBe(303);
+    expect((await fill(url, VCARD.success)).status).toBe(422);
+    expect((await fill(url, { ...VCARD.success, consent: 'Y' })).status).toBe(303);
+    const attempts = await checkout.attempts(orderId, merchant);
+    expect(attempts).toHaveLength(2);
+    for (const attempt of [id, ...attempts]) {
+      expect((await checkout.inspect(attempt)).details.consent).toEqual({
+        at: expect.stringMatching(/^2027-03-01/),
+        text: expect.stringContaining('I agree that Test Shop charges me again'),
+      });
+    }
+  });
+
+  test('without it the page describes the series and asks for nothing', async () => {
+    const { url } = await checkout.open({ methods: ['vcard'], recurring_init: true });
+    expect(readable((await show(url)).text)).toContain('may charge this payment method again');
+    expect((await fill(url, VCARD.success)).status).toBe(303);
+    const { url: plain } = await checkout.open({ methods: ['vcard'] });
+    expect(readable((await show(plain)).text)).not.toContain('Repeated payments');
+  });
 });

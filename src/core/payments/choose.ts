@@ -164,6 +164,7 @@ export async function choose(
   account: Account,
   method: Method,
   input: ReadonlyMap<string, string>,
+  consent?: string,
 ): Promise<{ problems: Problem[] } | { payment: PaymentWithDetails }> {
   const brand = brandOf(method.label) as Brand;
   const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
@@ -178,7 +179,7 @@ export async function choose(
   );
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
-  const details = detailsWith(gateway, attempt, brand, context);
+  const details = { ...detailsWith(gateway, attempt, brand, context), ...consentOf(gateway, payment, consent) };
   const facts = factsOf({ ...attempt, brand: method.label, details });
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   // A new attempt may be in the share of another route, which needs the card: the payer is asked for it.
@@ -188,6 +189,10 @@ export async function choose(
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   return { payment: await submit(gateway, collected, account) };
 }
+
+/** What the payer agreed to, for the record. */
+const consentOf = ({ clock }: Gateway, { mid }: PaymentWithDetails, text: string | undefined) =>
+  text === undefined ? {} : { consent: { at: clock.now(mid), text } };
 
 /** A saved card that the session offers, and its security code, which the payer enters every time. */
 export interface SavedCardChoice {
@@ -202,6 +207,7 @@ export async function chooseCard(
   account: Account,
   choice: Card | SavedCardChoice,
   browser: BrowserData,
+  consent?: string,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
@@ -212,7 +218,7 @@ export async function chooseCard(
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
   const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
-  const details = { ...attempt.details, card: kept };
+  const details = { ...attempt.details, ...consentOf(gateway, payment, consent), card: kept };
   const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });

@@ -40,6 +40,8 @@ function isReady(gateway: Gateway, account: Account, brand: WalletBrand): boolea
 
 /** The wallets that the account and the session allow for this payment. */
 export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): PageWallet[] {
+  // The payer agrees in a form, which the payment sheet of a wallet does not have.
+  if (payment.details.session?.needsConsent) return [];
   return WALLET_BRANDS.flatMap((label) => {
     const title = offeredTitle(gateway, payment, account, label);
     if (title === undefined || !isReady(gateway, account, label)) return [];

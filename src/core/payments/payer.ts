@@ -1,7 +1,10 @@
 /** The payer's view of a payment: finds it by its link and lists the payment methods that are still offered. */
+import { minorUnits } from '../../lib/money.ts';
 import { type Brand, brandOf, CARD, fieldsToAsk, NO_BRAND_YET } from '../../rules/brands.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { Schedule } from '../../store/schedules.ts';
 import { findAccount } from '../accounts.ts';
 import { hasNoAttemptsLeft } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -11,6 +14,7 @@ import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
 import { type PageWallet, walletsFor } from './page-wallets.ts';
 import { endOutOfTime, resumeOnReturn } from './provider.ts';
+import { subscriptionTo } from './subscribe.ts';
 
 export interface PayerView {
   payment: PaymentWithDetails;
@@ -21,8 +25,28 @@ export interface PayerView {
   wallets: readonly PageWallet[];
   /** The saved cards that the payer can choose, if cards are offered. */
   savedCards: readonly SavedCard[];
+  /** The charges that follow this payment, if it starts a series. */
+  series?: Series | undefined;
   /** The session has used all its card attempts. */
   areCardsSpent?: true;
+}
+
+/** What the payer is told about a series of payments: its terms, if it follows a schedule. */
+export interface Series {
+  charges?: { schedule: Schedule; firstAt: number; amount: bigint } | undefined;
+}
+
+/** The series that a session starts. */
+async function seriesOf(gateway: Gateway, payment: PaymentWithDetails): Promise<Series | undefined> {
+  const { mid, scheduleId, details, currency, isRecurringInit } = payment;
+  if (details.session === undefined || (!isRecurringInit && scheduleId === null)) return undefined;
+  const schedule = scheduleId === null ? undefined : await gateway.schedules.find(mid, scheduleId);
+  if (!schedule) return {};
+  const amount = minorUnits(details.session.scheduleAmount ?? '', CURRENCIES[currency]?.exponent ?? 2, true);
+  const { nextAt } = subscriptionTo(schedule, payment);
+  return {
+    charges: { schedule, firstAt: nextAt ?? 0, amount: typeof amount === 'bigint' ? amount : payment.amount },
+  };
 }
 
 /** Opens the payment of a link, and ends it if its deadline has passed. */
@@ -54,6 +78,7 @@ async function withChoices(gateway: Gateway, payment: PaymentWithDetails, accoun
     payment: isRetry ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,
     ...choices,
+    series: hasChoices(choices) ? await seriesOf(gateway, payment) : undefined,
     savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
   };
 }

@@ -36,6 +36,13 @@ export const ar: Messages = {
   pay: 'ادفع {amount}',
   paying: 'جارٍ الدفع…',
   next: 'متابعة',
+  repeated: 'مدفوعات متكررة',
+  repeatedHow: 'يجوز لـ {merchant} الخصم من وسيلة الدفع هذه مرة أخرى. لإيقاف ذلك، تواصل مع {merchant}.',
+  interval: 'الفترة',
+  charges: 'عدد مرات الخصم',
+  firstCharge: 'أول خصم',
+  agree: 'أوافق على أن يقوم {merchant} بالخصم مني مرة أخرى كما هو موضح هنا.',
+  agreeFirst: 'يرجى الموافقة قبل المتابعة.',
   oneMoment: 'لحظة من فضلك…',
 
   complete: 'أكمل الدفع',

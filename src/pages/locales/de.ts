@@ -37,6 +37,13 @@ export const de: Messages = {
   pay: '{amount} bezahlen',
   paying: 'Zahlung läuft…',
   next: 'Weiter',
+  repeated: 'Wiederkehrende Zahlungen',
+  repeatedHow: '{merchant} darf dieses Zahlungsmittel erneut belasten. Zum Beenden wenden Sie sich an {merchant}.',
+  interval: 'Abstand',
+  charges: 'Anzahl der Abbuchungen',
+  firstCharge: 'Erste Abbuchung',
+  agree: 'Ich bin damit einverstanden, dass {merchant} mich wie hier beschrieben erneut belastet.',
+  agreeFirst: 'Bitte stimmen Sie zu, bevor Sie fortfahren.',
   oneMoment: 'Einen Moment…',
 
   complete: 'Zahlung abschließen',

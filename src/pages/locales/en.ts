@@ -39,6 +39,13 @@ export const en = {
   pay: 'Pay {amount}',
   paying: 'Paying…',
   next: 'Continue',
+  repeated: 'Repeated payments',
+  repeatedHow: '{merchant} may charge this payment method again. To stop this, contact {merchant}.',
+  interval: 'Interval',
+  charges: 'Number of charges',
+  firstCharge: 'First charge',
+  agree: 'I agree that {merchant} charges me again as described here.',
+  agreeFirst: 'Please agree before you continue.',
   oneMoment: 'One moment…',
 
   complete: 'Complete your payment',

@@ -36,6 +36,13 @@ export const es: Messages = {
   pay: 'Pagar {amount}',
   paying: 'Pagando…',
   next: 'Continuar',
+  repeated: 'Pagos repetidos',
+  repeatedHow: '{merchant} puede volver a cobrar con este medio de pago. Para detenerlo, contacte con {merchant}.',
+  interval: 'Intervalo',
+  charges: 'Número de cobros',
+  firstCharge: 'Primer cobro',
+  agree: 'Acepto que {merchant} me vuelva a cobrar como se describe aquí.',
+  agreeFirst: 'Acepte antes de continuar.',
   oneMoment: 'Un momento…',
 
   complete: 'Completa tu pago',

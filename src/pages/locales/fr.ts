@@ -37,6 +37,13 @@ export const fr: Messages = {
   pay: 'Payer {amount}',
   paying: 'Paiement en cours…',
   next: 'Continuer',
+  repeated: 'Paiements répétés',
+  repeatedHow: '{merchant} peut débiter à nouveau ce moyen de paiement. Pour y mettre fin, contactez {merchant}.',
+  interval: 'Intervalle',
+  charges: 'Nombre de prélèvements',
+  firstCharge: 'Premier prélèvement',
+  agree: 'J’accepte que {merchant} me débite à nouveau comme décrit ici.',
+  agreeFirst: 'Veuillez accepter avant de continuer.',
   oneMoment: 'Un instant…',
 
   complete: 'Finalisez votre paiement',

@@ -36,6 +36,13 @@ export const pt: Messages = {
   pay: 'Pagar {amount}',
   paying: 'Pagando…',
   next: 'Continuar',
+  repeated: 'Pagamentos repetidos',
+  repeatedHow: '{merchant} pode cobrar novamente neste meio de pagamento. Para parar, contacte {merchant}.',
+  interval: 'Intervalo',
+  charges: 'Número de cobranças',
+  firstCharge: 'Primeira cobrança',
+  agree: 'Aceito que {merchant} me cobre novamente como aqui descrito.',
+  agreeFirst: 'Aceite antes de continuar.',
   oneMoment: 'Um momento…',
 
   complete: 'Conclua seu pagamento',

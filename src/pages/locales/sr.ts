@@ -37,6 +37,14 @@ export const sr: Messages = {
   pay: 'Plati {amount}',
   paying: 'Plaćanje je u toku…',
   next: 'Nastavi',
+  repeated: 'Ponovljena plaćanja',
+  repeatedHow:
+    '{merchant} može ponovo da naplati ovim načinom plaćanja. Da to zaustavite, obratite se prodavcu {merchant}.',
+  interval: 'Razmak',
+  charges: 'Broj naplata',
+  firstCharge: 'Prva naplata',
+  agree: 'Slažem se da mi {merchant} ponovo naplati kako je ovde opisano.',
+  agreeFirst: 'Dajte saglasnost pre nego što nastavite.',
   oneMoment: 'Samo trenutak…',
 
   complete: 'Završite plaćanje',

@@ -37,6 +37,14 @@ export const tr: Messages = {
   pay: '{amount} öde',
   paying: 'Ödeme yapılıyor…',
   next: 'Devam et',
+  repeated: 'Tekrarlanan ödemeler',
+  repeatedHow:
+    '{merchant} bu ödeme yönteminden yeniden tahsilat yapabilir. Durdurmak için {merchant} ile iletişime geçin.',
+  interval: 'Aralık',
+  charges: 'Tahsilat sayısı',
+  firstCharge: 'İlk tahsilat',
+  agree: '{merchant} tarafından burada açıklandığı gibi yeniden tahsilat yapılmasını kabul ediyorum.',
+  agreeFirst: 'Devam etmeden önce lütfen kabul edin.',
   oneMoment: 'Lütfen bekleyin…',
 
   complete: 'Ödemenizi tamamlayın',

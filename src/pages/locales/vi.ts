@@ -37,6 +37,13 @@ export const vi: Messages = {
   pay: 'Thanh toán {amount}',
   paying: 'Đang thanh toán…',
   next: 'Tiếp tục',
+  repeated: 'Thanh toán định kỳ',
+  repeatedHow: '{merchant} có thể thu tiền lại bằng phương thức thanh toán này. Để dừng, hãy liên hệ {merchant}.',
+  interval: 'Khoảng cách',
+  charges: 'Số lần thu',
+  firstCharge: 'Lần thu đầu tiên',
+  agree: 'Tôi đồng ý để {merchant} thu tiền lại như mô tả ở đây.',
+  agreeFirst: 'Vui lòng đồng ý trước khi tiếp tục.',
   oneMoment: 'Vui lòng chờ…',
 
   complete: 'Hoàn tất thanh toán',

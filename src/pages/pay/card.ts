@@ -7,6 +7,7 @@ import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
 import type { MethodForm } from './fields.ts';
 import { type Input, renderInput } from './inputs.ts';
+import { CONSENT, seriesTerms } from './series.ts';
 import {
   cancelLink,
   declineNotice,
@@ -117,6 +118,10 @@ ${cardInput('card_holder', {
   value: submittedValue('card_holder'),
   attributes: validation('holder'),
 })}
+${seriesTerms(
+  view,
+  problems.some(({ field }) => field === CONSENT),
+)}
 <button>${formatMessage(messages.pay, { amount: formatAmount(payment) })}</button>
 </form>
 <p class="safe">${ICONS.lock}<span>${messages.cardSafe}</span></p>

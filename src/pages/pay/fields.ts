@@ -7,6 +7,7 @@ import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import { renderInput } from './inputs.ts';
+import { CONSENT, seriesTerms } from './series.ts';
 import {
   cancelLink,
   declineNotice,
@@ -103,6 +104,10 @@ ${hasWallets && walletButtons(view, 'or')}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.oneMoment}" data-blank="${messages.fillIn}">
 ${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${inputs}
+${seriesTerms(
+  view,
+  problems.some(({ field }) => field === CONSENT),
+)}
 <button>${messages.next}</button>
 </form>
 ${methods.length > 1 && html`<a class="quiet" href="?">${messages.otherWays}</a>`}

@@ -22,6 +22,7 @@ import { authenticatePayer, awaitsAuthentication } from '../../core/payments/wal
 import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isCrossSite } from '../cross-site.ts';
 import { readForm } from '../form-body.ts';
@@ -34,6 +35,7 @@ import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { pretendSheet } from './pretend-wallet.ts';
 import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
+import { CONSENT, consentText, lacksConsent } from './series.ts';
 import { readBrowser, readCard, readReturned } from './submission.ts';
 import { type LinkRoute, type PageView, pageVersion } from './view.ts';
 import { unfinishedPage, waitingPage } from './waiting.ts';
@@ -203,9 +205,14 @@ export function payRoutes(
       return reply.redirect(addressAfterSubmit(request, payerView, current), 303);
     }
     if (!method) return reply.redirect(view.path, 303);
+    if (lacksConsent(view, answers)) {
+      const problems = [{ field: CONSENT, sentence: SENTENCES.blank }];
+      return show(reply.code(422), view, methodPage(view, { method, answers, problems }));
+    }
+    const consent = consentText(view);
     const outcome = isCardEntry(method)
-      ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser)
-      : await choose(gateway, payment, account, method, answers);
+      ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser, consent)
+      : await choose(gateway, payment, account, method, answers, consent);
     if ('problems' in outcome) {
       return show(reply.code(422), view, methodPage(view, { method, answers, problems: outcome.problems }));
     }

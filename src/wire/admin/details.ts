@@ -5,7 +5,17 @@ import { wireDate } from '../../lib/clock.ts';
 const MASK = '***';
 
 export function detailsView({ session, ...details }: PaymentDetails) {
-  const { returnUrl, termUrl3ds, callbackUrl, customData, recurringOf, sealed, ...rest } = details;
+  const {
+    returnUrl,
+    termUrl3ds,
+    callbackUrl,
+    customData,
+    recurringOf,
+    retryOf: _retryOf,
+    consent,
+    sealed,
+    ...rest
+  } = details;
   return {
     ...rest,
     return_url: returnUrl,
@@ -13,6 +23,7 @@ export function detailsView({ session, ...details }: PaymentDetails) {
     callback_url: callbackUrl,
     custom_data: customData,
     recurring_init_trans_id: recurringOf,
+    consent: consent && { at: wireDate(consent.at), text: consent.text },
     sealed: sealed && MASK,
     session: session && sessionView(session),
   };
@@ -20,7 +31,8 @@ export function detailsView({ session, ...details }: PaymentDetails) {
 
 /** Leaves out `payer`, which the payment itself has. */
 function sessionView({ id, until, payer: _payer, ...session }: NonNullable<PaymentDetails['session']>) {
-  const { successUrl, cancelUrl, expiryUrl, errorUrl, urlTarget, cardTokens, wantsToken, sealed, ...rest } = session;
+  const { successUrl, cancelUrl, expiryUrl, errorUrl, urlTarget, cardTokens, wantsToken, sealed, ...own } = session;
+  const { scheduleStart, scheduleAmount, needsConsent, ...rest } = own;
   return {
     first_payment_id: id,
     expires_at: wireDate(until),
@@ -33,5 +45,8 @@ function sessionView({ id, until, payer: _payer, ...session }: NonNullable<Payme
     sealed: sealed && MASK,
     card_token: cardTokens,
     req_token: wantsToken,
+    schedule_start_date: scheduleStart,
+    payment_schedule_amount: scheduleAmount,
+    recurring_consent_required: needsConsent,
   };
 }
