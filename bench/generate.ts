@@ -1,6 +1,7 @@
 /** Fills a database with accounts and payments as a gateway leaves them, by set-based SQL, for benchmarks of a large database. */
 import pg from 'pg';
 import type { Connection } from '../src/store/database.ts';
+import { SUMS } from '../src/store/rollup-tables.ts';
 import { ADD_NEW } from '../src/store/rollups.ts';
 
 export interface Size {
@@ -16,9 +17,10 @@ const PORTION = 50_000;
 export const accountId = (number: number): string => `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
 
 const ACCOUNTS = `
-  insert into accounts (mid, name, environment, client_key, merchant_key, password, callback_secret, settings, created_at)
+  insert into accounts (mid, name, environment, client_key, merchant_key, password, callback_secret, settings, routes, created_at)
   select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'Shop ' || n, 'sandbox', 'test_c' || n,
-    'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', now() - $2 * interval '1 day'
+    'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', '[]',
+    now() - $2 * interval '1 day'
   from generate_series(0, $1::int - 1) n`;
 
 /**
@@ -170,5 +172,6 @@ async function addSums(client: pg.Client, progress: (rows: number) => void): Pro
     await client.query(ADD_NEW, limits);
     progress(limits[1] as number);
   }
-  await client.query('vacuum analyze rollups, rollup_declines, rollup_calls, rollup_deliveries');
+  const tables = Object.values(SUMS).flatMap(({ sums, totals }) => [sums, ...totals].map(({ table }) => table));
+  await client.query(`vacuum analyze ${tables.join(', ')}`);
 }
