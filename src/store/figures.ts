@@ -163,11 +163,13 @@ export function reportStatement(
 /** The statement of the overview: rows of four kinds, as JSON. */
 export function overviewStatement(range: FigureRange, bucket: 'hour' | 'day', progress: RollupProgress): Statement {
   const { values, sum, newEvents, newAttempts } = openRange(range, progress);
+  // Read twice.
+  const rollups = { ...SUMS.rollups, rows: 'select * from new_figures' };
   const text = `
-    with ${newEvents()}, ${newAttempts()},
-    figures as (${sum(SUMS.rollups, ['brand', 'connector', 'currency'], bucket)}),
+    with ${newEvents()}, ${newAttempts()}, new_figures as materialized (${SUMS.rollups.rows}),
+    figures as (${sum(rollups, ['brand', 'connector', 'currency'], bucket)}),
     accounts as materialized (
-      select mid, currency, sum(payments) as rank, ${FIGURE_SUMS} from (${sum(SUMS.rollups, ['mid', 'currency'], 'day')}) s
+      select mid, currency, sum(payments) as rank, ${FIGURE_SUMS} from (${sum(rollups, ['mid', 'currency'], 'day')}) s
       group by mid, currency having ${IS_USED}
     )
     select 'figures' as part, to_jsonb(f) as row from (
