@@ -17,10 +17,9 @@ const PORTION = 50_000;
 export const accountId = (number: number): string => `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
 
 const ACCOUNTS = `
-  insert into accounts (mid, name, environment, client_key, merchant_key, password, callback_secret, settings, routes, created_at)
+  insert into accounts (mid, name, environment, client_key, merchant_key, password, callback_secret, settings, created_at)
   select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'Shop ' || n, 'sandbox', 'test_c' || n,
-    'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', '[]',
-    now() - $2 * interval '1 day'
+    'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', now() - $2 * interval '1 day'
   from generate_series(0, $1::int - 1) n`;
 
 /**
