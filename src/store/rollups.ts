@@ -1,9 +1,10 @@
 /** Sums of what happened, per hour and per day: adds new rows of the history to them, each row exactly once. */
 import type pg from 'pg';
 import { LIMITS } from '../rules/limits.ts';
-import { DURATION_BOUNDS_MS } from '../rules/reports.ts';
+import { iso } from './columns.ts';
 import type { Database } from './database.ts';
-import { calls, DECLINES, DELIVERIES, DELTAS, events, FIGURES } from './rollup-deltas.ts';
+import { events } from './rollup-deltas.ts';
+import { addAll, FILL_TOTALS } from './rollup-tables.ts';
 import { awaitWriters } from './writers.ts';
 
 /** Up to which numbers the rows of the history and of callback attempts are contained in the sums. */
@@ -12,6 +13,8 @@ export interface RollupProgress {
   attempts: bigint;
   /** Rows from before the sums were introduced are not contained if their payment is before this one; null: none. */
   backfillBefore: string | null;
+  /** The totals of days before this one are not filled yet; null: all are. */
+  totalsBefore: number | null;
 }
 
 export interface RollupStore {
@@ -23,49 +26,9 @@ export interface RollupStore {
 }
 
 export const PROGRESS = `
-  select history_number as history, callback_attempts_number as attempts, backfill_before as "backfillBefore"
+  select history_number as history, callback_attempts_number as attempts, backfill_before as "backfillBefore",
+    totals_before as "totalsBefore"
   from rollup_progress`;
-
-const BOUNDS = `'{${DURATION_BOUNDS_MS.join(', ')}}'::int[]`;
-
-interface Sum {
-  table: string;
-  /** Selects the rows to add, with the columns `at`, the keys and the figures. */
-  rows: string;
-  keys: readonly string[];
-  figures: readonly string[];
-}
-
-export const SUMS: Readonly<Record<'rollups' | 'declines' | 'calls' | 'deliveries', Sum>> = {
-  rollups: { table: 'rollups', rows: DELTAS, keys: ['mid', 'brand', 'connector', 'currency'], figures: FIGURES },
-  declines: { table: 'rollup_declines', rows: DECLINES, keys: ['mid', 'reason'], figures: ['declined'] },
-  calls: {
-    table: 'rollup_calls',
-    rows: calls(BOUNDS),
-    keys: ['mid', 'connector', 'bucket'],
-    figures: ['calls', 'unanswered'],
-  },
-  deliveries: { table: 'rollup_deliveries', rows: DELIVERIES, keys: ['mid'], figures: ['delivered', 'failed'] },
-};
-
-/** Adds the rows to the sums of their hour and of their day. */
-const add = ({ table, rows, keys, figures }: Sum): string => `
-  insert into ${table} (grain, starts_at, ${[...keys, ...figures].join(', ')})
-  select g.grain, date_trunc(g.grain, d.at, 'UTC'), ${keys.map((key) => `d.${key}`).join(', ')},
-    ${figures.map((figure) => `sum(d.${figure})`).join(', ')}
-  from (${rows}) d cross join (values ('hour'), ('day')) g(grain)
-  group by ${[1, 2, ...keys.map((_, index) => index + 3)].join(', ')}
-  on conflict (grain, starts_at, ${keys.join(', ')}) do update
-  set ${figures.map((figure) => `${figure} = ${table}.${figure} + excluded.${figure}`).join(', ')}`;
-
-/** Adds the rows of the tables `events` and `attempts` to all sums. */
-const addAll = (eventRows: string, attemptRows: string): string => `
-  events as materialized (${eventRows}),
-  attempts as materialized (${attemptRows}),
-  added_figures as (${add(SUMS.rollups)}),
-  added_declines as (${add(SUMS.declines)}),
-  added_calls as (${add(SUMS.calls)}),
-  added_deliveries as (${add(SUMS.deliveries)})`;
 
 /** Parameters: the numbers after which, and up to which, rows of the history and of callback attempts are added. */
 export const ADD_NEW = `
@@ -135,7 +98,7 @@ export function createRollupStore({ pool }: Database, portions = PORTIONS): Roll
     async addPortion() {
       const last = await settledNumbers();
       if (!last) return false;
-      const hasMore = await locked(async (client, { history, attempts, backfillBefore }) => {
+      const hasMore = await locked(async (client, { history, attempts, backfillBefore, totalsBefore }) => {
         const portion = BigInt(portions.rows);
         // Another process may have passed the numbers since they were read.
         const toHistory = most(history, least(last.history, history + portion));
@@ -143,7 +106,10 @@ export function createRollupStore({ pool }: Database, portions = PORTIONS): Roll
         if (toHistory > history || toAttempts > attempts)
           await client.query(ADD_NEW, [history, toHistory, attempts, toAttempts]);
         if (backfillBefore !== null) await client.query(ADD_FORMER, [backfillBefore, portions.payments]);
-        return toHistory < last.history || toAttempts < last.attempts || backfillBefore !== null;
+        // Until a day is filled its totals contain only what was added since the upgrade.
+        if (totalsBefore !== null) await client.query(FILL_TOTALS, [iso(totalsBefore)]);
+        const isFilling = backfillBefore !== null || totalsBefore !== null;
+        return isFilling || toHistory < last.history || toAttempts < last.attempts;
       });
       return hasMore ?? false;
     },

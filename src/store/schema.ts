@@ -384,6 +384,28 @@ export interface Schema {
     totals: ColumnType<unknown, string, string> | null;
     updatedAt: ColumnType<number, string, string>;
   };
+  rollupAccountTotals: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    mid: string;
+    currency: string;
+    payments: number;
+    settled: number;
+    declined: number;
+    chargebacks: number;
+    captured: bigint;
+    refunded: bigint;
+    chargedBack: bigint;
+    paidOut: bigint;
+  };
+  rollupCallTotals: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    connector: string;
+    bucket: number;
+    calls: number;
+    unanswered: number;
+  };
   rollupCalls: {
     grain: string;
     startsAt: ColumnType<number, string, string>;
@@ -392,6 +414,12 @@ export interface Schema {
     bucket: number;
     calls: number;
     unanswered: number;
+  };
+  rollupDeclineTotals: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    reason: string;
+    declined: number;
   };
   rollupDeclines: {
     grain: string;
@@ -407,11 +435,33 @@ export interface Schema {
     delivered: number;
     failed: number;
   };
+  rollupDeliveryTotals: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    delivered: number;
+    failed: number;
+  };
   rollupProgress: {
     isOnly: Generated<boolean>;
     historyNumber: bigint;
     callbackAttemptsNumber: bigint;
     backfillBefore: string | null;
+    totalsBefore: ColumnType<number, string, string> | null;
+  };
+  rollupTotals: {
+    grain: string;
+    startsAt: ColumnType<number, string, string>;
+    brand: string;
+    connector: string;
+    currency: string;
+    payments: number;
+    settled: number;
+    declined: number;
+    chargebacks: number;
+    captured: bigint;
+    refunded: bigint;
+    chargedBack: bigint;
+    paidOut: bigint;
   };
   rollups: {
     grain: string;

@@ -5,6 +5,7 @@ import { auditDigest } from './audit.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 import { FAILED_STATES } from './payment-write.ts';
+import { DIFFERENT_TOTALS } from './rollup-tables.ts';
 
 interface Invariant {
   /** The message when the invariant does not hold. */
@@ -183,7 +184,7 @@ export async function verify(pool: pg.Pool): Promise<Verification> {
       const { count, example } = rows[0] as { count: string; example: string };
       if (count !== '0') violations.push(`${broken}: payment ${example}${others(count)}.`);
     }
-    violations.push(...(await brokenAuditEntries(client)));
+    violations.push(...(await brokenAuditEntries(client)), ...(await differentTotals(client)));
     const { rows } = await client.query<Record<'payments' | 'history', string>>(
       'select (select count(*) from payments)::text as payments, (select count(*) from history)::text as history',
     );
@@ -209,6 +210,14 @@ async function brokenAuditEntries(client: pg.PoolClient): Promise<string[]> {
       and (h.seq <> 0 or exists (select from audit_log))
     limit 1`);
   return rows.map(({ seq }) => `The audit log was changed: entry ${seq} does not fit its digest.`);
+}
+
+/** The sums and their totals are added to in one transaction. */
+async function differentTotals(client: pg.PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ table: string; startsAt: string }>(DIFFERENT_TOTALS);
+  return rows.map(
+    ({ table, startsAt }) => `The table ${table} differs from the sums that it adds up, first at ${startsAt} UTC.`,
+  );
 }
 
 const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(count) - 1n} more`);

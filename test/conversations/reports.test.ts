@@ -76,13 +76,15 @@ const range = () => ({ from: date(Date.now() - 2 * DAY * 1000), to: date(Date.no
 const get = (path: string, query: Record<string, string> = {}): Promise<Answer> =>
   shop.admin('GET', `/${path}?${new URLSearchParams(query)}`);
 
-/** Compares the report of some accounts with the book, for every subset of groups. */
+/** Compares the reports of some accounts, and of all, with the book, for every subset of groups. */
 async function compare(book: ReturnType<typeof openBook>, mids: readonly string[]): Promise<void> {
   for (const groups of SUBSETS) {
-    for (const mid of mids) {
-      const { status, body } = await get('reports', { ...range(), mid, group_by: groups.join(',') });
+    for (const mid of [...mids, undefined]) {
+      const ofAccount = mid === undefined ? {} : { mid };
+      const { status, body } = await get('reports', { ...range(), ...ofAccount, group_by: groups.join(',') });
       expect(status, JSON.stringify(body)).toBe(200);
-      expect(body.items, groups.join(',')).toEqual(book.rows(groups, (entry) => entry.mid === mid));
+      const expected = book.rows(groups, (entry) => mid === undefined || entry.mid === mid);
+      expect(body.items, groups.join(',')).toEqual(expected);
     }
   }
 }
@@ -235,6 +237,20 @@ describe('figures of two accounts in three currencies', () => {
       { delivered: 0, failed: 0 },
       0,
     ]);
+  });
+
+  test('the overview of all accounts is that of each account together', async () => {
+    await rollUp(shop.gateway);
+    const end = Math.ceil(Date.now() / 3.6e6) * 3.6e6 + 3.6e6;
+    for (const days of [2, 60]) {
+      const span = { from: end - days * DAY * 1000, to: end + days * DAY * 1000 };
+      // Totals are read for all accounts, and the sums of accounts if they are named.
+      const { openWork: _all, ...all } = await overview(shop.gateway, { ...span, mids: null });
+      const { openWork: _named, ...named } = await overview(shop.gateway, { ...span, mids: mids() });
+      expect(all.bucket).toBe('day');
+      expect(all.totals.payments).toBeGreaterThan(20);
+      expect(all).toEqual(named);
+    }
   });
 
   test('as CSV: the same rows', async () => {

@@ -1,8 +1,10 @@
 /** The sums of reports after an upgrade: rows from before it are added in portions, newest payments first. */
 import { expect, test } from 'vitest';
+import { overview, rollUp } from '../../src/core/reports.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrateAt } from '../../src/store/migrate.ts';
 import { createRollupStore } from '../../src/store/rollups.ts';
+import { verifyAt } from '../../src/store/verify.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { openShop } from '../support/gateway.ts';
 import { operationsOf } from '../support/operations.ts';
@@ -10,8 +12,15 @@ import { operationsOf } from '../support/operations.ts';
 const shop = openShop({ simulator: true });
 const at = operationsOf(shop);
 
-/** Takes the schema back to the one before the migration. */
+/** Takes the schema back to the one before the totals. */
+const UNDO_TOTALS = `
+  drop table rollup_totals, rollup_account_totals, rollup_decline_totals, rollup_call_totals, rollup_delivery_totals;
+  alter table rollup_progress drop column totals_before;
+  delete from migrations where name = '0030_rollup_totals.sql'`;
+
+/** Takes the schema back to the one before the sums. */
 const UNDO = `
+  ${UNDO_TOTALS};
   drop table rollups, rollup_declines, rollup_calls, rollup_deliveries, rollup_progress;
   drop domain rollup_grain;
   alter table history drop column number, drop column amount;
@@ -45,7 +54,7 @@ test('figures are the same as without the upgrade', async () => {
   expect(figures.callbacks.delivered).toBeGreaterThan(5);
 
   await shop.rows(UNDO);
-  expect(await migrateAt(shop.connection)).toEqual(['0017_rollups.sql']);
+  expect(await migrateAt(shop.connection)).toEqual(['0017_rollups.sql', '0030_rollup_totals.sql']);
   expect(await read()).toMatchObject({ complete: false, figures: { items: [] } });
   const database = openDatabase(shop.connection, () => undefined);
   try {
@@ -72,6 +81,46 @@ test('figures are the same as without the upgrade', async () => {
   } finally {
     await database.close();
   }
+});
+
+test('figures are the same while totals are filled', async () => {
+  const gateway = shop.gateway;
+  const merchant = await shop.newMerchant();
+  await shop.advanceClock(3 * 86_400, merchant.mid);
+  for (const each of [shop.merchant, merchant]) {
+    await shop.sale({}, each);
+    await shop.sale({ identifier: 'decline@example.com' }, each);
+  }
+  await rollUp(gateway);
+  const end = Math.ceil(Date.now() / 3.6e6) * 3.6e6;
+  const read = async () => {
+    const { openWork: _, ...figures } = await overview(gateway, {
+      from: end - 8.64e7,
+      to: end + 5 * 8.64e7,
+      mids: null,
+    });
+    return figures;
+  };
+  const figures = await read();
+  expect(figures.byMid).toHaveLength(2);
+  const filledBefore = async () => (await shop.rows('select totals_before as at from rollup_progress'))[0]?.at;
+
+  await shop.rows(UNDO_TOTALS);
+  expect(await migrateAt(shop.connection)).toEqual(['0030_rollup_totals.sql']);
+  expect(await filledBefore()).not.toBeNull();
+  expect(await read()).toEqual(figures);
+  // The newest day is filled, the other is not; and a payment of the other day is added before it is filled.
+  expect(await gateway.rollups.addPortion()).toBe(true);
+  expect(await filledBefore()).not.toBeNull();
+  expect(await shop.rows('select distinct mid from rollup_account_totals')).toEqual([{ mid: merchant.mid }]);
+  expect(await read()).toEqual(figures);
+  await shop.sale();
+  const after = await read();
+  expect(after.totals.payments).toBe(figures.totals.payments + 1);
+  await rollUp(gateway);
+  expect(await filledBefore()).toBeNull();
+  expect(await read()).toEqual(after);
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
 });
 
 test('an empty database has nothing to add', async () => {

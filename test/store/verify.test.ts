@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { rollUp } from '../../src/core/reports.ts';
 import { keepCard } from '../../src/core/vault.ts';
 import { newId } from '../../src/lib/id.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
@@ -231,6 +232,23 @@ describe('card numbers', () => {
     expect(await about()).toEqual([`${ERASED}: payment ${paymentId}.`]);
     await forget(merchant);
   });
+});
+
+test('finds totals that differ from their sums', async () => {
+  await rollUp(shop.gateway);
+  expect(await violations()).toEqual([]);
+  await shop.rows('delete from rollup_decline_totals');
+  await shop.rows('update rollup_totals set captured = captured + 1');
+  await shop.rows('update rollup_account_totals set payments = payments + 1');
+  const [{ day } = {}] = await shop.rows(`select (min(starts_at) at time zone 'UTC')::text as day from rollup_totals`);
+  const message = (table: string): string =>
+    `The table ${table} differs from the sums that it adds up, first at ${day} UTC.`;
+  expect(await violations()).toEqual(['rollup_totals', 'rollup_account_totals', 'rollup_decline_totals'].map(message));
+  // Totals that are not filled yet are expected to differ.
+  await shop.rows(`update rollup_progress set totals_before = now() + interval '2 days'`);
+  expect(await violations()).toEqual([]);
+  await rollUp(shop.gateway);
+  expect(await violations()).toEqual([]);
 });
 
 test('the command reports success, or the failed checks with exit code 1', async () => {
