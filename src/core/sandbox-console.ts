@@ -2,12 +2,13 @@
 import { asciiUpper, wireHash } from '../lib/hash.ts';
 import { isObject } from '../lib/json.ts';
 import { EXAMPLES } from '../rules/brand-examples.ts';
-import { BRANDS, CARD, isForPayers, nameInside } from '../rules/brands.ts';
+import { BRANDS, CARD, isForPayers, isWallet, nameInside, TOKEN_FIELD, type WalletBrand } from '../rules/brands.ts';
 import { CURRENCIES } from '../rules/currencies.ts';
 import type { Field } from '../rules/fields.ts';
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS, signedValues } from '../rules/operations.ts';
 import { maskedRequest, maskFor } from './api-calls/mask.ts';
 import type { Account, ApiCall, Gateway } from './context.ts';
+import { sealPretendToken } from './pretend-wallet.ts';
 import { checkoutBody } from './requests/checkout-body.ts';
 import { readBody } from './requests/s2s-body.ts';
 
@@ -68,10 +69,28 @@ const SESSION_SAMPLE: Readonly<Record<string, string>> = {
   req_token: '',
 };
 
+/** A token of the pretend wallet, if the account has the keys of the wallet. */
+async function walletSample(
+  gateway: Gateway,
+  account: Account,
+  wallet: WalletBrand,
+  { amount, currency }: { amount: string; currency: string },
+): Promise<Record<string, string>> {
+  const token = await sealPretendToken(gateway, account, { wallet, card: 'succeeds', amount, currency });
+  return { [TOKEN_FIELD]: token ? JSON.stringify(token) : '' };
+}
+
 /** The fields of a form for this brand: the common ones first, then those of the brand. */
-export function consoleFields(protocol: ConsoleProtocol, label: string, orderId: string): ConsoleField[] {
-  const { currency = 'EUR', fields: sample = {} } = EXAMPLES[label] ?? {};
+export async function consoleFields(
+  gateway: Gateway,
+  account: Account,
+  protocol: ConsoleProtocol,
+  label: string,
+  orderId: string,
+): Promise<ConsoleField[]> {
+  const { currency = 'EUR', fields = {} } = EXAMPLES[label] ?? {};
   const order = { id: orderId, amount: amountIn(currency), currency };
+  const sample = isWallet(label) ? await walletSample(gateway, account, label, order) : fields;
   const common: Record<string, string> =
     protocol === 's2s'
       ? { order_id: order.id, order_amount: order.amount, order_currency: order.currency, ...SALE_SAMPLE }

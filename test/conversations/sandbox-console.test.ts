@@ -1,6 +1,7 @@
 /** The sandbox console of the panel: payments of every brand, the bank, faults, the clock and the callback inbox. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BRANDS, isWallet } from '../../src/rules/brands.ts';
+import { pretendWalletSettings } from '../../src/core/pretend-wallet.ts';
+import { BRANDS } from '../../src/rules/brands.ts';
 import { newOrderId, openShop, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type PanelAnswer, signedIn, type TestOperator } from '../support/operators.ts';
 
@@ -48,9 +49,12 @@ const balance = async (id: string): Promise<string> => (await shop.inspect(id)).
 
 describe('a payment', () => {
   test('of every brand is accepted with the values of the form', async () => {
-    const brands = Object.keys(BRANDS).filter((brand) => !isWallet(brand));
+    const brands = Object.keys(BRANDS);
     // The brand's own settings of the account.
-    const settings = { account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41' };
+    const settings = {
+      account_uuid: '7d0b6e0a-3f3c-4c55-9b7e-1f7a0c2d9e41',
+      ...pretendWalletSettings(Date.now()),
+    };
     await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, settings);
     const page = await owner.get(`${PATH}?mid=${shop.merchant.mid}`);
     for (const brand of brands) expect(page.text).toContain(`<option value="${brand}"`);

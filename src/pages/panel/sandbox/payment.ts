@@ -48,12 +48,16 @@ interface Outcome {
 /** A number that no earlier order of the console has. */
 const newOrder = (): string => `console-${Date.now().toString(36)}`;
 
-function formOf(request: PanelRequest, { account }: ChosenAccount, sent: ReadonlyMap<string, string>): Form {
+async function formOf(
+  request: PanelRequest,
+  { account }: ChosenAccount,
+  sent: ReadonlyMap<string, string>,
+): Promise<Form> {
   if (!account) throw new Refusal('noSuchAccount');
   const protocol = PROTOCOLS.find((one) => one === sent.get('protocol')) ?? 's2s';
   const brands = consoleBrands(request.gateway, account, protocol);
   const brand = brands.find((one) => one === sent.get('brand')) ?? brands[0] ?? 'vcard';
-  return { protocol, brand, fields: consoleFields(protocol, brand, newOrder()) };
+  return { protocol, brand, fields: await consoleFields(request.gateway, account, protocol, brand, newOrder()) };
 }
 
 const longField = ({ value, field: entry }: ConsoleField): boolean =>
@@ -168,13 +172,13 @@ ${
 async function showForm(request: PanelRequest): Promise<PanelAnswer> {
   const chosen = await chosenAccount(request, request.query.mid);
   if (!chosen.account) return withoutAccounts('payment');
-  return page(request, chosen, formOf(request, chosen, new Map(Object.entries(request.query))));
+  return page(request, chosen, await formOf(request, chosen, new Map(Object.entries(request.query))));
 }
 
 async function send(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, caller, form: sent } = request;
   const chosen = await chosenAccount(request, sent.get('mid') ?? '');
-  const form = formOf(request, chosen, sent);
+  const form = await formOf(request, chosen, sent);
   const account = chosen.account as NonNullable<ChosenAccount['account']>;
   const values = new Map(form.fields.map(({ name }) => [name, (sent.get(name) ?? '').replaceAll('\r\n', '\n')]));
   const composed = consoleRequest(account, form.protocol, form.brand, values);
