@@ -65,7 +65,7 @@
   const problemOf = (input) => {
     if (input.offsetParent === null) return '';
     const isValid = checks[input.dataset.check];
-    const isBlank = input.value.trim() === '';
+    const isBlank = input.type === 'checkbox' ? !input.checked : input.value.trim() === '';
     if (isValid?.(input.value)) return '';
     const { wrong, blank = wrong ?? input.form.dataset.blank } = input.dataset;
     return isBlank ? blank : (wrong ?? '');
@@ -132,7 +132,8 @@
   // Clears the form when the payer leaves, because the browser may keep the page in its back/forward cache.
   addEventListener('pagehide', () => {
     for (const input of inputs) {
-      input.value = '';
+      if (input.type === 'checkbox') input.checked = false;
+      else input.value = '';
       showError(input, '');
     }
     for (const input of all('[data-networks]')) format.number(input);

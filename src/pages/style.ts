@@ -88,7 +88,7 @@ color:var(--accent);font-weight:700;line-height:1;text-transform:uppercase}
 fieldset{margin:1.125rem 0 0;padding:0;border:0;min-width:0}
 .series{margin-top:1.25rem;padding-top:1rem;border-top:1px solid var(--line)}
 .series h2{margin:0;font-size:1rem}
-.series dl{margin:.5rem 0 0;font-size:.9375rem}
+.series dl{display:block;margin:.5rem 0 0;font-size:.9375rem}
 .series dl div{display:flex;justify-content:space-between;gap:1rem;padding:.125rem 0}
 .series dt{color:var(--soft)}
 .series dd{margin:0;text-align:end}

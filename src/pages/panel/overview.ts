@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { en } from './locales/en.ts';
-import { type Column, empty, money, notice, table, time } from './parts.ts';
+import { brandText, type Column, empty, money, notice, table, time } from './parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 import { CHART_SCRIPTS } from './script.ts';
 
@@ -116,7 +116,7 @@ function breakdowns(
       ],
       rows,
     )}</section>`;
-  return html`${group(text.byBrand, byBrand, (brand) => html`<a href="/admin/payments?brand=${brand}">${brand}</a>`)}
+  return html`${group(text.byBrand, byBrand, (brand) => html`<a href="/admin/payments?brand=${brand}">${brandText(brand)}</a>`)}
 ${group(text.byAccount, byMid, (mid) => html`<a href="/admin/accounts/${mid}">${names.get(mid)}</a>`)}
 ${group(text.byProvider, byConnection, (connector) => connector)}
 <div class="columns even"><section class="card flush"><h2 class="inset">${text.declines}</h2>${

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../lib/html.ts';
 import { amountText } from '../../lib/money.ts';
+import { NO_BRAND_YET } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { ERRORS, type Refusal } from '../../rules/errors.ts';
 import { en } from './locales/en.ts';
@@ -125,6 +126,9 @@ export function pager(path: string, query: Readonly<Record<string, string>>, nex
     html`<a class="button quiet" href="${withQuery(path, { ...rest, ...more })}">${label}</a>`;
   return html`<div class="pages">${cursor !== undefined && link(en.firstPage, {})}${next !== undefined && link(en.nextPage, { cursor: next })}</div>`;
 }
+
+/** The name of a brand; a session whose payer has not chosen yet has none. */
+export const brandText = (brand: string): string => (brand === NO_BRAND_YET ? en.notChosenYet : brand);
 
 export interface View {
   href: string;

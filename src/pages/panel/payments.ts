@@ -26,6 +26,7 @@ import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import {
   badge,
+  brandText,
   type Column,
   choiceField,
   copyLink,
@@ -91,7 +92,7 @@ async function showList(request: PanelRequest, error?: string): Promise<PanelAns
         html`${badge(state)}${attention && html` ${badge(attentionLabel(attention), 'bad')}`}`,
     },
     { label: text.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
-    { label: text.brand, cell: ({ brand }) => brand },
+    { label: text.brand, cell: ({ brand }) => brandText(brand) },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? html`<span class="mono">${mid}</span>` },
   ];
   const isFiltered = Object.keys(query).length > 0;
@@ -217,7 +218,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.id, html`<span class="mono">${payment.paymentId}</span>`],
       [text.order, payment.orderId],
       [text.account, html`<a href="/admin/accounts/${payment.mid}">${account?.name ?? payment.mid}</a>`],
-      [text.brand, payment.brand],
+      [text.brand, brandText(payment.brand)],
       [text.protocol, payment.protocol],
       [text.description, details.description],
       [text.card, details.card?.masked],

@@ -72,6 +72,8 @@ dl.facts dd{margin:0}
 .choice{display:inline-flex;align-items:center;min-height:2.5rem;font-weight:400;font-size:inherit}
 .field{margin-top:1rem;min-width:0}
 label,legend{display:block;padding:0;font-weight:600;font-size:.8125rem}
+fieldset.card>legend{float:left;width:100%;margin-bottom:.5rem}
+fieldset.card>legend+*{clear:both}
 input,select,textarea{display:block;width:100%;min-height:2.5rem;margin:.25rem 0 0;padding:.375rem .75rem;font:inherit;
 color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:8px}
 input[type=checkbox],input[type=radio]{display:inline-block;width:1.125rem;min-height:1.125rem;height:1.125rem;margin:0 .5rem 0 0;

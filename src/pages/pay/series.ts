@@ -49,7 +49,7 @@ export function seriesTerms(view: PageView, isMissing: boolean): Html | false {
 ${terms.length > 0 && html`<dl>${terms.map(([label, value]) => html`<div><dt>${label}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>`}
 ${
   payment.details.session?.needsConsent &&
-  html`<label class="saved"><input type="checkbox" name="${CONSENT}" value="Y" required${isMissing && html` aria-invalid="true" aria-describedby="consent-error" autofocus`}><span>${formatMessage(messages.agree, { merchant })}</span></label>
-${isMissing && html`<p class="error" id="consent-error">${messages.agreeFirst}</p>`}`
+  html`<label class="saved"><input type="checkbox" id="${CONSENT}" name="${CONSENT}" value="Y" required aria-describedby="${CONSENT}-error" data-blank="${messages.agreeFirst}"${isMissing && html` aria-invalid="true" autofocus`}><span>${formatMessage(messages.agree, { merchant })}</span></label>
+<p class="error" id="${CONSENT}-error"${!isMissing && html` hidden`}>${isMissing && messages.agreeFirst}</p>`
 }</div>`;
 }

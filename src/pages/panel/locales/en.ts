@@ -33,6 +33,7 @@ export const en = {
   firstPage: 'First page',
   nextPage: 'Next page',
   downloadCsv: 'Download CSV',
+  notChosenYet: 'Not chosen yet',
   copy: 'Copy',
   /** The script fills the numbers in. */
   exported: '{rows} rows, {size}',
