@@ -48,7 +48,8 @@ if (isLong) {
     const { id, url } = await stage.checkout.paid({ auth: 'Y', cancel_url: return_url });
     expect((await stage.checkout.send('payment/void', { payment_id: id })).status).toBe(200);
     await expectGoodLooks(page, 'cancelled', { url });
-    await expectGoodLooks(page, 'no-way', await stage.open({ methods: ['transfer-a'] }));
+    const merchant = await stage.shop.newMerchant({ brands: ['transfer-a'] });
+    await expectGoodLooks(page, 'no-way', await stage.open({}, merchant));
     await expectGoodLooks(page, 'unknown', { url: `${stage.shop.url}/pay/nothing` });
   });
 
