@@ -11,6 +11,7 @@ import { type Config, readConfig, VARIABLES } from '../server/config.ts';
 import { isWorker, serve, serveAsWorker } from '../server/serve.ts';
 import { receiveHandover } from '../server/workers.ts';
 import { verifyAt } from '../store/verify.ts';
+import { runConnection, runRoutes } from './connection.ts';
 import { listen } from './listen.ts';
 import { invite, readInvitation } from './operator.ts';
 import { rotate } from './rotate-keys.ts';
@@ -69,6 +70,16 @@ The password and the callback secret are shown only this once.`);
       const wanted = readInvitation(args);
       return withInstallation(config, async ({ gateway }) => print(await invite(gateway, config, wanted)));
     },
+  },
+  connection: {
+    about: 'lists, adds and checks connections to providers: connection list | add | check <connection_id>',
+    hasArguments: true,
+    run: (config, args) => withInstallation(config, async ({ gateway }) => print(await runConnection(gateway, args))),
+  },
+  routes: {
+    about: 'prints or sets the routes of an account: routes <mid> [set]',
+    hasArguments: true,
+    run: (config, args) => withInstallation(config, async ({ gateway }) => print(await runRoutes(gateway, args))),
   },
   verify: {
     about: 'checks the consistency of the whole database; exits with code 1 if a check fails',
