@@ -1,7 +1,8 @@
 /** A preview of the payment page for the panel: the real templates with a sample order, and nothing that can be used. */
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { methodsFor } from '../../core/payments/choose.ts';
-import { CARD, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
+import { composePayment } from '../../core/payments/open.ts';
+import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Scheme } from '../accent.ts';
 import { document, type Page, pageHeaders } from '../layout.ts';
@@ -24,49 +25,24 @@ export interface PreviewOptions {
   acceptLanguage: string | undefined;
 }
 
-/** A payment that exists nowhere. */
-function samplePayment({ mid }: Account, now: number): PaymentWithDetails {
+/** A payment that is not stored. */
+function samplePayment(gateway: Gateway, account: Account, now: number): PaymentWithDetails {
   const paymentId = '00000000-0000-7000-8000-000000000000';
   const until = now + LIMITS.sessionMinutes * LIMITS.minuteMs;
   const session = { id: paymentId, until, successUrl: '', cancelUrl: '', payer: {}, methods: [], parameters: {} };
-  return {
-    mid,
-    paymentId,
-    orderId: 'order-1042',
-    attempt: 1,
+  return composePayment(gateway, account, {
     protocol: 'checkout',
     brand: NO_BRAND_YET,
-    connector: NO_CONNECTOR,
-    state: 'PREPARE',
-    historyLength: 1,
+    paymentId,
+    orderId: 'order-1042',
     amountText: '49.90',
     currency: 'EUR',
-    amount: 4990n,
-    authorised: 0n,
-    captured: 0n,
-    refunded: 0n,
-    reserved: 0n,
-    busy: null,
-    inDoubt: false,
-    dueAt: null,
-    payerUntil: until,
-    queryCount: 0,
-    nextStep: null,
-    attention: null,
     isAuthorisation: false,
     isRecurringInit: false,
-    fingerprint: '',
-    descriptor: '',
-    declineReason: null,
-    recurringToken: null,
-    scheduleId: null,
-    providerReference: null,
-    routeReason: null,
-    providerData: null,
-    createdAt: now,
-    updatedAt: now,
+    payerUntil: until,
     details: { description: 'A pot of green tea and two cups', payer: {}, session },
-  };
+    content: '',
+  });
 }
 
 /** A style sheet for one colour scheme, whatever the browser prefers. */
@@ -105,7 +81,7 @@ function previewHeaders(gateway: Gateway, account: Account, scheme: Scheme): Rec
 export function previewPage(gateway: Gateway, account: Account, options: PreviewOptions): Preview {
   const { scheme, acceptLanguage } = options;
   const now = gateway.clock.now(account.mid);
-  const payment = samplePayment(account, now);
+  const payment = samplePayment(gateway, account, now);
   const methods = methodsFor(gateway, payment, account);
   const locale = localeFor(account.settings.locale, acceptLanguage);
   const view: PageView = {

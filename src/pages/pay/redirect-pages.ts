@@ -55,7 +55,8 @@ export function redirectButton(view: PageView, step: RedirectStep, text: string,
     : postForm(view, step.url, step.params, text, attributes);
 }
 
-export function challengePage(view: PageView, step: ChallengeStep): Page {
+/** Tells the payer that the bank asks for a confirmation; the form leads there by itself. */
+function bankPage(view: PageView, form: Html): Page {
   const { messages } = view.locale;
   return {
     title: messages.confirmAtBank,
@@ -64,27 +65,18 @@ export function challengePage(view: PageView, step: ChallengeStep): Page {
 <section class="card">
 <h1>${messages.confirmAtBank}</h1>
 <p>${messages.confirmWhy}</p>
-${challengeForm(view, step, AUTO_SUBMIT)}
+${form}
 ${cancelLink(view)}
 </section>`,
   };
 }
 
+export const challengePage = (view: PageView, step: ChallengeStep): Page =>
+  bankPage(view, challengeForm(view, step, AUTO_SUBMIT));
+
 /** Starts the authentication of a wallet's card: the request to the bank describes the browser that submits this form. */
-export function authenticationPage(view: PageView): Page {
-  const { messages } = view.locale;
-  return {
-    title: messages.confirmAtBank,
-    ...statusPolling(view),
-    body: html`${orderSummary(view)}
-<section class="card">
-<h1>${messages.confirmAtBank}</h1>
-<p>${messages.confirmWhy}</p>
-${postForm(view, view.path, {}, messages.next, AUTO_SUBMIT)}
-${cancelLink(view)}
-</section>`,
-  };
-}
+export const authenticationPage = (view: PageView): Page =>
+  bankPage(view, postForm(view, view.path, {}, view.locale.messages.next, AUTO_SUBMIT));
 
 export function redirectPage(view: PageView, step: RedirectStep): Page {
   const { messages } = view.locale;
