@@ -170,6 +170,16 @@ async function replaceCredentials(transaction: Transaction, operatorId: string, 
   }
 }
 
+/** How many recovery codes an operator has left. */
+export async function countRecoveryCodes(query: Database['query'], operatorId: string): Promise<number> {
+  const { left } = await query
+    .selectFrom('operatorRecoveryCodes')
+    .select(({ fn }) => fn.countAll<string>().as('left'))
+    .where('operatorId', '=', operatorId)
+    .executeTakeFirstOrThrow();
+  return Number(left);
+}
+
 export function createOperatorCredentialStore({ query }: Database): OperatorCredentialStore {
   return {
     async insertInvitation(digest, { operatorId, expiresAt }, createdAt, audit) {
@@ -243,12 +253,7 @@ export function createOperatorCredentialStore({ query }: Database): OperatorCred
         .where('digest', '=', digest)
         .executeTakeFirst();
       if (numDeletedRows === 0n) return undefined;
-      const { left } = await query
-        .selectFrom('operatorRecoveryCodes')
-        .select(({ fn }) => fn.countAll<string>().as('left'))
-        .where('operatorId', '=', operatorId)
-        .executeTakeFirstOrThrow();
-      return Number(left);
+      return countRecoveryCodes(query, operatorId);
     },
     async findPasskey(credentialId) {
       return (await query

@@ -2,7 +2,7 @@
 import { type AuditEntry, appendAudit } from './audit.ts';
 import { iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Passkey, PasswordCredential } from './operator-credentials.ts';
+import { countRecoveryCodes, type Passkey, type PasswordCredential } from './operator-credentials.ts';
 import { type OperatorSession, SESSION_COLUMNS } from './operators.ts';
 
 export interface ListedSession extends OperatorSession {
@@ -72,14 +72,7 @@ export function createOwnCredentialStore({ query }: Database): OwnCredentialStor
         await appendAudit(transaction, audit);
         return true;
       }),
-    async countRecoveryCodes(operatorId) {
-      const { left } = await query
-        .selectFrom('operatorRecoveryCodes')
-        .select(({ fn }) => fn.countAll<string>().as('left'))
-        .where('operatorId', '=', operatorId)
-        .executeTakeFirstOrThrow();
-      return Number(left);
-    },
+    countRecoveryCodes: (operatorId) => countRecoveryCodes(query, operatorId),
     replaceRecoveryCodes: (operatorId, digests, audit) =>
       inTransaction(async (transaction) => {
         await lockOperator(transaction, operatorId);
