@@ -33,6 +33,17 @@ const keys = { a: newKey(), b: newKey() };
 const pem = (key: ReturnType<typeof newKey>): string => key.export({ format: 'pem', type: 'pkcs8' }).toString();
 const card = { number: new Secret('4895370012003478'), month: '01', year: '2038', network: 'Visa' };
 
+/** A sale that the provider processes, as it does those of the wallets. */
+function providerSale({ client_key, password }: Merchant): string {
+  const order = newOrder();
+  return new URLSearchParams({
+    ...{ action: 'SALE', client_key, brand: 'pin-a', order_id: order, order_amount: '19.99', order_currency: 'USD' },
+    ...{ order_description: 'A payment of the benchmark', payer_ip: '203.0.113.7' },
+    ...{ return_url: 'https://shop.example/return', 'parameters[pin]': '1234567890123456' },
+    hash: wireHash(['', order, '19.99', 'USD'], password),
+  }).toString();
+}
+
 /** Sales with tokens, alternately of both wallets. */
 function walletSales({ client_key, password }: Merchant, authorities: ReturnType<typeof newAuthorities>) {
   let count = 0;
@@ -65,8 +76,8 @@ function walletSales({ client_key, password }: Merchant, authorities: ReturnType
 const newAuthorities = () => ({ a: newWalletAAuthority(Date.now()), b: newWalletBAuthority(Date.now()) });
 
 /**
- * Returns the p99 of sales beside wallet sales, divided by that beside further sales of the same kind: the median of
- * several rounds, which compare neighbouring measurements in alternating order.
+ * Returns the p99 of sales beside wallet sales, divided by that beside other sales at the provider, so that both have the
+ * same calls to the provider, which runs on this machine, too: the median of several rounds in changing order.
  */
 export async function measureWalletSales(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-roots-'));
@@ -97,20 +108,21 @@ export async function measureWalletSales(): Promise<number> {
     rows.push({ name, perSecond: sales.perSecond, p50: sales.p50, p99: sales.p99 });
     return sales.p99;
   };
+  const wallets = walletSales(merchant, authorities);
   const beside = {
-    none: () => saleForm(merchant),
-    wallets: walletSales(merchant, authorities),
+    'beside 10 % at the provider': () => providerSale(merchant),
+    'beside 10 % wallets': wallets,
   };
-  const names = { none: 'alone', wallets: 'beside 10 % wallets' };
-  await run('(w) SALE beside 10 % wallets, warm-up', beside.wallets, WARM_UP_SECONDS);
+  type Kind = keyof typeof beside;
+  await run('(w) SALE beside 10 % wallets, warm-up', wallets, WARM_UP_SECONDS);
   const ratios: number[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
-    const p99 = { none: 0, wallets: 0 };
-    const kinds = ['none', 'wallets'] as const;
+    const p99 = { 'beside 10 % at the provider': 0, 'beside 10 % wallets': 0 };
+    const kinds = Object.keys(beside) as Kind[];
     for (const kind of round % 2 === 1 ? kinds : kinds.toReversed()) {
-      p99[kind] = await run(`(w) SALE ${names[kind]}, round ${round}`, beside[kind], SECONDS);
+      p99[kind] = await run(`(w) SALE ${kind}, round ${round}`, beside[kind], SECONDS);
     }
-    ratios.push(p99.wallets / p99.none);
+    ratios.push(p99['beside 10 % wallets'] / p99['beside 10 % at the provider']);
   }
   await server.stop();
   await rm(folder, { recursive: true });

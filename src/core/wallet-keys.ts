@@ -1,7 +1,7 @@
 /** The secret settings of accounts, such as wallet keys: checked when they are saved, sealed, opened for payments. */
 import type { KeyObject } from 'node:crypto';
 import { boundTo } from '../lib/seal.ts';
-import { publicKeyHash, readCertificate, readPrivateKey } from '../lib/wallets/keys.ts';
+import { publicKeyHash, readCertificate, readKnownKey } from '../lib/wallets/keys.ts';
 import { LIMITS } from '../rules/limits.ts';
 import {
   isSecretSetting,
@@ -45,7 +45,7 @@ async function openSecrets(
 
 /** The keys of a setting that are usable now, newest first. */
 export async function liveKeys(gateway: Secrets, mid: string, name: SettingName): Promise<KeyObject[]> {
-  return ((await openSecrets(gateway, mid))[name]?.values ?? []).map(readPrivateKey);
+  return ((await openSecrets(gateway, mid))[name]?.values ?? []).map(readKnownKey);
 }
 
 /** The merchant identity of wallet-a as PEM: the certificate, and its key. */

@@ -39,6 +39,19 @@ export function readPrivateKey(pem: string): KeyObject {
   throw new UnusableKey('The text is not a private key in PKCS#8 or SEC1.');
 }
 
+/** Private keys that were read, by the digest of their text: reading one takes as long as using it. */
+const known = new Map<string, KeyObject>();
+const KNOWN_MOST = 1000;
+
+/** The private key of a text that is read often. */
+export function readKnownKey(pem: string): KeyObject {
+  const digest = createHash('sha256').update(pem).digest('base64');
+  const key = known.get(digest) ?? readPrivateKey(pem);
+  if (known.size >= KNOWN_MOST) known.clear();
+  known.set(digest, key);
+  return key;
+}
+
 /** A certificate: PEM, also on one line, or base64 without markers. */
 export function readCertificate(pem: string): X509Certificate {
   const { der } = block(pem, /^CERTIFICATE$/);

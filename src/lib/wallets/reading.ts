@@ -5,12 +5,19 @@ import { isObject } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type OpenedToken, TokenRefused, type TokenRule } from './opened.ts';
 
-/** The result of `work`; if it throws, the token is refused for this rule, and the cause, which may quote it, is dropped. */
+/** Refuses the token for this rule after an error; the error, which may quote the token, is dropped. */
+export const refuseFor =
+  (rule: TokenRule) =>
+  (error: unknown): never => {
+    throw error instanceof TokenRefused ? error : new TokenRefused(rule);
+  };
+
+/** The result of `work`; if it throws, the token is refused for this rule. */
 export function orRefuse<Result>(rule: TokenRule, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw error instanceof TokenRefused ? error : new TokenRefused(rule);
+    return refuseFor(rule)(error);
   }
 }
 

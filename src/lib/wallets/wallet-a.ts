@@ -1,7 +1,8 @@
 /** Opens the tokens of wallet-a (Apple's PKPaymentToken, version EC_v1): verifies, decrypts and reads them. */
-import { createDecipheriv, createHash, diffieHellman, type KeyObject, verify, type X509Certificate } from 'node:crypto';
+import { createDecipheriv, createHash, type KeyObject, type X509Certificate } from 'node:crypto';
 import { CURRENCY_OF } from '../iso-4217.ts';
 import { type CmsSignature, readCmsSignature } from './cms.ts';
+import { isSigned, sharedSecret } from './curve.ts';
 import { publicKeyHash } from './keys.ts';
 import { type OpenedToken, TokenRefused, type WalletAKeys, type WalletARoots } from './opened.ts';
 import {
@@ -55,7 +56,7 @@ export async function openWalletA(
 
   const cms = readCmsSignature(base64In(signature));
   checkChain(cms, roots, now);
-  checkSignature(cms, Buffer.concat([ephemeralKey, encrypted, transactionId, signedApplicationData]));
+  await checkSignature(cms, Buffer.concat([ephemeralKey, encrypted, transactionId, signedApplicationData]));
   demand(cms.signingTime <= now + skewMostMs, 'future');
   const validUntil = cms.signingTime + ageMostMs;
   demand(now < validUntil, 'age');
@@ -65,7 +66,7 @@ export async function openWalletA(
 
   const privateKey = keys.processingKeys.find((key) => publicKeyHash(key) === keyHash);
   demand(privateKey !== undefined, 'processingKey');
-  const key = derivedKey(privateKey, publicKeyIn(ephemeralKey, 'ephemeralKey'), keys.merchantIdentifier);
+  const key = await derivedKey(privateKey, publicKeyIn(ephemeralKey, 'ephemeralKey'), keys.merchantIdentifier);
   return {
     ...contentOf(decrypted(encrypted, key)),
     network: networkIn((paymentMethod as { network?: unknown } | undefined)?.network),
@@ -98,17 +99,19 @@ function checkChain({ leaf, intermediate }: CmsSignature, roots: WalletARoots, n
   });
 }
 
-function checkSignature({ leaf, messageDigest, signedAttributes, signature }: CmsSignature, content: Buffer): void {
+async function checkSignature(
+  { leaf, messageDigest, signedAttributes, signature }: CmsSignature,
+  content: Buffer,
+): Promise<void> {
   demand(createHash('sha256').update(content).digest().equals(messageDigest), 'messageDigest');
-  orRefuse('signature', () => {
-    demand(isP256(leaf.publicKey), 'signatureAlgorithm');
-    demand(verify('sha256', signedAttributes, leaf.publicKey, signature), 'signature');
-  });
+  const key = orRefuse('signature', () => leaf.publicKey);
+  demand(isP256(key), 'signatureAlgorithm');
+  demand(await isSigned(signedAttributes, key, signature), 'signature');
 }
 
 /** Party V is the SHA-256 of the merchant identifier; the processing certificate contains the same value. */
-function derivedKey(privateKey: KeyObject, publicKey: KeyObject, merchantIdentifier: string): Buffer {
-  const secret = orRefuse('ephemeralKey', () => diffieHellman({ privateKey, publicKey }));
+async function derivedKey(privateKey: KeyObject, publicKey: KeyObject, merchantIdentifier: string): Promise<Buffer> {
+  const secret = await sharedSecret(privateKey, publicKey, 'ephemeralKey');
   const partyV = createHash('sha256').update(merchantIdentifier).digest();
   return createHash('sha256').update(ROUND).update(secret).update(ALGORITHM_AND_SENDER).update(partyV).digest();
 }

@@ -1,14 +1,6 @@
 /** Opens the tokens of wallet-b (Google's PaymentMethodToken, ECv1 and ECv2): verifies, decrypts and reads them. */
-import {
-  createDecipheriv,
-  createHmac,
-  createPublicKey,
-  diffieHellman,
-  hkdfSync,
-  type KeyObject,
-  timingSafeEqual,
-  verify,
-} from 'node:crypto';
+import { createDecipheriv, createHmac, createPublicKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { isSigned, sharedSecret } from './curve.ts';
 import { type OpenedToken, TokenRefused, type WalletBKeys, type WalletBRootKey, type WalletBRoots } from './opened.ts';
 import {
   authenticationOf,
@@ -49,7 +41,7 @@ export async function openWalletB(
 ): Promise<OpenedToken> {
   const { paymentMethodData } = objectIn(token);
   const { tokenizationData, info } = objectIn(paymentMethodData);
-  const content = decryptWalletB(objectIn(tokenizationData).token, keys, roots, now);
+  const content = await decryptWalletB(objectIn(tokenizationData).token, keys, roots, now);
   return {
     ...contentOf(content, keys, now),
     network: networkIn((info as { cardNetwork?: unknown } | null)?.cardNetwork),
@@ -57,12 +49,12 @@ export async function openWalletB(
 }
 
 /** Verifies the inner token, which is an object or its JSON text, and returns the decrypted message. */
-export function decryptWalletB(
+export async function decryptWalletB(
   token: unknown,
   { recipient, privateKeys, environment }: WalletBKeys,
   roots: WalletBRoots,
   now: number,
-): string {
+): Promise<string> {
   const version = textIn(objectIn(token).protocolVersion);
   demand(version === 'ECv1' || version === 'ECv2', 'version');
   const members: Record<string, unknown> = exactlyIn(token, ...VERSIONS[version].members);
@@ -72,13 +64,10 @@ export function decryptWalletB(
   const usable = roots[environment].filter((root) => isUsable(root, version, now));
   const signed = lengthValues(SENDER, recipient, version, signedMessage);
   if (version === 'ECv1') {
-    demand(
-      usable.some(({ key }) => isSigned(signed, key, signature)),
-      'rootKey',
-    );
+    demand(await isSignedByAny(usable, signed, [signature]), 'rootKey');
   } else {
-    const signer = intermediateKey(members.intermediateSigningKey, usable, now);
-    demand(isSigned(signed, signer, signature), 'signature');
+    const signer = await intermediateKey(members.intermediateSigningKey, usable, now);
+    demand(await isSigned(signed, signer, signature), 'signature');
   }
   return decrypted(signedMessage, privateKeys, version);
 }
@@ -97,26 +86,28 @@ function lengthValues(...texts: string[]): Buffer {
   );
 }
 
-const isSigned = (content: Buffer, key: KeyObject, signature: Buffer): boolean =>
-  orRefuse('signature', () => verify('sha256', content, key, signature));
+/** Whether one of the root keys made one of the signatures. */
+async function isSignedByAny(roots: WalletBRootKey[], content: Buffer, signatures: Buffer[]): Promise<boolean> {
+  for (const { key } of roots) {
+    for (const signature of signatures) if (await isSigned(content, key, signature)) return true;
+  }
+  return false;
+}
 
 /** The key that signed the message, after checking that a root key signed it. */
-function intermediateKey(value: unknown, roots: WalletBRootKey[], now: number): KeyObject {
+async function intermediateKey(value: unknown, roots: WalletBRootKey[], now: number): Promise<KeyObject> {
   const { signedKey, signatures } = exactlyIn(value, 'signedKey', 'signatures');
   demand(Array.isArray(signatures) && signatures.length > 0 && signatures.length <= 16, 'shape');
   const signed = lengthValues(SENDER, 'ECv2', textIn(signedKey));
   const candidates = signatures.map((signature) => base64In(signature));
-  demand(
-    roots.some(({ key }) => candidates.some((signature) => isSigned(signed, key, signature))),
-    'rootKey',
-  );
+  demand(await isSignedByAny(roots, signed, candidates), 'rootKey');
   const { keyValue, keyExpiration } = objectIn(signedKey);
   demand(timeIn(keyExpiration, 'shape') > now, 'intermediateKey');
   return publicKeyIn(base64In(keyValue), 'intermediateKey');
 }
 
 /** Several private keys are tried while a key is replaced: the token does not name the one that it is for. */
-function decrypted(signedMessage: string, privateKeys: readonly KeyObject[], version: Version): string {
+async function decrypted(signedMessage: string, privateKeys: readonly KeyObject[], version: Version): Promise<string> {
   const message = exactlyIn(signedMessage, 'encryptedMessage', 'ephemeralPublicKey', 'tag');
   const encrypted = base64In(message.encryptedMessage);
   const point = base64In(message.ephemeralPublicKey);
@@ -124,7 +115,7 @@ function decrypted(signedMessage: string, privateKeys: readonly KeyObject[], ver
   const publicKey = pointKey(point);
   const { cipher, keyLength } = VERSIONS[version];
   for (const privateKey of privateKeys) {
-    const secret = orRefuse('ephemeralKey', () => diffieHellman({ privateKey, publicKey }));
+    const secret = await sharedSecret(privateKey, publicKey, 'ephemeralKey');
     const derived = Buffer.from(hkdfSync('sha256', Buffer.concat([point, secret]), '', SENDER, 2 * keyLength));
     const expected = createHmac('sha256', derived.subarray(keyLength)).update(encrypted).digest();
     if (tag.length !== expected.length || !timingSafeEqual(tag, expected)) continue;

@@ -46,7 +46,7 @@ test.each(published['wallet-b'])('wallet-b: $note', async ({ token, recipient, n
   const own = entry.roots === 'pinned' ? undefined : rootKeysIn(JSON.stringify({ keys: entry.roots }));
   const roots = own ? { TEST: own, PRODUCTION: [] } : pinned.walletB;
   const keys = { recipient, gatewayMerchantId: 'client-key', privateKeys: entry.privateKeys.map(readPrivateKey) };
-  expect(decryptWalletB(token, { ...keys, environment: 'TEST' }, roots, now)).toContain(contains);
+  expect(await decryptWalletB(token, { ...keys, environment: 'TEST' }, roots, now)).toContain(contains);
   // None is for one of our merchants, and a token of the test environment is not one of production.
   const open = (environment: WalletEnvironment) =>
     verdictOf(
