@@ -6,6 +6,7 @@ import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { advance } from '../../src/core/payments/advance.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
+import { type Chance, chanceFrom } from '../support/chance.ts';
 import {
   type Answer,
   type Fields,
@@ -38,23 +39,6 @@ const BRANDS: { brand: string; payer: 'none' | 'page' | 'app' | 'bank'; needsInp
   { brand: 'transfer-b', payer: 'bank' },
 ];
 const FAULTS = ['timeout_before', 'timeout_after', 'error_500', 'duplicate_news', 'late_success', 'wrong_amount'];
-
-/** A seeded random generator: the same seed makes the same choices. */
-function chanceFrom(seed: number) {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  return {
-    oneIn: (probability: number): boolean => next() < probability,
-    upTo: (most: number): number => 1 + Math.floor(next() * most),
-    of: <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item,
-  };
-}
-type Chance = ReturnType<typeof chanceFrom>;
 
 let shop: TestGateway;
 let gateways: Gateway[];

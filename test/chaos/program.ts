@@ -1,0 +1,70 @@
+/** A program that is started again whenever it ends, until it is closed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const ROOT = join(import.meta.dirname, '../..');
+const RESTART_MS = 500;
+
+export interface Program {
+  name: string;
+  signal(name: NodeJS.Signals): void;
+  /** How often it was started, and the stack traces with which it ended by itself. */
+  readonly starts: number;
+  readonly crashes: readonly string[];
+  close(): Promise<void>;
+}
+
+/** `variables` is called at each start. */
+export function startProgram(
+  name: string,
+  file: string,
+  variables: () => Record<string, string>,
+  logFolder: string,
+): Program {
+  const log = createWriteStream(join(logFolder, `${name}.log`));
+  const crashes: string[] = [];
+  let child: ChildProcess | undefined;
+  let starts = 0;
+  let isClosing = false;
+  const closing = new AbortController();
+
+  async function keepRunning(): Promise<void> {
+    while (!isClosing) {
+      starts++;
+      const { PATH = '', HOME = '', TMPDIR } = process.env;
+      const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...variables() };
+      // The channel lets the simulator notice the end of this process.
+      child = spawn(process.execPath, [join(ROOT, file)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+      let complaint = '';
+      child.stdout?.pipe(log, { end: false });
+      child.stderr?.on('data', (text: Buffer) => {
+        log.write(text);
+        complaint = (complaint + text).slice(-4000);
+      });
+      await new Promise((resolve) => child?.once('close', resolve));
+      // A sentence is a refusal to start, for example while the database is down; a stack trace is a fault.
+      if (/^\s+at /m.test(complaint)) crashes.push(`${name}: ${complaint}`);
+      await pause(RESTART_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
+  const ended = keepRunning();
+
+  return {
+    name,
+    signal: (signal) => void child?.kill(signal),
+    get starts() {
+      return starts;
+    },
+    crashes,
+    async close() {
+      isClosing = true;
+      closing.abort();
+      child?.kill('SIGCONT');
+      child?.kill('SIGKILL');
+      await ended;
+      log.end();
+    },
+  };
+}

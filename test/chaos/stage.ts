@@ -1,0 +1,205 @@
+/** What a chaos run acts on: a database, the simulator, HTTP and work processes, and relays between them. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { type Program, startProgram } from './program.ts';
+import { type Relay, startRelay } from './relay.ts';
+
+const execute = promisify(execFile);
+const SKEWED_CLOCK = join(import.meta.dirname, '../support/skewed-clock.ts');
+/** Enough for the write-ahead log of a run. */
+const DISK_MEGABYTES = 800;
+
+/** The PostgreSQL server, which can be killed and started again. */
+export interface Database {
+  readonly connection: EmbeddedDatabase['connection'];
+  restart(signal: 'SIGKILL' | 'SIGINT'): Promise<void>;
+  /** Fills the disk for a while; undefined where no disk of its own could be mounted. */
+  fillDisk: ((ms: number) => Promise<void>) | undefined;
+}
+
+export interface Stage {
+  folder: string;
+  /** The address of both HTTP processes. */
+  url: string;
+  database: Database;
+  gateways: readonly Program[];
+  simulator: Program;
+  relays: { database: Relay; provider: Relay };
+  /** How far the clock of each gateway process is wrong from its next start on. */
+  skewMs: Map<string, number>;
+  admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  /** The control API of the simulator. */
+  provider<Result>(method: string, path: string, body?: unknown): Promise<Result>;
+  close(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** A small file system in memory for the database, so that it can become full; only root may mount one. */
+async function mountDisk(folder: string): Promise<boolean> {
+  await fs.mkdir(folder);
+  const options = `size=${DISK_MEGABYTES}m,mode=755`;
+  return execute('mount', ['-t', 'tmpfs', '-o', options, 'turnpike-chaos', folder]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Writes a file until the disk is full. */
+async function fill(path: string): Promise<void> {
+  const file = await fs.open(path, 'w');
+  const block = Buffer.alloc(1024 * 1024);
+  try {
+    for (;;) await file.write(block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function startDatabase(disk: string, isMounted: boolean): Promise<Database & { stop(): Promise<void> }> {
+  const folder = join(disk, 'postgres');
+  const start = (): Promise<EmbeddedDatabase> =>
+    startEmbedded({ folder, settings: { max_wal_size: '256MB', shared_buffers: '128MB' } });
+  let server = await start();
+  const postmaster = async (): Promise<number> =>
+    Number.parseInt(await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '0'), 10);
+  const database = {
+    get connection() {
+      return server.connection;
+    },
+    async restart(signal: 'SIGKILL' | 'SIGINT') {
+      const pid = await postmaster();
+      if (pid > 0) process.kill(pid, signal);
+      if (signal === 'SIGINT') await server.stop();
+      await pause(200);
+      server = await start();
+    },
+    fillDisk: isMounted
+      ? async (ms: number) => {
+          const filler = join(disk, 'filler');
+          await fill(filler);
+          await pause(ms);
+          await fs.rm(filler);
+          // PostgreSQL stops when it cannot write its log.
+          server = await start();
+        }
+      : undefined,
+    stop: () => server.stop(),
+  };
+  return database;
+}
+
+export async function setStage(): Promise<Stage> {
+  const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-chaos-')));
+  await fs.chmod(folder, 0o755);
+  const disk = join(folder, 'disk');
+  const isMounted = await mountDisk(disk);
+  const database = await startDatabase(disk, isMounted);
+  const { connection } = database;
+  const [simulatorPort, ...httpPorts] = await Promise.all([freePort(), freePort(), freePort()]);
+  const relays = {
+    database: await startRelay([{ path: join(connection.host, `.s.PGSQL.${connection.port}`) }]),
+    provider: await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]),
+  };
+  const front = await startRelay(httpPorts.map((port) => ({ port, host: '127.0.0.1' })));
+  const url = `http://127.0.0.1:${front.port}`;
+
+  const secret = (bytes = 32): string => randomBytes(bytes).toString('base64');
+  const access = { key: secret(), notificationSecret: secret() };
+  const adminToken = secret();
+  const masterKey = secret();
+  const simulator = startProgram(
+    'simulator',
+    'simulator/main.ts',
+    () => ({
+      SIMULATOR_PORT: String(simulatorPort),
+      SIMULATOR_FILE: join(folder, 'provider.db'),
+      SIMULATOR_KEY: access.key,
+      SIMULATOR_NOTIFICATION_SECRET: access.notificationSecret,
+    }),
+    folder,
+  );
+  const skewMs = new Map<string, number>();
+  const startGateway = (name: string, role: 'http' | 'work', port: number): Program =>
+    startProgram(
+      name,
+      'src/cli/main.ts',
+      () => ({
+        PORT: String(port),
+        PUBLIC_URL: url,
+        DATA_DIR: join(folder, 'data'),
+        DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${relays.database.port}/${connection.database}`,
+        TURNPIKE_ROLE: role,
+        TURNPIKE_MASTER_KEY: masterKey,
+        TURNPIKE_ADMIN_TOKEN: adminToken,
+        TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${relays.provider.port}`,
+        TURNPIKE_PROVIDER_KEY: access.key,
+        TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
+        LOG_LEVEL: 'warn',
+        NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
+        CLOCK_SKEW_MS: String(skewMs.get(name) ?? 0),
+      }),
+      folder,
+    );
+  const gateways = [
+    ...httpPorts.map((port, index) => startGateway(`http-${index + 1}`, 'http', port)),
+    ...[0, 0].map((port, index) => startGateway(`work-${index + 1}`, 'work', port)),
+  ];
+
+  const call = async (base: string, token: string, method: string, path: string, body?: unknown) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(120_000),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: each caller knows the body
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  return {
+    folder,
+    url,
+    database,
+    gateways,
+    simulator,
+    relays,
+    skewMs,
+    admin: (method, path, body) => call(`${url}/admin/api`, adminToken, method, path, body),
+    provider: async (method, path, body) =>
+      (await call(`http://127.0.0.1:${simulatorPort}/control`, access.key, method, path, body)).body,
+    async close() {
+      await Promise.all([...gateways, simulator].map((program) => program.close()));
+      await Promise.all([front, ...Object.values(relays)].map((relay) => relay.close()));
+      await database.stop();
+      if (isMounted) await execute('umount', [disk]);
+    },
+  };
+}
+
+/** Waits until both HTTP processes and the database take requests. */
+export async function untilReady({ url }: Stage, seconds = 120): Promise<void> {
+  for (let ready = 0, left = seconds * 5; ready < 4; left--) {
+    if (left === 0) throw new Error(`The gateway was not ready within ${seconds} s.`);
+    const isReady = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    ready = isReady ? ready + 1 : 0;
+    await pause(200);
+  }
+}
