@@ -3,21 +3,51 @@ import { Overloaded } from '../lib/batch.ts';
 import { isOutage } from '../lib/faults.ts';
 import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
 
+/** One entry of `errors`: what is wrong with one field of the request. */
+export interface ErrorEntry {
+  error_code: number;
+  error_message: string;
+  /** The field, by the name that the caller used. */
+  param: string;
+  expected?: string;
+  hint?: string;
+  signed_text?: string;
+  /** The address of the section of the docs. */
+  link: string;
+}
+
 export interface Envelope {
   result: 'ERROR';
   error_code: number;
   error_message: string;
-  errors: { error_code: number; error_message: string }[];
+  errors: ErrorEntry[];
 }
 
-export function envelope(error: ErrorName, problems: readonly Problem[] = []): Envelope {
+/** What an entry tells besides the problem itself. */
+export interface Help {
+  paramOf: (field: string) => string;
+  linkOf: (problem: Problem) => string;
+}
+
+const NO_HELP: Help = { paramOf: (field) => field, linkOf: () => '' };
+
+export function envelope(
+  error: ErrorName,
+  problems: readonly Problem[] = [],
+  { paramOf, linkOf }: Help = NO_HELP,
+): Envelope {
   return {
     result: 'ERROR',
     error_code: ERRORS[error].code,
     error_message: ERRORS[error].message,
-    errors: problems.map(({ field, sentence }) => ({
+    errors: problems.map((problem) => ({
       error_code: ERRORS.invalidData.code,
-      error_message: `${field}: ${sentence}`,
+      error_message: `${problem.field}: ${problem.sentence}`,
+      param: paramOf(problem.field),
+      ...(problem.expected && { expected: problem.expected }),
+      ...(problem.hint && { hint: problem.hint }),
+      ...(problem.signedText !== undefined && { signed_text: problem.signedText }),
+      link: linkOf(problem),
     })),
   };
 }

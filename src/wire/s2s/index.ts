@@ -63,6 +63,7 @@ export function s2sRoutes(
     request.isRead = operation?.isRead === true;
     const account = await admit(gateway, {
       operation,
+      action: name ?? '',
       body,
       keyField: 'client_key',
       address: addressOf(request),
