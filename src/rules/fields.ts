@@ -6,6 +6,7 @@ import { minorUnits } from '../lib/money.ts';
 import { CURRENCIES } from './currencies.ts';
 import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
+import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
 
 export const SENTENCES = {
@@ -150,6 +151,12 @@ function amountIn(code: string): { expects: string; example: string } {
     expects: `decimal number with ${DIGITS[exponent]} fraction digits${currency}, greater than 0`,
     example: `19.${'9'.repeat(exponent)}`,
   };
+}
+
+/** What an amount in a currency has to look like, for refusals outside the field tables. */
+export function expectedAmount(code: string): string {
+  const { expects, example } = amountIn(code);
+  return expectation(expects, example);
 }
 
 /** An amount is checked against the exponent of its currency, which is another field. */

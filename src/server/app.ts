@@ -23,7 +23,7 @@ import { ERRORS, type Problem, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { adminRoutes } from '../wire/admin/index.ts';
 import { checkoutRoutes } from '../wire/checkout/index.ts';
-import { type Envelope, envelope, refusalOf } from '../wire/envelope.ts';
+import { type Envelope, entryOf, envelope, refusalOf } from '../wire/envelope.ts';
 import { healthRoutes } from '../wire/health.ts';
 import { answerOf, helpLink } from '../wire/help.ts';
 import { inboundRoutes } from '../wire/inbound/index.ts';
@@ -230,10 +230,7 @@ function requestIds(): () => string {
 
 /** The error envelope of a request that no route has seen. */
 const brokenRequest = ({ publicUrl }: Gateway, problem: Problem): Envelope =>
-  envelope('invalidData', [problem], {
-    paramOf: (field) => field,
-    linkOf: () => publicUrl + docsOfError('invalidData'),
-  });
+  envelope('invalidData', [entryOf(problem, problem.field, publicUrl + docsOfError('invalidData'))]);
 
 /** A request that is not valid HTTP gets the error envelope, too. */
 function answerBrokenRequest(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {

@@ -23,34 +23,23 @@ export interface Envelope {
   errors: ErrorEntry[];
 }
 
-/** What an entry tells besides the problem itself. */
-export interface Help {
-  paramOf: (field: string) => string;
-  linkOf: (problem: Problem) => string;
-}
+export const envelope = (error: ErrorName, errors: ErrorEntry[] = []): Envelope => ({
+  result: 'ERROR',
+  error_code: ERRORS[error].code,
+  error_message: ERRORS[error].message,
+  errors,
+});
 
-const NO_HELP: Help = { paramOf: (field) => field, linkOf: () => '' };
-
-export function envelope(
-  error: ErrorName,
-  problems: readonly Problem[] = [],
-  { paramOf, linkOf }: Help = NO_HELP,
-): Envelope {
-  return {
-    result: 'ERROR',
-    error_code: ERRORS[error].code,
-    error_message: ERRORS[error].message,
-    errors: problems.map((problem) => ({
-      error_code: ERRORS.invalidData.code,
-      error_message: `${problem.field}: ${problem.sentence}`,
-      param: paramOf(problem.field),
-      ...(problem.expected && { expected: problem.expected }),
-      ...(problem.hint && { hint: problem.hint }),
-      ...(problem.signedText !== undefined && { signed_text: problem.signedText }),
-      link: linkOf(problem),
-    })),
-  };
-}
+/** The entry of a problem; `link` is the address of the section of the docs. */
+export const entryOf = (problem: Problem, param: string, link: string): ErrorEntry => ({
+  error_code: ERRORS.invalidData.code,
+  error_message: `${problem.field}: ${problem.sentence}`,
+  param,
+  ...(problem.expected && { expected: problem.expected }),
+  ...(problem.hint && { hint: problem.hint }),
+  ...(problem.signedText !== undefined && { signed_text: problem.signedText }),
+  link,
+});
 
 /** Errors that Fastify raises while it reads a request. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {

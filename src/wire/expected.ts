@@ -1,21 +1,11 @@
 /** The sentences of a refusal that say what a field accepts, from the tables. */
 import { cardNumberIn } from '../lib/card.ts';
 import { EXAMPLES } from '../rules/brand-examples.ts';
+import { expectation } from '../rules/expectation.ts';
 import type { Field, FieldContext } from '../rules/fields.ts';
 import { expectsOf } from './openapi/descriptions.ts';
 
 const EXAMPLE_LENGTH_MOST = 64;
-
-/** `a` or `an`, unless the phrase begins with a number, a choice or a word that has its own. */
-const withArticle = (phrase: string): string => {
-  if (/^(?:[\d`]|one of |an? |the |base64)/.test(phrase)) return phrase;
-  return `${/^(?:[aeio]|I[PS])/.test(phrase) ? 'an' : 'a'} ${phrase}`;
-};
-
-const sentence = (phrase: string): string => {
-  const text = withArticle(phrase).replaceAll('`', '');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-};
 
 /** The row of a field by its name in the request: `list[0][type]` is a member of the row `list`. */
 export function fieldNamed(fields: readonly Field[], name: string): Field | undefined {
@@ -31,6 +21,5 @@ export function expectedOf(field: Field, context: FieldContext, brand = ''): str
   const { expects, example } = field.expectsIn?.(context) ?? { expects: expectsOf(field), example: field.example };
   const shown = EXAMPLES[brand]?.fields?.[field.name] ?? example ?? '';
   const isShown = shown !== '' && shown.length <= EXAMPLE_LENGTH_MOST && cardNumberIn(shown) === undefined;
-  if (!isShown || /such as|^one of/.test(expects)) return expects === 'text' ? undefined : sentence(expects);
-  return sentence(`${expects}, such as ${shown}`);
+  return !isShown && expects === 'text' ? undefined : expectation(expects, isShown ? shown : '');
 }

@@ -15,17 +15,18 @@ import {
 } from '../rules/docs.ts';
 import type { Problem, Refusal } from '../rules/errors.ts';
 import type { Field } from '../rules/fields.ts';
-import { type Envelope, envelope } from './envelope.ts';
+import { type Envelope, entryOf, envelope } from './envelope.ts';
 import { fieldNamed } from './expected.ts';
 import { openApi } from './openapi.ts';
 
 /** The body of the response to a refused request. */
 export function answerOf(gateway: Gateway, refusal: Refusal, request: FastifyRequest): Envelope {
   const { call } = request;
-  return envelope(refusal.error, refusal.problems, {
-    paramOf: (field) => (call ? nameAsSent(call, field) : field),
-    linkOf: (problem) => gateway.publicUrl + sectionOf(refusal, problem, request),
+  const entries = refusal.problems.map((problem) => {
+    const param = call ? nameAsSent(call, problem.field) : problem.field;
+    return entryOf(problem, param, gateway.publicUrl + sectionOf(refusal, problem, request));
   });
+  return envelope(refusal.error, entries);
 }
 
 /** The section about an error itself, for the header `link`. */
