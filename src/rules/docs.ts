@@ -6,6 +6,7 @@ export const DOCS = {
   forms: '/docs/merchant/sign-requests#form-requests-to-post',
   json: '/docs/merchant/sign-requests#json-requests-to-checkout',
   mustNotBeSent: '/docs/merchant/sign-requests#data-that-must-not-be-sent',
+  computeHash: '/docs/merchant/sign-requests#compute-the-hash',
   hash: '/docs/merchant/sign-requests#hash-errors',
   amounts: '/docs/merchant/sign-requests#amounts',
   orderNumbers: '/docs/merchant/idempotency#order-numbers',
@@ -24,7 +25,11 @@ export const DOCS_OF_ERROR: Partial<Record<ErrorName, string>> = {
   duplicateOperation: DOCS.operationIds,
 };
 
-export const DOCS_OF_FIELD: Readonly<Record<string, string>> = { client_key: DOCS.keys, merchant_key: DOCS.keys };
+export const DOCS_OF_FIELD: Readonly<Record<string, string>> = {
+  client_key: DOCS.keys,
+  merchant_key: DOCS.keys,
+  hash: DOCS.computeHash,
+};
 
 /** The fields of an action of `/post`. */
 export const docsOfAction = (action: string): string => `/docs/requests/${action.toLowerCase()}`;

@@ -10,5 +10,5 @@ const withArticle = (phrase: string): string => {
 export function expectation(phrase: string, example = ''): string {
   const shown = example === '' || /such as|^one of/.test(phrase) ? '' : `, such as ${example}`;
   const text = withArticle(phrase).replaceAll('`', '');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${shown}.`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${shown}.`.replace(/\?\.$/, '?');
 }

@@ -4,7 +4,7 @@ import type { Account, Gateway } from '../core/context.ts';
 import { explainHash } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
-import { type FieldContext, SENTENCES } from '../rules/fields.ts';
+import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import type { ApiOperation } from '../rules/operations.ts';
 import { expectedOf, fieldNamed } from './expected.ts';
 import type { AccountFields, MerchantRequest } from './merchant-request.ts';
@@ -67,6 +67,7 @@ export function withExpectations(
 ): Problem[] {
   const isBlank = ({ sentence }: Problem): boolean => sentence === SENTENCES.blank;
   const found = problems.some(isBlank) ? misspellings(body, namesOf(operation, keyField, extra)) : [];
+  const expectedAt = (row: Field | undefined) => row && expectedOf(row, context, extra?.brand);
   return problems.map((problem) => {
     const { field: name, sentence } = problem;
     // The rule of a brand is stricter than that of the sale.
@@ -75,7 +76,7 @@ export function withExpectations(
     const hint = meant ? didYouMean(meant) : sentence === SENTENCES.notText ? NOT_TEXT : undefined;
     return {
       ...problem,
-      expected: problem.expected ?? (row && expectedOf(row, context, extra?.brand)),
+      expected: problem.expected ?? (name === 'hash' ? expectedHash(operation) : expectedAt(row)),
       hint: problem.hint ?? hint,
       docs: problem.docs ?? row?.docs,
     };
@@ -84,6 +85,9 @@ export function withExpectations(
 
 const NOT_TEXT = 'The value is a JSON number or boolean: put it in quotes, and sign the same text.';
 
+const expectedHash = ({ signs }: ApiOperation): string =>
+  `40 hex digits: the SHA-1 of the hex MD5 of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
+
 /** The refusal of a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains the hash. */
 export async function wrongHash(
   gateway: Gateway,
@@ -91,12 +95,7 @@ export async function wrongHash(
   operation: ApiOperation,
   { action, body, keyField }: MerchantRequest,
 ): Promise<Refusal> {
-  const steps = [...operation.signs, 'the password'].join(' + ');
-  const problem: Problem = {
-    field: 'hash',
-    sentence: 'Hash is not valid.',
-    expected: `40 hex digits: the SHA-1 of the hex MD5 of ${steps}, in upper case and without separators.`,
-  };
+  const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected: expectedHash(operation) };
   if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
   const { value, isNested, isText, texts, problems } = body;
   const { signedText, hints } = await explainHash(account, {

@@ -21,7 +21,7 @@ const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as con
 const OBJECTS = {
   customer: '{"name": "Ana Petrovic", "email": "ana@example.com"}',
   billing_address: '{"country": "DE", "city": "Berlin"}',
-  parameters: '{"upi-a": {"upi_id": "name@bank"}}',
+  parameters: '{"upi-b": {"upi_id": "name@bank"}}',
   custom_data: '{"basket": "17"}',
 } as const;
 
