@@ -22,6 +22,8 @@ export interface MerchantRequest {
   address: string;
   /** Called with the account as soon as its key is known. */
   onAccount: (account: Account) => void;
+  /** Whether the search for the mistake in a wrong hash is affordable now. */
+  mayExplain: (account: Account) => boolean;
   /** Fields and problems that depend on the account, such as those of a brand. */
   accountFields?: ((account: Account) => AccountFields) | undefined;
 }

@@ -51,9 +51,13 @@ async function requireAccount(gateway: Gateway, operation: ApiOperation, request
   }
   const account = environment && (await findAccountByKey(gateway, KEYS[keyField].kind, key));
   if (!account) throw await unknownKey(gateway, operation, request);
-  if (account.isSuspended && operation.opensPayment) throw invalidField(keyField, SENTENCES.suspended);
+  if (account.isSuspended && operation.opensPayment) {
+    throw invalidField(keyField, SENTENCES.suspended, { hint: SUSPENDED });
+  }
   return account;
 }
+
+const SUSPENDED = 'A suspended account takes no new payments: ask your operator. Queries and refunds still work.';
 
 function requireAllowedAddress(account: Account, { address }: MerchantRequest): void {
   if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');

@@ -1,7 +1,7 @@
 /** What the refusals of merchant requests tell a developer: what is expected, and the mistake that was probably made. */
 import { findAccountByKey, KEY_PREFIXES } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
-import { explainHash } from '../core/explain/explain.ts';
+import { hintsFor, signedText } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
@@ -93,19 +93,21 @@ export async function wrongHash(
   gateway: Gateway,
   account: Account,
   operation: ApiOperation,
-  { action, body, keyField }: MerchantRequest,
+  { action, body, keyField, mayExplain }: MerchantRequest,
 ): Promise<Refusal> {
   const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected: expectedHash(operation) };
   if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
   const { value, isNested, isText, texts, problems } = body;
-  const { signedText, hints } = await explainHash(account, {
-    protocol: KEYS[keyField].protocol,
-    candidates: [{ action, operation, value, isNested, isText }],
-    texts,
-    problems,
-  });
   const meant = misspellings(body, namesOf(operation, keyField)).filter((found) =>
     operation.signs.includes(found.meant),
   );
-  return new Refusal('wrongHash', [{ ...problem, hint: [...meant.map(didYouMean), ...hints].join(' '), signedText }]);
+  const candidate = { action, operation, value, isNested, isText };
+  const hints = mayExplain(account)
+    ? await hintsFor(account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
+    : [NOT_EXPLAINED];
+  const hint = [...meant.map(didYouMean), ...hints].join(' ');
+  return new Refusal('wrongHash', [{ ...problem, hint, signedText: signedText(account, candidate) }]);
 }
+
+const NOT_EXPLAINED =
+  'Compare the text that you sign with signed_text. Send fewer wrong hashes, and this entry names the mistake.';

@@ -97,21 +97,21 @@ export async function explain(
   };
 }
 
-/** What the answer to a request with a wrong hash tells the merchant: the signed text, and the probable mistakes. */
-export async function explainHash(
-  account: Account,
-  request: RequestToExplain,
-): Promise<Pick<Explanation, 'signedText' | 'hints'>> {
-  const [chosen] = request.candidates;
-  const findings = await hashFindings(account, request, chosen, false);
-  return {
-    signedText: signedTextOf(account, maskedFields(account, chosen)),
-    hints: [...new Set(findings.map(({ sentence }) => sentence))],
-  };
+/** What the answer to a request with a wrong hash tells the merchant: what is probably wrong with it. */
+export async function hintsFor(account: Account, request: RequestToExplain): Promise<string[]> {
+  const findings = await hashFindings(account, request, request.candidates[0], false);
+  return [...new Set(findings.map(({ sentence }) => sentence))];
 }
 
+/** The text that the hash of a request covers, with the password and other secrets masked. */
+export const signedText = (account: Account, request: Pick<Candidate, 'operation' | 'value'>): string =>
+  signedTextOf(account, maskedFields(account, request));
+
 /** The signed fields without secrets and card numbers. */
-function maskedFields(account: Account, { operation, value }: Candidate): Explanation['fields'] {
+function maskedFields(
+  account: Account,
+  { operation, value }: Pick<Candidate, 'operation' | 'value'>,
+): Explanation['fields'] {
   const mask = maskerFor(account);
   return operation.signs.map((name) => {
     const text = mask(value(name));

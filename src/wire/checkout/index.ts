@@ -55,6 +55,7 @@ export function checkoutRoutes(
           call.account = account;
           limits.countAccount(account);
         },
+        mayExplain: limits.mayExplain,
         accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);

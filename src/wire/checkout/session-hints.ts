@@ -4,6 +4,7 @@ import { methodsFor } from '../../core/payments/choose.ts';
 import { walletsFor } from '../../core/payments/page-wallets.ts';
 import type { CheckoutBody } from '../../core/requests/checkout-body.ts';
 import { didYouMean, misspellings } from '../../core/requests/misspelt.ts';
+import { cardNumberIn } from '../../lib/card.ts';
 import { printableName } from '../../lib/form.ts';
 import { mostSimilar } from '../../lib/similar.ts';
 import { BRANDS, type Brand, brandLabel, CARD, nameInside } from '../../rules/brands.ts';
@@ -27,7 +28,8 @@ const labelOf = (name: string, { settings }: Account): string | undefined =>
 
 /** Why a method of the session is not offered. */
 function hintOf(name: string, { currency }: PaymentWithDetails, account: Account, offered: readonly string[]): string {
-  const shown = printableName(name) === name ? name : 'One of the methods';
+  const isShowable = printableName(name) === name && cardNumberIn(name) === undefined;
+  const shown = isShowable ? name : 'One of the methods';
   const label = labelOf(name, account);
   if (label === undefined) {
     const meant = mostSimilar(name, [...offered, ...Object.keys(account.settings.brand_aliases)]);
