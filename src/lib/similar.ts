@@ -30,9 +30,10 @@ function distanceOf(sent: string, known: string): number | undefined {
   const [one, other] = [bare(sent), bare(known)];
   if (one.length < 2 || one.length > LENGTH_MOST) return undefined;
   if (one === other) return 0;
-  const distance = editDistance(one, other);
   // Short names are close to each other by chance.
-  if (distance <= (other.length <= 5 ? 1 : 2)) return distance;
+  const most = other.length <= 5 ? 1 : 2;
+  const distance = Math.abs(one.length - other.length) <= most ? editDistance(one, other) : Number.POSITIVE_INFINITY;
+  if (distance <= most) return distance;
   const lastPart = known.split(/[^A-Za-z\d]+/).findLast((part) => part !== '') ?? '';
   return one.length >= 4 && one === lastPart.toLowerCase() ? 3 : undefined;
 }

@@ -47,8 +47,9 @@ export function nameAsSent(call: MerchantCall, name: string): string {
   const fields = [...operation.fields, ...(brandOf(call)?.fields ?? [])];
   const row = fieldNamed(fields, name);
   if (!row) return counterpartsOf(name).find((other) => fieldNamed(fields, other)) ?? name;
+  if (row.alias === undefined) return name;
   const names = new Set(body.names());
-  return row.alias !== undefined && !names.has(name) && names.has(row.alias) ? row.alias : name;
+  return !names.has(name) && names.has(row.alias) ? row.alias : name;
 }
 
 function sectionOf(

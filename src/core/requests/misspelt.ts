@@ -13,6 +13,9 @@ export interface KnownNames {
   more?: readonly Field[] | undefined;
 }
 
+/** Bounds the work for a body of many small fields. */
+const UNKNOWN_MOST = 50;
+
 /** The names that were sent and are not known, each with the missing field that was probably meant. */
 export function misspellings(
   body: RequestBody,
@@ -25,7 +28,10 @@ export function misspellings(
     known.has(name) ||
     fields.some((field) => field.name.startsWith(`${name}.`)) ||
     lists.some((list) => name === list || (/^[.[]/.test(name.slice(list.length)) && name.startsWith(list)));
-  const unknown = [...body.names()].filter((name) => !isKnown(name) && printableName(name) === name);
+  const unknown: string[] = [];
+  for (const name of body.names()) {
+    if (!isKnown(name) && printableName(name) === name && unknown.push(name) === UNKNOWN_MOST) break;
+  }
   if (unknown.length === 0) return [];
   const missing = [...known].filter((name) => body.value(name) === '' && !body.isNested(name));
   return unknown.flatMap((sent) => {
