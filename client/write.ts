@@ -154,6 +154,7 @@ function schemaType(schema: Schema, indent = ''): string {
     });
     return `{\n${members.join('\n')}\n${indent}}`;
   }
+  if (schema.type === 'array') return `${schemaType(schema.items as Schema, indent)}[]`;
   return schema.type === 'object' ? 'Record<string, string>' : 'string';
 }
 

@@ -13,7 +13,10 @@ namespace TurnpikePay;
 /** A request was refused, or there was no response. */
 final class TurnpikeException extends \RuntimeException
 {
-    /** @param array<string, string> $entries what is wrong with each field, by field name */
+    /**
+     * @param array<string, string> $entries what is wrong with each field, by field name
+     * @param list<array<string, mixed>> $problems the entries of the gateway: error_message, param, expected, hint, link
+     */
     public function __construct(
         string $message,
         /** A name for each error of the gateway; `connection` without a response, `unknown` for any other error. */
@@ -28,8 +31,23 @@ final class TurnpikeException extends \RuntimeException
         public readonly bool $mayHaveHappened = false,
         /** The id of the operation: the same call with this id can be repeated at any time. */
         public readonly ?string $operationId = null,
+        public readonly array $problems = [],
+        /** The section of the docs about the error. */
+        public readonly ?string $link = null,
     ) {
         parent::__construct($message);
+    }
+
+    /** The first field that is at fault, by the name that the request uses. */
+    public function param(): ?string
+    {
+        return $this->problems[0]['param'] ?? null;
+    }
+
+    /** What is accepted in that field, in one sentence. */
+    public function expected(): ?string
+    {
+        return $this->problems[0]['expected'] ?? null;
     }
 
     /** The same error with what is known about all attempts of its request. */
@@ -45,6 +63,8 @@ final class TurnpikeException extends \RuntimeException
             $this->retryAfter,
             $mayHaveHappened,
             $operationId,
+            $this->problems,
+            $this->link,
         );
     }
 }
@@ -449,7 +469,9 @@ final class Turnpike
         $message = (string) ($answer['error_message'] ?? "HTTP $status without an error of the gateway.");
         $reason = self::ERRORS["$code $message"] ?? 'unknown';
         $entries = [];
-        foreach ((array) ($answer['errors'] ?? []) as $error) {
+        $problems = array_values(array_filter((array) ($answer['errors'] ?? []), is_array(...)));
+        preg_match('/<([^>]+)>; *rel="help"/', $headers['link'] ?? '', $help);
+        foreach ($problems as $error) {
             [$field, $sentence] = array_pad(explode(': ', (string) ($error['error_message'] ?? ''), 2), 2, '');
             $entries[$field] = $sentence;
             $message .= " ($field: $sentence)";
@@ -464,6 +486,8 @@ final class Turnpike
             $entries,
             is_numeric($headers['retry-after'] ?? null) ? max(0.0, (float) $headers['retry-after']) : null,
             !$isNotProcessed,
+            problems: $problems,
+            link: $problems[0]['link'] ?? $help[1] ?? null,
         );
     }
 }

@@ -4,6 +4,21 @@ import { ERRORS } from './generated.ts';
 /** Why a request was refused: a name for each error of the gateway, or `unknown` for one that this version does not list. */
 export type ErrorReason = (typeof ERRORS)[number]['name'] | 'connection' | 'unknown';
 
+/** What is wrong with one field of a request, and what helps to correct it. */
+export interface ErrorProblem {
+  /** The field, by the name that the request uses; empty if the gateway did not name it. */
+  param: string;
+  message: string;
+  /** What is accepted, in one sentence. */
+  expected?: string;
+  /** The mistake that was probably made. */
+  hint?: string;
+  /** In the sandbox, for a wrong hash: the text that the hash covers, with the password masked. */
+  signedText?: string;
+  /** The section of the docs. */
+  link?: string;
+}
+
 export interface ErrorFacts {
   reason: ErrorReason;
   /** The `error_code` of the gateway. */
@@ -13,6 +28,9 @@ export interface ErrorFacts {
   requestId?: string | undefined;
   /** What is wrong with each field, by field name. */
   entries?: Readonly<Record<string, string>>;
+  problems?: readonly ErrorProblem[];
+  /** The section of the docs about the error. */
+  link?: string | undefined;
   /** The pause in seconds that the gateway asked for. */
   retryAfter?: number | undefined;
   /** Whether the gateway may have carried out the request although it was not answered with success. */
@@ -29,6 +47,8 @@ export class TurnpikeError extends Error {
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly entries: Readonly<Record<string, string>>;
+  readonly problems: readonly ErrorProblem[];
+  readonly link: string | undefined;
   readonly retryAfter: number | undefined;
   readonly mayHaveHappened: boolean;
   readonly operationId: string | undefined;
@@ -40,13 +60,25 @@ export class TurnpikeError extends Error {
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
     this.entries = facts.entries ?? {};
+    this.problems = facts.problems ?? [];
+    this.link = facts.link;
     this.retryAfter = facts.retryAfter;
     this.mayHaveHappened = facts.mayHaveHappened ?? false;
     this.operationId = facts.operationId;
   }
+
+  /** The first field that is at fault. */
+  get param(): string | undefined {
+    return this.problems[0]?.param;
+  }
+
+  /** What is accepted in that field. */
+  get expected(): string | undefined {
+    return this.problems[0]?.expected;
+  }
 }
 
-/** A field is missing or malformed: see `entries`. */
+/** A field is missing or malformed: see `problems`. */
 export class InvalidRequestError extends TurnpikeError {
   override readonly name = 'InvalidRequestError';
 }
@@ -109,16 +141,37 @@ interface Envelope {
   errors?: unknown;
 }
 
+interface Entry {
+  error_message?: unknown;
+  param?: unknown;
+  expected?: unknown;
+  hint?: unknown;
+  signed_text?: unknown;
+  link?: unknown;
+}
+
 const KEYS: readonly string[] = ['client_key', 'merchant_key'];
 
-function entriesOf(errors: unknown): Record<string, string> {
-  const list = Array.isArray(errors) ? (errors as Envelope[]) : [];
-  const pairs = list.map(({ error_message }) => {
-    const text = String(error_message);
-    const at = text.indexOf(': ');
-    return at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + 2)];
-  });
-  return Object.fromEntries(pairs);
+/** The field and the sentence of an entry. */
+function splitMessage({ error_message }: Entry): [field: string, sentence: string] {
+  const text = String(error_message);
+  const at = text.indexOf(': ');
+  return at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + 2)];
+}
+
+const textMember = <Name extends string>(name: Name, value: unknown): { [Key in Name]?: string } =>
+  (typeof value === 'string' ? { [name]: value } : {}) as { [Key in Name]?: string };
+
+function problemOf(entry: Entry): ErrorProblem {
+  const [field, message] = splitMessage(entry);
+  return {
+    param: typeof entry.param === 'string' ? entry.param : field,
+    message,
+    ...textMember('expected', entry.expected),
+    ...textMember('hint', entry.hint),
+    ...textMember('signedText', entry.signed_text),
+    ...textMember('link', entry.link),
+  };
 }
 
 /** An error, and whether the gateway certainly did not process the request. */
@@ -133,7 +186,10 @@ export function failureOf(response: Response, body: Envelope | undefined): Failu
   const code = typeof body?.error_code === 'number' ? body.error_code : undefined;
   const message = typeof body?.error_message === 'string' ? body.error_message : undefined;
   const known = ERRORS.find((row) => row.code === code && row.message === message);
-  const entries = entriesOf(body?.errors);
+  const list: Entry[] = Array.isArray(body?.errors) ? body.errors : [];
+  const entries = Object.fromEntries(list.map(splitMessage));
+  const problems = list.map(problemOf);
+  const [, help] = /<([^>]+)>; *rel="help"/.exec(headers.get('link') ?? '') ?? [];
   const fields = Object.keys(entries);
   const isKey = fields.length > 0 && fields.every((name) => KEYS.includes(name));
   const kind = isKey ? 'Authentication' : (known?.kind ?? kindOf(code, httpStatus));
@@ -147,6 +203,8 @@ export function failureOf(response: Response, body: Envelope | undefined): Failu
     httpStatus,
     requestId: headers.get('x-request-id') ?? undefined,
     entries,
+    problems,
+    link: problems[0]?.link ?? help,
     retryAfter: Number.isFinite(seconds) ? Math.max(0, seconds) : undefined,
     mayHaveHappened: !isNotProcessed,
   });

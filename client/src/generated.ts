@@ -36,6 +36,7 @@ export interface S2sRequests {
     schedule_id?: string | undefined;
   };
   GET_TRANS_STATUS: {
+    /** Expects id of a payment, as the gateway returned it. */
     trans_id: string;
   };
   GET_TRANS_STATUS_BY_ORDER: {
@@ -43,6 +44,7 @@ export interface S2sRequests {
     order_id: string;
   };
   CAPTURE: {
+    /** Expects id of a payment, as the gateway returned it. */
     trans_id: string;
     /** Expects decimal with as many fraction digits as the currency of the payment has; greater than 0. */
     amount?: string | undefined;
@@ -50,11 +52,13 @@ export interface S2sRequests {
     operation_id?: string | undefined;
   };
   VOID: {
+    /** Expects id of a payment, as the gateway returned it. */
     trans_id: string;
     /** Expects UUID. */
     operation_id?: string | undefined;
   };
   CREDITVOID: {
+    /** Expects id of a payment, as the gateway returned it. */
     trans_id: string;
     /** Expects decimal with as many fraction digits as the currency of the payment has; greater than 0. */
     amount?: string | undefined;
@@ -70,7 +74,9 @@ export interface S2sRequests {
     order_currency?: string | undefined;
     /** Expects text of 1 to 1024 characters. */
     order_description: string;
+    /** Expects id of a payment, as the gateway returned it. */
     recurring_first_trans_id: string;
+    /** Expects recurring token, as the first payment returned it. */
     recurring_token: string;
     /** Expects UUID. */
     schedule_id?: string | undefined;
@@ -171,7 +177,7 @@ export interface CheckoutRequests {
     } | undefined;
   };
   'payment/status': {
-    /** Optional; `trans_id` is accepted too. */
+    /** Expects id of a payment, as the gateway returned it. Optional; `trans_id` is accepted too. */
     payment_id?: string | undefined;
     /** Expects 1 to 255 visible characters, spaces only inside. */
     order_id?: string | undefined;
@@ -187,12 +193,14 @@ export interface CheckoutRequests {
     order_currency: string;
     /** Expects text of 1 to 1024 characters. */
     order_description: string;
+    /** Expects card token, as a payment with a saved card returned it. */
     card_token: string;
     name?: string | undefined;
     /** Expects UUID. */
     operation_id?: string | undefined;
   };
   'payment/refund': {
+    /** Expects id of a payment, as the gateway returned it. */
     payment_id: string;
     /** Expects decimal with as many fraction digits as the currency of the payment has; greater than 0. */
     amount?: string | undefined;
@@ -200,6 +208,7 @@ export interface CheckoutRequests {
     operation_id?: string | undefined;
   };
   'payment/capture': {
+    /** Expects id of a payment, as the gateway returned it. */
     payment_id: string;
     /** Expects decimal with as many fraction digits as the currency of the payment has; greater than 0. */
     amount?: string | undefined;
@@ -207,15 +216,19 @@ export interface CheckoutRequests {
     operation_id?: string | undefined;
   };
   'payment/void': {
+    /** Expects id of a payment, as the gateway returned it. */
     payment_id: string;
     /** Expects UUID. */
     operation_id?: string | undefined;
   };
   'payment/retry': {
+    /** Expects id of a payment, as the gateway returned it. */
     payment_id: string;
   };
   'payment/recurring': {
+    /** Expects id of a payment, as the gateway returned it. */
     recurring_init_trans_id: string;
+    /** Expects recurring token, as the first payment returned it. */
     recurring_token: string;
     order: {
       /** Expects 1 to 255 visible characters, spaces only inside. */
@@ -644,6 +657,12 @@ export interface ScheduleAnswer {
 
 export interface CheckoutPage {
   redirect_url: string;
+  /** In the sandbox only: fields that were ignored and are probably misspelt, and methods that are not offered. */
+  warnings?: {
+    param: string;
+    hint: string;
+    link: string;
+  }[];
 }
 
 export interface CheckoutPayment {

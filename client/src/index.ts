@@ -6,6 +6,7 @@ export {
   CallbackError,
   ConnectionError,
   DuplicateError,
+  type ErrorProblem,
   type ErrorReason,
   InvalidRequestError,
   NotFoundError,

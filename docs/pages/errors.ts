@@ -70,9 +70,10 @@ export const CURE: Partial<Record<ErrorName, string>> = {
   tooManyRequests: 'Wait as long as `Retry-After` says, then send the same request again. Nothing was stored.',
   addressNotAllowed: 'Send from an allowed address, or ask your operator to change the list.',
   notUuid: 'Send the id exactly as the gateway returned it.',
-  invalidData: 'Correct the fields that `errors` names. The order number was not used up.',
+  invalidData:
+    'Correct the fields that `errors` names: each entry says what is `expected`. The order number was not used up.',
   wrongHash:
-    'Compare your steps with [Compute the hash](merchant/sign-requests.md#compute-the-hash), or use the [hash debugger](operator/hash-debugger.md).',
+    'In the sandbox, read `hint` and `signed_text` of the entry. Compare your steps with [Compute the hash](merchant/sign-requests.md#compute-the-hash), or use the [hash debugger](operator/hash-debugger.md).',
   duplicatePayment:
     'Query the status of the order first. Pay it again only after a decline, or use a new order number for a new purchase.',
   unknownTransaction: 'Check the `trans_id` and the account. After a timeout, query by `order_id` instead.',
@@ -99,6 +100,17 @@ export const CURE: Partial<Record<ErrorName, string>> = {
   internal: 'Query the status, then repeat. Report the `x-request-id` to your operator if it happens again.',
 };
 
+/** One section per error: `docsOfError` links to its heading. */
+const section = ([name, error]: [ErrorName, (typeof ERRORS)[ErrorName]]): string[] => {
+  const cure = CURE[name];
+  return [
+    `### ${name}`,
+    `${code(error.code)} ${code(error.message)}, HTTP ${error.http}.`,
+    `**Cause:** ${WHEN[name]}`,
+    ...(cure === undefined ? [] : [`**What to do:** ${cure}`]),
+  ];
+};
+
 export function errors(): string {
   const rows = Object.entries(ERRORS) as [ErrorName, (typeof ERRORS)[ErrorName]][];
   return page(
@@ -108,19 +120,21 @@ export function errors(): string {
 This page lists every error of the gateway, in the order of the checks; the first check that fails determines the error.
 An error is a JSON object with \`result\` (always \`ERROR\`), \`error_code\`, \`error_message\` and \`errors\`, a list of
 the invalid fields, which may be empty. A declined payment is not an error: it is answered with HTTP 200.
+[Error format](merchant/errors.md#error-format) describes the entries of the list. The header \`link\` of every refusal
+leads to its section below.
 
 The same \`error_code\` stands for several errors, so read the message as well. The last column is the name of the error
 in the source. For captures, voids and refunds see also [Order of refusals](merchant/operations.md#order-of-refusals).`,
     table(
-      ['error_code', 'error_message', 'HTTP', 'Cause', 'What to do', 'Name'],
+      ['error_code', 'error_message', 'HTTP', 'Cause and cure'],
       rows.map(([name, error]) => [
         code(error.code),
         code(error.message),
         String(error.http),
-        WHEN[name],
-        CURE[name] ?? '–',
-        code(name),
+        `[${name}](#${name.toLowerCase()})`,
       ]),
     ),
+    '## Causes and cures',
+    ...rows.flatMap(section),
   );
 }

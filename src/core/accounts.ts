@@ -15,11 +15,12 @@ import type { Account, AccountRoute, Gateway } from './context.ts';
 import { auditEntry, type Caller } from './principal.ts';
 import { sealSettings } from './wallet-keys.ts';
 
-const PREFIX: Record<Environment, string> = { sandbox: 'test_', production: 'live_' };
+/** Keys tell their environment by their prefix. */
+export const KEY_PREFIXES: Readonly<Record<Environment, string>> = { sandbox: 'test_', production: 'live_' };
 
 /** The environment of a key, by its prefix. */
 export function environmentOfKey(key: string): Environment | undefined {
-  return (Object.keys(PREFIX) as Environment[]).find((environment) => key.startsWith(PREFIX[environment]));
+  return (Object.keys(KEY_PREFIXES) as Environment[]).find((environment) => key.startsWith(KEY_PREFIXES[environment]));
 }
 
 const COLUMNS: Readonly<Record<AccountSecret, string>> = { password: 'password', callbackSecret: 'callback_secret' };
@@ -109,7 +110,7 @@ export async function createAccount(
   const mid = newId();
   const password = NEW_SECRET.password();
   const callbackSecret = NEW_SECRET.callbackSecret();
-  const prefix = PREFIX[gateway.environment];
+  const prefix = KEY_PREFIXES[gateway.environment];
   const { settings, secrets } = await sealSettings(gateway, mid, given);
   const row: AccountRow = {
     mid,

@@ -22,7 +22,9 @@ const LATEST_CHARGE_AT = Date.UTC(9999, 0, 1);
 function checkTerms(terms: ScheduleTerms, now: number): void {
   const { intervalUnit, intervalLength, paymentsCount, delays, dayOfMonth } = terms;
   if (dayOfMonth !== null && intervalUnit !== 'month') {
-    throw invalidField('day_of_month', SENTENCES.monthsOnly);
+    throw invalidField('day_of_month', SENTENCES.monthsOnly, {
+      expected: 'A day from 1 to 31, with interval_unit month.',
+    });
   }
   const last = momentAfter(now, 31, { unit: intervalUnit, length: intervalLength }, paymentsCount + delays);
   if (!(last < LATEST_CHARGE_AT)) {
@@ -47,7 +49,8 @@ export async function createSchedule(
     createdAt: gateway.clock.now(mid),
   };
   if (await gateway.schedules.insert(schedule)) return schedule;
-  throw invalidField('schedule_id', 'This value is already used.');
+  const expected = 'A new UUID, or no schedule_id: the gateway then chooses one.';
+  throw invalidField('schedule_id', 'This value is already used.', { expected });
 }
 
 export async function existingSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<Schedule> {

@@ -2,16 +2,9 @@
 import type { KeyObject } from 'node:crypto';
 import { boundTo } from '../lib/seal.ts';
 import { publicKeyHash, readCertificate, readKnownKey } from '../lib/wallets/keys.ts';
+import type { Problem } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
-import {
-  isSecretSetting,
-  readSettings,
-  SET,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-  type SettingProblem,
-} from '../rules/settings.ts';
+import { isSecretSetting, readSettings, SET, SETTING_NAMES, SETTINGS, type SettingName } from '../rules/settings.ts';
 import { readAnyKey, type WalletAValues, walletAProblems } from '../rules/wallet-settings.ts';
 import type { AccountRow, SealedSecrets } from '../store/accounts.ts';
 import type { Account, Gateway } from './context.ts';
@@ -69,7 +62,7 @@ export async function readAccountSettings(
   gateway: Pick<Gateway, 'accounts' | 'seal' | 'clock' | 'callbackReach'>,
   account: Pick<Account, 'mid' | 'settings'> | undefined,
   input: Record<string, unknown>,
-): Promise<{ set: Settings; problems: SettingProblem[] }> {
+): Promise<{ set: Settings; problems: Problem[] }> {
   const { set, problems } = readSettings(input, gateway.callbackReach);
   if (problems.length > 0 || !Object.keys(set).some((name) => name.startsWith(WALLET_A))) return { set, problems };
   const secrets = account ? await openSecrets(gateway, account.mid) : {};

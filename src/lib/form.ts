@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 export interface FormProblem {
   field: string;
   sentence: string;
+  expected?: string;
 }
 
 /** The values under their full names, such as `parameters[a][0]` (`a[]` gets an index), and the problems of the body. */

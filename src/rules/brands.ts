@@ -114,7 +114,12 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     connector: 'vcard',
     isImmediate: true,
     recurs: true,
-    fields: [must('identifier', listedIn('vcard.success', 'vcard.decline'), { label: 'Test identifier' })],
+    fields: [
+      must('identifier', listedIn('vcard.success', 'vcard.decline'), {
+        label: 'Test identifier',
+        example: 'success@example.com',
+      }),
+    ],
     about: 'The test brand: the identifier selects the outcome.',
   },
   'payout-a': upstream(

@@ -56,5 +56,6 @@ export const callbackAddress: Kind = {
   expects:
     'public https address (http too in the sandbox) without a user name, a password or a fragment; ' +
     `${LIMITS.callbackUrlLength} characters or less`,
+  example: 'https://shop.example/callbacks',
   schema: { type: 'string', format: 'uri', maxLength: LIMITS.callbackUrlLength },
 };

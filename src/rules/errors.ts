@@ -74,10 +74,18 @@ export const ERRORS = {
 
 export type ErrorName = keyof typeof ERRORS;
 
-/** One entry of the `errors` list: the field, and what was expected of it. */
+/** One entry of the `errors` list: the field, what is wrong with it, and what helps to correct it. */
 export interface Problem {
   field: string;
   sentence: string;
+  /** What is accepted, in one sentence, with an example. */
+  expected?: string | undefined;
+  /** The mistake that was probably made. */
+  hint?: string | undefined;
+  /** The path of the section of the docs, if it is not the one of the call. */
+  docs?: string | undefined;
+  /** The text that the hash of the request covers, with the password masked; in the sandbox only. */
+  signedText?: string | undefined;
 }
 
 /** A request is refused; the adapters turn it into an error response. */
@@ -96,5 +104,8 @@ export class Refusal extends Error {
 }
 
 /** The refusal of a request with one invalid field. */
-export const invalidField = (field: string, sentence: string): Refusal =>
-  new Refusal('invalidData', [{ field, sentence }]);
+export const invalidField = (
+  field: string,
+  sentence: string,
+  help: Omit<Problem, 'field' | 'sentence'> = {},
+): Refusal => new Refusal('invalidData', [{ field, sentence, ...help }]);

@@ -4,7 +4,9 @@ import { cardNumberIn } from '../lib/card.ts';
 import { isUuid } from '../lib/id.ts';
 import { minorUnits } from '../lib/money.ts';
 import { CURRENCIES } from './currencies.ts';
+import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
+import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
 
 export const SENTENCES = {
@@ -52,8 +54,14 @@ export type Check = (value: string, context: FieldContext) => string | undefined
 /** A kind of value: its check, and its description for people and for machines. */
 export interface Kind {
   check: Check;
-  /** What the check expects, for the docs. */
+  /** What the check expects, for the docs and for refusals. */
   expects: string;
+  /** A valid value, for refusals; none where `expects` contains one. */
+  example?: string;
+  /** What the check expects in one request, where another field decides it. */
+  expectsIn?: (context: FieldContext) => { expects: string; example: string };
+  /** The section of the docs about this kind of value. */
+  docs?: string;
   /** The same as JSON Schema, as far as it can be expressed. */
   schema: Readonly<Record<string, unknown>>;
 }
@@ -68,6 +76,8 @@ export interface FieldTraits {
   needsCountry?: true;
   /** Another accepted spelling of the name. */
   alias?: string;
+  /** A valid value, for refusals, in place of that of the kind. */
+  example?: string;
   /** The value when none was sent. */
   default?: string;
   /** The field is ignored unless this one is sent too. */
@@ -126,8 +136,28 @@ export const orderId: Kind = {
   check: (value) =>
     lengthProblem(value, 1, LIMITS.orderIdLength) ?? (VISIBLE.test(value) ? undefined : SENTENCES.invalid),
   expects: `1 to ${LIMITS.orderIdLength} visible characters, spaces only inside`,
+  example: 'order-1001',
   schema: { type: 'string', minLength: 1, maxLength: LIMITS.orderIdLength },
 };
+
+const DIGITS = ['no', 'one', 'two', 'three', 'four'];
+
+/** The format of an amount in a currency; two fraction digits are accepted for every currency. */
+function amountIn(code: string): { expects: string; example: string } {
+  const exponent = CURRENCIES[code]?.exponent ?? 2;
+  const currency = CURRENCIES[code] ? ` for ${code}` : '';
+  if (exponent === 0) return { expects: `whole number${currency}, greater than 0`, example: '1999' };
+  return {
+    expects: `decimal number with ${DIGITS[exponent]} fraction digits${currency}, greater than 0`,
+    example: `19.${'9'.repeat(exponent)}`,
+  };
+}
+
+/** What an amount in a currency has to look like, for refusals outside the field tables. */
+export function expectedAmount(code: string): string {
+  const { expects, example } = amountIn(code);
+  return expectation(expects, example);
+}
 
 /** An amount is checked against the exponent of its currency, which is another field. */
 export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => ({
@@ -138,6 +168,8 @@ export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => (
     return units === 'malformed' ? SENTENCES.invalid : units === 'zero' ? SENTENCES.notPositive : undefined;
   },
   expects: 'decimal with two fraction digits, or with as many as the currency has; greater than 0',
+  expectsIn: (context) => amountIn(context.value(currencyField)),
+  docs: DOCS.amounts,
   schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 });
 
@@ -146,24 +178,29 @@ export const amountOfPayment: Kind = {
   check: (value) =>
     !/^\d{1,12}(\.\d{2,3})?$/.test(value) ? SENTENCES.invalid : /[1-9]/.test(value) ? undefined : SENTENCES.notPositive,
   expects: 'decimal with as many fraction digits as the currency of the payment has; greater than 0',
+  example: '19.99',
+  docs: DOCS.amounts,
   schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 };
 
 export const currency: Kind = {
   check: (value) => (CURRENCIES[value] ? undefined : SENTENCES.notAChoice),
   expects: 'ISO 4217 code in capitals',
+  example: 'EUR',
   schema: { type: 'string', pattern: '^[A-Z]{3}$' },
 };
 
 export const ipAddress: Kind = {
   check: (value) => (isIP(value) && !value.includes('%') ? undefined : SENTENCES.invalid),
   expects: 'IPv4 or IPv6 address',
+  example: '203.0.113.7',
   schema: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },
 };
 
 export const uuid: Kind = {
   check: (value) => (isUuid(value) ? undefined : SENTENCES.notUuid),
   expects: 'UUID',
+  example: '0192f0c4-8a3e-7d51-9b6f-2c4e8d1a7f30',
   schema: { type: 'string', format: 'uuid' },
 };
 
@@ -205,6 +242,7 @@ export const wholeNumber = (least: number, most: number): Kind => ({
   check: (value) =>
     /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most ? undefined : SENTENCES.invalid,
   expects: `whole number from ${least} to ${most}`,
+  example: String(least),
   schema: { type: 'integer', minimum: least, maximum: most },
 });
 
@@ -230,6 +268,7 @@ export const dayOfMonth: Kind = {
     );
   },
   expects: 'whole number from 1 to 31, with `interval_unit` `month` only',
+  example: '15',
   schema: { type: 'integer', minimum: 1, maximum: 31 },
 };
 
@@ -244,6 +283,7 @@ export const webAddress: Kind = {
     return url && isWeb && url.username === '' && url.password === '' ? undefined : SENTENCES.notUrl;
   },
   expects: 'absolute https address (http too in the sandbox)',
+  example: 'https://shop.example/return',
   schema: { type: 'string', format: 'uri' },
 };
 

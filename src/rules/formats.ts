@@ -67,6 +67,7 @@ export const country: Kind = {
   check: (value) =>
     /^[a-z]{2}$/i.test(value) && COUNTRIES.has(value.toUpperCase()) ? undefined : SENTENCES.notAChoice,
   expects: 'ISO 3166 code of two letters',
+  example: 'DE',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
 };
 
@@ -74,6 +75,7 @@ export const country: Kind = {
 export const link: Kind = {
   check: (value) => (/^https?:\/\/\P{Cc}+$/iu.test(value) && URL.canParse(value) ? undefined : SENTENCES.notUrl),
   expects: 'web address',
+  example: 'https://shop.example/teapot',
   schema: { type: 'string', format: 'uri' },
 };
 

@@ -47,7 +47,7 @@ export const LIMITS = {
   apiCallsPerAccount: 5,
   apiCallsPerProcess: 50,
   apiCallsBurstMs: 20 * SECOND,
-  /** Wrong hashes that are explained when their call is kept: per second and account, and per second and process. */
+  /** Wrong hashes that are explained, in the answer and when the call is kept: per second and account, and process. */
   explainedPerAccount: 1,
   explainedPerProcess: 2,
   /** How long API calls are kept, how many accepted and how many refused ones of an account, and how often old ones go. */

@@ -10,6 +10,7 @@ import {
   type Field,
   flag,
   ipAddress,
+  type Kind,
   may,
   must,
   oneOf,
@@ -27,6 +28,8 @@ export interface ApiOperation {
   fields: readonly Field[];
   /** The fields whose raw values the hash covers, in this order; a missing field counts as empty. */
   signs: readonly string[];
+  /** Names of objects and lists that the request may also contain; their members are not in `fields`. */
+  also?: readonly string[];
   /** The operation changes nothing; clients may poll it. */
   isRead?: true;
   /** The operation makes a new payment, which a suspended account does not take. */
@@ -40,12 +43,27 @@ export const signedValues = ({ signs }: ApiOperation, value: (name: string) => s
 export const aliasesOf = ({ fields }: ApiOperation): Record<string, string> =>
   Object.fromEntries(fields.flatMap(({ name, alias }) => (alias === undefined ? [] : [[name, alias]])));
 
-const hash = must('hash', anyText);
-const transId = must('trans_id', anyText);
+/** Fields that have different names in the protocols, where one is easily sent in place of the other. */
+export const COUNTERPARTS: readonly (readonly [string, string])[] = [
+  ['client_key', 'merchant_key'],
+  ['order_id', 'order.number'],
+  ['trans_id', 'payment_id'],
+  ['return_url', 'success_url'],
+  ['recurring_first_trans_id', 'recurring_init_trans_id'],
+];
+
+/** A text that no format restricts, with what it has to contain. */
+const described = (expects: string, more: Pick<Kind, 'example'> = {}): Kind => ({ ...anyText, expects, ...more });
+
+const hash = must('hash', described('40 hex digits, the SHA-1 of the hex MD5 of the signed text'));
+const idOfPayment = described('id of a payment, as the gateway returned it', { example: uuid.example as string });
+const recurringToken = described('recurring token, as the first payment returned it');
+const description: Kind = { ...text(1, LIMITS.descriptionLength), example: 'Two teapots' };
+const transId = must('trans_id', idOfPayment);
 /** The idempotency key of the merchant. */
 const operationId = may('operation_id', uuid);
 const scheduleFields = (need: typeof must): Field[] => [
-  need('name', text(1, 100)),
+  need('name', text(1, 100), { example: 'Monthly plan' }),
   need('interval_length', wholeNumber(1, 365)),
   need('interval_unit', oneOf(['day', 'week', 'month'])),
   need('payments_count', wholeNumber(1, 1200)),
@@ -58,11 +76,11 @@ export const S2S_OPERATIONS = {
     opensPayment: true,
     fields: [
       // The sale itself checks the brand, because the choice depends on the account.
-      must('brand', anyText),
+      must('brand', described('label of a brand, or an alias that the account defines', { example: 'vcard' })),
       must('order_id', orderId),
       must('order_amount', amount('order_currency')),
       must('order_currency', currency),
-      must('order_description', text(1, LIMITS.descriptionLength)),
+      must('order_description', description),
       may('identifier', anyText),
       may('payer_first_name', anyText),
       may('payer_last_name', anyText),
@@ -82,6 +100,7 @@ export const S2S_OPERATIONS = {
       may('schedule_id', uuid),
       hash,
     ],
+    also: ['custom_data'],
     signs: ['identifier', 'order_id', 'order_amount', 'order_currency'],
   },
   GET_TRANS_STATUS: { fields: [transId, hash], signs: ['trans_id'], isRead: true },
@@ -96,9 +115,9 @@ export const S2S_OPERATIONS = {
       // The currency defaults to that of the first payment, which is not known during this check.
       must('order_amount', amount('order_currency', amountOfPayment)),
       may('order_currency', currency),
-      must('order_description', text(1, LIMITS.descriptionLength)),
-      must('recurring_first_trans_id', anyText),
-      must('recurring_token', anyText),
+      must('order_description', description),
+      must('recurring_first_trans_id', idOfPayment),
+      must('recurring_token', recurringToken),
       may('schedule_id', uuid),
       may('auth', yesNo),
       may('term_url_3ds', webAddress),
@@ -130,7 +149,7 @@ export const CHECKOUT_OPERATIONS = {
       must('order.number', orderId),
       must('order.amount', amount('order.currency')),
       must('order.currency', currency),
-      must('order.description', text(1, LIMITS.descriptionLength)),
+      must('order.description', description),
       ...sessionAddress.map((name) => (name === 'success_url' ? must : may)(name, webAddress)),
       may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
       may('url_target', text(1, 64)),
@@ -147,11 +166,12 @@ export const CHECKOUT_OPERATIONS = {
       ),
       hash,
     ],
+    also: ['methods', 'card_token', 'parameters', 'custom_data'],
     signs: ['order.number', 'order.amount', 'order.currency', 'order.description'],
   },
   'payment/status': {
     fields: [
-      may('payment_id', anyText, { alias: 'trans_id' }),
+      may('payment_id', idOfPayment, { alias: 'trans_id' }),
       may('order_id', orderId),
       may('size', wholeNumber(1, LIMITS.attemptsMost), { isLoose: true }),
       hash,
@@ -165,8 +185,8 @@ export const CHECKOUT_OPERATIONS = {
       must('order_id', orderId),
       must('order_amount', amount('order_currency')),
       must('order_currency', currency),
-      must('order_description', text(1, LIMITS.descriptionLength)),
-      must('card_token', anyText),
+      must('order_description', description),
+      must('card_token', described('card token, as a payment with a saved card returned it')),
       may('name', anyText),
       operationId,
       // The former shape of the request, which is refused.
@@ -176,24 +196,24 @@ export const CHECKOUT_OPERATIONS = {
     signs: ['order_id', 'order_amount', 'order_currency', 'order_description'],
   },
   'payment/refund': {
-    fields: [must('payment_id', anyText), may('amount', amountOfPayment), operationId, hash],
+    fields: [must('payment_id', idOfPayment), may('amount', amountOfPayment), operationId, hash],
     signs: ['payment_id', 'amount'],
   },
   'payment/capture': {
-    fields: [must('payment_id', anyText), may('amount', amountOfPayment), operationId, hash],
+    fields: [must('payment_id', idOfPayment), may('amount', amountOfPayment), operationId, hash],
     signs: ['payment_id', 'amount'],
   },
-  'payment/void': { fields: [must('payment_id', anyText), operationId, hash], signs: ['payment_id'] },
-  'payment/retry': { opensPayment: true, fields: [must('payment_id', anyText), hash], signs: ['payment_id'] },
+  'payment/void': { fields: [must('payment_id', idOfPayment), operationId, hash], signs: ['payment_id'] },
+  'payment/retry': { opensPayment: true, fields: [must('payment_id', idOfPayment), hash], signs: ['payment_id'] },
   'payment/recurring': {
     opensPayment: true,
     fields: [
-      must('recurring_init_trans_id', anyText),
-      must('recurring_token', anyText),
+      must('recurring_init_trans_id', idOfPayment),
+      must('recurring_token', recurringToken),
       must('order.number', orderId),
       must('order.amount', amount('order.currency', amountOfPayment)),
       may('order.currency', currency),
-      must('order.description', text(1, LIMITS.descriptionLength)),
+      must('order.description', description),
       may('schedule_id', uuid),
       may('auth', flag, { isLoose: true }),
       hash,

@@ -3,8 +3,12 @@ import { isLoopbackHost, parseRange } from '../lib/address.ts';
 import type { HashCase } from '../lib/hash.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
+import { mostSimilar } from '../lib/similar.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { type CallbackReach, callbackAddress, callbackAddressProblem } from './callback-address.ts';
+import { DOCS } from './docs.ts';
+import type { Problem } from './errors.ts';
+import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
 import { certificate, identityKey, walletKey } from './wallet-settings.ts';
 
@@ -395,31 +399,33 @@ export const settingsReader =
   (name: string): unknown =>
     settings[name as SettingName];
 
-export interface SettingProblem {
-  field: string;
-  sentence: string;
-}
-
 /** Reads settings from JSON, nested (`branding: {name}`) or dotted, and reports every invalid one. */
 export function readSettings(
   input: Record<string, unknown>,
   reach: CallbackReach = { allowsHttp: false },
 ): {
   set: Partial<Record<SettingName, unknown>>;
-  problems: SettingProblem[];
+  problems: Problem[];
 } {
   const set: Partial<Record<SettingName, unknown>> = {};
-  const problems: SettingProblem[] = [];
+  const problems: Problem[] = [];
   const read = (name: string, value: unknown): void => {
     if (Object.hasOwn(SETTINGS, name)) {
       if (value === SET && isSecretSetting(name as SettingName)) return;
-      const sentence = SETTINGS[name as SettingName].check(value, reach);
-      if (sentence) problems.push({ field: name, sentence });
+      const { check, expects } = SETTINGS[name as SettingName];
+      const sentence = check(value, reach);
+      if (sentence) problems.push({ field: name, sentence, expected: expectation(expects), docs: DOCS.settings });
       else set[name as SettingName] = value;
     } else if (SETTING_NAMES.some((other) => other.startsWith(`${name}.`)) && isObject(value)) {
       for (const [key, inner] of Object.entries(value)) read(`${name}.${key}`, inner);
     } else {
-      problems.push({ field: printableName(name), sentence: 'This setting does not exist.' });
+      const meant = mostSimilar(name, SETTING_NAMES);
+      problems.push({
+        field: printableName(name),
+        sentence: 'This setting does not exist.',
+        hint: meant && `Did you mean ${meant}?`,
+        docs: DOCS.settings,
+      });
     }
   };
   for (const [name, value] of Object.entries(input)) read(name, value);

@@ -18,12 +18,14 @@ import { signInRoutes } from '../pages/panel/sign-in/index.ts';
 import { payRoutes } from '../pages/pay/index.ts';
 import { pretendWalletRoutes } from '../pages/pay/pretend-wallet.ts';
 import { startRoutes } from '../pages/start.ts';
-import { ERRORS, Refusal } from '../rules/errors.ts';
+import { docsOfError } from '../rules/docs.ts';
+import { ERRORS, type Problem, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { adminRoutes } from '../wire/admin/index.ts';
 import { checkoutRoutes } from '../wire/checkout/index.ts';
-import { envelope, refusalOf } from '../wire/envelope.ts';
+import { type Envelope, entryOf, envelope, refusalOf } from '../wire/envelope.ts';
 import { healthRoutes } from '../wire/health.ts';
+import { answerOf, helpLink } from '../wire/help.ts';
 import { inboundRoutes } from '../wire/inbound/index.ts';
 import { openApiRoutes } from '../wire/openapi.ts';
 import { createRequestLimits } from '../wire/request-limits.ts';
@@ -104,10 +106,13 @@ export function createApp(
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIds(),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(gateway, error, socket),
     // A malformed path is an unknown route; no hook runs for it.
     frameworkErrors: (_error, request, reply: unknown) => {
-      const answer = (reply as FastifyReply).header('x-request-id', request.id).header('cache-control', 'no-store');
+      const answer = (reply as FastifyReply)
+        .header('x-request-id', request.id)
+        .header('cache-control', 'no-store')
+        .header('link', helpLink(gateway, { error: 'unknownRoute' }));
       leaveUnread(request, answer);
       answer.code(ERRORS.unknownRoute.http).send(envelope('unknownRoute'));
     },
@@ -176,9 +181,9 @@ export function createApp(
     if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
     // Fastify closes the connection when a body could not be read; the client must still get the response.
     if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
-    const answer = envelope(refusal.error, refusal.problems);
+    const answer = answerOf(gateway, refusal, request);
     if (request.call) Object.assign(request.call, { error: refusal.error, answer });
-    reply.code(http).send(answer);
+    reply.code(http).header('link', helpLink(gateway, refusal)).send(answer);
   });
 
   // A connection that was busy when closing began becomes idle later, and keep-alive would hold it open for a minute.
@@ -190,7 +195,7 @@ export function createApp(
 
   // An unsupported `Expect` header gets the error envelope, too, instead of Node's plain 417.
   app.server.on('checkExpectation', (_request, response) => {
-    const refusal = envelope('invalidData', [{ field: 'expect', sentence: 'This header is not supported.' }]);
+    const refusal = brokenRequest(gateway, { field: 'expect', sentence: 'This header is not supported.' });
     response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(refusal));
   });
 
@@ -223,10 +228,14 @@ function requestIds(): () => string {
   return () => `${process}-${(++count).toString(36)}`;
 }
 
+/** The error envelope of a request that no route has seen. */
+const brokenRequest = ({ publicUrl }: Gateway, problem: Problem): Envelope =>
+  envelope('invalidData', [entryOf(problem, problem.field, publicUrl + docsOfError('invalidData'))]);
+
 /** A request that is not valid HTTP gets the error envelope, too. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
-  const body = JSON.stringify(envelope('invalidData', [{ field: 'body', sentence: 'The request is not valid HTTP.' }]));
+  const body = JSON.stringify(brokenRequest(gateway, { field: 'body', sentence: 'The request is not valid HTTP.' }));
   endHalfOpen(
     socket,
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -3,24 +3,43 @@ import { Overloaded } from '../lib/batch.ts';
 import { isOutage } from '../lib/faults.ts';
 import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
 
+/** One entry of `errors`: what is wrong with one field of the request. */
+export interface ErrorEntry {
+  error_code: number;
+  error_message: string;
+  /** The field, by the name that the caller used. */
+  param: string;
+  expected?: string;
+  hint?: string;
+  signed_text?: string;
+  /** The address of the section of the docs. */
+  link: string;
+}
+
 export interface Envelope {
   result: 'ERROR';
   error_code: number;
   error_message: string;
-  errors: { error_code: number; error_message: string }[];
+  errors: ErrorEntry[];
 }
 
-export function envelope(error: ErrorName, problems: readonly Problem[] = []): Envelope {
-  return {
-    result: 'ERROR',
-    error_code: ERRORS[error].code,
-    error_message: ERRORS[error].message,
-    errors: problems.map(({ field, sentence }) => ({
-      error_code: ERRORS.invalidData.code,
-      error_message: `${field}: ${sentence}`,
-    })),
-  };
-}
+export const envelope = (error: ErrorName, errors: ErrorEntry[] = []): Envelope => ({
+  result: 'ERROR',
+  error_code: ERRORS[error].code,
+  error_message: ERRORS[error].message,
+  errors,
+});
+
+/** The entry of a problem; `link` is the address of the section of the docs. */
+export const entryOf = (problem: Problem, param: string, link: string): ErrorEntry => ({
+  error_code: ERRORS.invalidData.code,
+  error_message: `${problem.field}: ${problem.sentence}`,
+  param,
+  ...(problem.expected && { expected: problem.expected }),
+  ...(problem.hint && { hint: problem.hint }),
+  ...(problem.signedText !== undefined && { signed_text: problem.signedText }),
+  link,
+});
 
 /** Errors that Fastify raises while it reads a request. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {

@@ -26,6 +26,7 @@ import {
   jsonBody,
   listOf,
   object,
+  ref,
   refusals,
   text,
   uuid,
@@ -37,11 +38,27 @@ const ERROR = object({
   result: { const: 'ERROR' },
   error_code: integer,
   error_message: text,
-  errors: described(
-    listOf(object({ error_code: integer, error_message: text })),
-    'The invalid fields, as `field: sentence`; may be empty.',
-  ),
+  errors: described(listOf(ref('ErrorEntry')), 'The invalid fields; may be empty.'),
 });
+
+const address: Json = { type: 'string', format: 'uri' };
+
+const ERROR_ENTRY = object(
+  {
+    error_code: integer,
+    error_message: described(text, 'The field and what is wrong with it, as `field: sentence`.'),
+    param: described(text, 'The field, by the name that the request uses, such as `order.number`.'),
+    link: described(address, 'The section of the docs.'),
+  },
+  {
+    expected: described(text, 'What is accepted, in one sentence, with an example.'),
+    hint: described(text, 'The mistake that was probably made.'),
+    signed_text: described(
+      text,
+      'In the sandbox, for a wrong hash: the text that the hash covers, in upper case, with the password as `***`.',
+    ),
+  },
+);
 
 const inHeader = (name: string, description: string): Json => ({
   name,
@@ -167,7 +184,8 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       title: 'Turnpike',
       version: VERSION,
       summary: 'An open, self-hosted payment gateway.',
-      description: 'Every response has the header `x-request-id`. The merchant guide describes how to sign requests.',
+      description:
+        'Every response has the header `x-request-id`, and an error also the header `link` with the section of the docs about it. The merchant guide describes how to sign requests.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl || '/' }],
@@ -259,6 +277,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
     components: {
       schemas: {
         Error: ERROR,
+        ErrorEntry: ERROR_ENTRY,
         ...POST_SCHEMAS,
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,

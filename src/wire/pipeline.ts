@@ -5,15 +5,13 @@ import type { RequestBody } from '../core/requests/body.ts';
 import { cardNumberIn } from '../lib/card.ts';
 import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
+import { DOCS } from '../rules/docs.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
-
-export interface AccountFields {
-  fields: readonly Field[];
-  problems: readonly Problem[];
-}
+import type { MerchantRequest } from './merchant-request.ts';
+import { KEYS, otherEnvironment, unknownKey, withExpectations, wrongHash } from './teaching.ts';
 
 /** What field checks depend on: the request, the settings of the account, and the allowed callback addresses. */
 export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, body: RequestBody): FieldContext => ({
@@ -23,18 +21,6 @@ export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, 
   ...callbackReach,
 });
 
-export interface MerchantRequest {
-  operation: ApiOperation | undefined;
-  body: RequestBody;
-  keyField: 'client_key' | 'merchant_key';
-  /** The client's IP address; behind a trusted proxy, the address that the proxy forwards. */
-  address: string;
-  /** Called with the account as soon as its key is known. */
-  onAccount: (account: Account) => void;
-  /** Fields and problems that depend on the account, such as those of a brand. */
-  accountFields?: ((account: Account) => AccountFields) | undefined;
-}
-
 /** Runs all checks and returns the account of the request, or throws a refusal. */
 export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
   const operation = requireOperation(request);
@@ -43,7 +29,7 @@ export async function admit(gateway: Gateway, request: MerchantRequest): Promise
   request.onAccount(account);
   requireAllowedAddress(account, request);
   requireValidFields(gateway, account, operation, request);
-  requireValidHash(account, operation, request);
+  if (!hasValidHash(account, operation, request)) throw await wrongHash(gateway, account, operation, request);
   return account;
 }
 
@@ -56,23 +42,22 @@ function requireReadableBody({ body }: MerchantRequest): void {
   if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
 }
 
-async function requireAccount(
-  gateway: Gateway,
-  operation: ApiOperation,
-  { body, keyField }: MerchantRequest,
-): Promise<Account> {
+async function requireAccount(gateway: Gateway, operation: ApiOperation, request: MerchantRequest): Promise<Account> {
+  const { body, keyField } = request;
   const key = body.value(keyField);
   const environment = environmentOfKey(key);
-  if (environment !== undefined && environment !== gateway.environment) throw new Refusal('wrongEnvironment');
-  const kind = keyField === 'client_key' ? 'clientKey' : 'merchantKey';
-  const account = environment && (await findAccountByKey(gateway, kind, key));
-  if (!account) {
-    const sentence = body.isNested(keyField) ? SENTENCES.notSingle : key === '' ? SENTENCES.blank : SENTENCES.invalid;
-    throw invalidField(keyField, sentence);
+  if (environment !== undefined && environment !== gateway.environment) {
+    throw new Refusal('wrongEnvironment', [otherEnvironment(gateway, keyField)]);
   }
-  if (account.isSuspended && operation.opensPayment) throw invalidField(keyField, SENTENCES.suspended);
+  const account = environment && (await findAccountByKey(gateway, KEYS[keyField].kind, key));
+  if (!account) throw await unknownKey(gateway, operation, request);
+  if (account.isSuspended && operation.opensPayment) {
+    throw invalidField(keyField, SENTENCES.suspended, { hint: SUSPENDED });
+  }
   return account;
 }
+
+const SUSPENDED = 'A suspended account takes no new payments: ask your operator. Queries and refunds still work.';
 
 function requireAllowedAddress(account: Account, { address }: MerchantRequest): void {
   if (!account.isAddressAllowed(address)) throw new Refusal('addressNotAllowed');
@@ -99,7 +84,8 @@ function requireValidFields(
   }
   if (problems.length === 0) return;
   const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
-  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', firstPerField(problems));
+  const explained = withExpectations(firstPerField(problems), operation, request, context, extra);
+  throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', explained);
 }
 
 /** Reports one problem per field, the first, when several entries describe the same field. */
@@ -118,6 +104,7 @@ function passwordProblems(account: Account, body: RequestBody): Problem[] {
       problems.push({
         field: isInName ? 'body' : printableName(name),
         sentence: 'This value contains the password of the account, which should never be sent.',
+        docs: DOCS.mustNotBeSent,
       });
     }
   }
@@ -134,6 +121,7 @@ function cardNumberProblems(body: RequestBody): Problem[] {
     problems.push({
       field: cardNumberIn(name) === undefined ? printableName(name) : 'body',
       sentence: 'This value looks like a card number, which should never be sent here.',
+      docs: DOCS.mustNotBeSent,
     });
   }
   return problems;
@@ -152,7 +140,5 @@ function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] 
   return problems;
 }
 
-function requireValidHash(account: Account, operation: ApiOperation, { body }: MerchantRequest): void {
-  if (isWireHash(body.value('hash'), signedValues(operation, body.value), account.passwords())) return;
-  throw new Refusal('wrongHash', [{ field: 'hash', sentence: 'Hash is not valid.' }]);
-}
+const hasValidHash = (account: Account, operation: ApiOperation, { body }: MerchantRequest): boolean =>
+  isWireHash(body.value('hash'), signedValues(operation, body.value), account.passwords());

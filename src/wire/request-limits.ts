@@ -5,17 +5,22 @@ import { createRateLimit, type RateLimit } from '../lib/rate-limit.ts';
 import { Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 
+const ALL_ACCOUNTS = '';
+
 export interface RequestLimits {
   /** Counts a request before its body is read. */
   countAddress(address: string): void;
   /** Counts a request as soon as its account is known. */
   countAccount(account: Account): void;
+  /** Whether a wrong hash of the account is explained now: the search for the mistake is expensive. */
+  mayExplain(account: Account): boolean;
 }
 
-/** Both functions throw a refusal when the request exceeds its limit. */
+/** The functions that count throw a refusal when the request exceeds its limit. */
 export function createRequestLimits({ metrics }: Gateway, perAddress: number): RequestLimits {
   const addresses = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
   const accounts = createRateLimit(LIMITS.rateBurstMs, LIMITS.rateNamesMost);
+  const explanations = createRateLimit(LIMITS.apiCallsBurstMs, LIMITS.rateNamesMost);
   const count = (limit: 'account' | 'address', rate: RateLimit, name: string, perSecond: number): void => {
     const waitMs = rate(name, perSecond);
     if (waitMs === undefined) return;
@@ -30,5 +35,8 @@ export function createRequestLimits({ metrics }: Gateway, perAddress: number): R
     countAccount({ mid, settings }) {
       if (settings.requests_per_second > 0) count('account', accounts, mid, settings.requests_per_second);
     },
+    mayExplain: ({ mid }) =>
+      explanations(mid, LIMITS.explainedPerAccount) === undefined &&
+      explanations(ALL_ACCOUNTS, LIMITS.explainedPerProcess) === undefined,
   };
 }

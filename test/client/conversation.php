@@ -25,6 +25,9 @@ $refusal = function (callable $call): array {
         return [
             'reason' => $error->reason,
             'entries' => $error->entries,
+            'param' => $error->param(),
+            'expected' => $error->expected() !== null,
+            'link' => preg_replace('~^https?://[^/]+~', '', (string) $error->link),
             'mayHaveHappened' => $error->mayHaveHappened,
             'showsPassword' => str_contains($dump, (string) getenv('TURNPIKE_PASSWORD')),
         ];

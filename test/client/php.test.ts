@@ -17,9 +17,12 @@ test.skipIf(!hasPhp)('the PHP client sells, captures, refunds, opens a session, 
   };
   const php = run(variables, { command: 'php', args: [join(import.meta.dirname, 'conversation.php')] });
   expect(await php.ended, php.output() + php.complaints()).toEqual({ code: 0, signal: null });
-  const refusal = (reason: string, entries: object | [] = []) => ({
+  const refusal = (reason: string, link: string, entries: object | [] = []) => ({
     reason,
     entries,
+    param: Object.keys(entries)[0] ?? null,
+    expected: Object.keys(entries).length > 0,
+    link,
     mayHaveHappened: false,
     showsPassword: false,
   });
@@ -30,10 +33,10 @@ test.skipIf(!hasPhp)('the PHP client sells, captures, refunds, opens a session, 
     status: 'settled',
     page: expect.stringContaining(`${shop.url}/pay/`),
     refusals: [
-      refusal('invalidData', { order_amount: 'This value is not valid.' }),
-      refusal('wrongHash', { hash: 'Hash is not valid.' }),
-      refusal('captureNotPending'),
-      refusal('connection'),
+      refusal('invalidData', '/docs/merchant/sign-requests#amounts', { order_amount: 'This value is not valid.' }),
+      refusal('wrongHash', '/docs/merchant/sign-requests#hash-errors', { hash: 'Hash is not valid.' }),
+      refusal('captureNotPending', '/docs/errors#capturenotpending'),
+      refusal('connection', ''),
     ],
   });
 });

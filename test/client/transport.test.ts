@@ -2,8 +2,8 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ConnectionError, Turnpike, TurnpikeError, type TurnpikeOptions } from '../../client/src/index.ts';
-import { ERRORS } from '../../src/rules/errors.ts';
-import { envelope } from '../../src/wire/envelope.ts';
+import { ERRORS, type Problem } from '../../src/rules/errors.ts';
+import { entryOf, envelope } from '../../src/wire/envelope.ts';
 import {
   answers,
   type Behaviour,
@@ -14,6 +14,14 @@ import {
   startReceiver,
   type TestReceiver,
 } from '../support/receivers.ts';
+
+const LINK = 'https://gateway.example/docs/errors#';
+
+const invalid = (...problems: Problem[]) =>
+  envelope(
+    'invalidData',
+    problems.map((problem) => entryOf(problem, problem.field, LINK + problem.field)),
+  );
 
 let server: TestReceiver;
 beforeAll(async () => {
@@ -196,7 +204,7 @@ describe('repeats', () => {
   });
 
   test('of a schedule recognise the one that the lost request created', async () => {
-    const exists = { ...envelope('invalidData', [{ field: 'schedule_id', sentence: 'This value is already used.' }]) };
+    const exists = invalid({ field: 'schedule_id', sentence: 'This value is already used.' });
     server.behaviour = inTurn(closesBeforeAnswer, json(400, exists));
     const { schedule_id } = await newClient().s2s.schedules.create(SCHEDULE);
     expect(bodies().map((body) => new URLSearchParams(body).get('schedule_id'))).toEqual([schedule_id, schedule_id]);
@@ -277,17 +285,54 @@ describe('an error', () => {
       { field: 'order_amount', sentence: 'This value is not valid.' },
       { field: 'parameters[pin]', sentence: 'This value is too short. It should have 16 characters or more.' },
     ];
-    server.behaviour = json(400, envelope('invalidData', problems));
+    server.behaviour = json(400, invalid(...problems));
     const { entries, message } = await thrown(newClient().s2s.sale(SALE));
     expect(entries).toEqual(Object.fromEntries(problems.map(({ field, sentence }) => [field, sentence])));
     expect(message).toContain('order_amount: This value is not valid.');
   });
 
+  test('names the first field, what is expected and where the docs explain it', async () => {
+    const wrong = {
+      field: 'hash',
+      sentence: 'Hash is not valid.',
+      expected: '40 hex digits.',
+      hint: 'The text is not upper-cased.',
+      signedText: 'A***',
+    };
+    server.behaviour = json(400, invalid(wrong, { field: 'order_id', sentence: 'This value is not valid.' }));
+    const error = await thrown(newClient().s2s.sale(SALE));
+    expect([error.param, error.expected, error.link]).toEqual(['hash', '40 hex digits.', `${LINK}hash`]);
+    expect(error.problems).toEqual([
+      {
+        param: 'hash',
+        message: 'Hash is not valid.',
+        expected: '40 hex digits.',
+        hint: 'The text is not upper-cased.',
+        signedText: 'A***',
+        link: `${LINK}hash`,
+      },
+      { param: 'order_id', message: 'This value is not valid.', link: `${LINK}order_id` },
+    ]);
+  });
+
+  test('without entries has the link of the header, and none from an older gateway', async () => {
+    server.behaviour = refuses('unknownOrder', { link: `<${LINK}unknownorder>; rel="help"` });
+    const error = await thrown(newClient().s2s.sale(SALE));
+    expect([error.param, error.expected, error.link, error.problems]).toEqual([
+      undefined,
+      undefined,
+      `${LINK}unknownorder`,
+      [],
+    ]);
+    const entry = { error_code: 100000, error_message: 'order_id: This value is not valid.' };
+    server.behaviour = json(400, { ...envelope('invalidData'), errors: [entry] });
+    const older = await thrown(newClient().s2s.sale(SALE));
+    expect(older.problems).toEqual([{ param: 'order_id', message: 'This value is not valid.' }]);
+    expect(older.link).toBeUndefined();
+  });
+
   test('about the key is an error of authentication', async () => {
-    server.behaviour = json(
-      400,
-      envelope('invalidData', [{ field: 'client_key', sentence: 'This value is not valid.' }]),
-    );
+    server.behaviour = json(400, invalid({ field: 'client_key', sentence: 'This value is not valid.' }));
     expect(await thrown(newClient().s2s.sale(SALE))).toMatchObject({ name: 'AuthenticationError' });
   });
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callbacksOf } from '../support/callbacks.ts';
 import { checkoutOf, refusal, sessionFields, signed } from '../support/checkout.ts';
+import { entryOf } from '../support/entries.ts';
 import { type Fields, openShop } from '../support/gateway.ts';
 import { operationFields } from '../support/operations.ts';
 
@@ -17,9 +18,7 @@ afterAll(() => callbacks.close());
 test('whole amounts are accepted where the account allows them, and stay as they were sent', async () => {
   const merchant = await shop.newMerchant();
   const sale = { order_amount: '10', auth: 'Y' };
-  expect((await shop.sale(sale, merchant)).body.errors).toEqual([
-    { error_code: 100000, error_message: 'order_amount: This value is not valid.' },
-  ]);
+  expect((await shop.sale(sale, merchant)).body.errors).toEqual([entryOf('order_amount: This value is not valid.')]);
   await shop.admin('PATCH', `/accounts/${merchant.mid}`, { whole_amounts_allowed: true });
   const { body } = await shop.sale(sale, merchant);
   expect(body).toMatchObject({ status: 'PENDING', amount: '10' });
@@ -27,7 +26,7 @@ test('whole amounts are accepted where the account allows them, and stay as they
   expect(captured.body).toMatchObject({ status: 'SETTLED', amount: '7' });
   expect((await shop.admin('GET', `/payments/${body.trans_id}`)).body).toMatchObject({ captured: '7.00' });
   expect((await shop.sale({ order_amount: '0' }, merchant)).body.errors).toEqual([
-    { error_code: 100000, error_message: 'order_amount: This value should be greater than 0.' },
+    entryOf('order_amount: This value should be greater than 0.'),
   ]);
   expect((await shop.sale({ order_amount: '10.0' }, merchant)).status).toBe(400);
   const session = sessionFields({ order: { amount: '5' }, methods: ['vcard'] });

@@ -1,5 +1,6 @@
 /** The admin API: accounts and their settings, the list of payments, the details of a payment, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entryOf } from '../support/entries.ts';
 import { SANDBOX_SETTINGS } from '../support/expected.ts';
 import {
   ADMIN_TOKEN,
@@ -21,7 +22,7 @@ const invalid = (...entries: string[]) => ({
   result: 'ERROR',
   error_code: 100000,
   error_message: 'Request data is invalid.',
-  errors: entries.map((error_message) => ({ error_code: 100000, error_message })),
+  errors: entries.map((entry) => entryOf(entry)),
 });
 const missing = (error_message: string) => ({ result: 'ERROR', error_code: 101000, error_message, errors: [] });
 const UNKNOWN_ROUTE = {

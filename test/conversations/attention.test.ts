@@ -1,6 +1,7 @@
 /** What an operator decides about payments on the attention list, and what each decision does to the money. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
+import { entryOf } from '../support/entries.ts';
 import { type Fields, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { brandSale, operationsOf, refused } from '../support/operations.ts';
 
@@ -301,7 +302,7 @@ test('a request that is not valid is refused with the name of its field, before 
     expect(await decide(UNKNOWN_ID, body)).toEqual(refused('invalidData', entry as string));
   }
   expect((await decide(UNKNOWN_ID, { resolve: 'refund', operation_id: 'x' })).body.errors).toEqual([
-    { error_code: 100000, error_message: 'operation_id: This is not a valid UUID.' },
+    entryOf('operation_id: This is not a valid UUID.'),
   ]);
   expect((await decide(UNKNOWN_ID, { resolve: 'dismiss' })).status).toBe(404);
   const { body } = await shop.sale();

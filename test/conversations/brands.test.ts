@@ -9,6 +9,7 @@ import {
   NOT_SINGLE,
   without,
 } from '../support/brand-expectations.ts';
+import { entryOf } from '../support/entries.ts';
 import {
   type Answer,
   DATE,
@@ -47,10 +48,7 @@ const refusal = (problems: Fields) => ({
   result: 'ERROR',
   error_code: 100000,
   error_message: 'Request data is invalid.',
-  errors: Object.entries(problems).map(([field, sentence]) => ({
-    error_code: 100000,
-    error_message: `${field}: ${sentence}`,
-  })),
+  errors: Object.entries(problems).map(([field, sentence]) => entryOf(`${field}: ${sentence}`)),
 });
 
 function expectRefused({ status, body }: Answer, problems: Fields, words: string): void {

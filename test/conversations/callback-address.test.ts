@@ -1,5 +1,6 @@
 /** An address that callbacks may not be sent to is refused when it is set, on an account and in a sale. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entryOf } from '../support/entries.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let sandbox: TestGateway;
@@ -21,7 +22,7 @@ const refusal = (sentence: string) => ({
   status: 400,
   body: {
     error_code: 100000,
-    errors: expect.arrayContaining([{ error_code: 100000, error_message: `callback_url: ${sentence}` }]),
+    errors: expect.arrayContaining([entryOf(`callback_url: ${sentence}`)]),
   },
 });
 

@@ -140,7 +140,9 @@ describe('the order of checks', () => {
     expect(await withKey(undefined)).toEqual(noKey);
     expect(await withKey(undefined, { client_key: merchant.client_key })).toEqual(noKey);
     expect(await withKey([merchant.merchant_key])).toEqual(refusal('invalidData', `merchant_key: ${notSingle}`));
-    expect(await withKey(`live_${'0'.repeat(32)}`)).toEqual(refusal('wrongEnvironment'));
+    expect(await withKey(`live_${'0'.repeat(32)}`)).toEqual(
+      refusal('wrongEnvironment', 'merchant_key: Use merchant test key.'),
+    );
     expect(await withKey(merchant.merchant_key)).toEqual(refusal('addressNotAllowed'));
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { ip_allowlist: [] });
     expect(await withKey(merchant.merchant_key)).toEqual(refusal('invalidData', `order.amount: ${invalid}`));

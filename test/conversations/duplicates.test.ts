@@ -1,6 +1,7 @@
 /** One order, one payment: repeats, collisions and new attempts under the same order_id. */
 import { expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/verify.ts';
+import { entryOf } from '../support/entries.ts';
 import { newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 
 const shop = openShop();
@@ -9,7 +10,7 @@ const DUPLICATE = {
   result: 'ERROR',
   error_code: 100000,
   error_message: 'order_id: Duplicate payment.',
-  errors: [{ error_code: 100000, error_message: 'order_id: Duplicate payment.' }],
+  errors: [entryOf('order_id: Duplicate payment.')],
 };
 
 test('200 identical concurrent requests: one payment, 200 equal responses', async () => {

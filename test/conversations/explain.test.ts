@@ -7,6 +7,7 @@ import { explain } from '../../src/core/explain/explain.ts';
 import { readRequest } from '../../src/core/explain/request.ts';
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { creditFields, SIGNED, sessionFields, signed } from '../support/checkout.ts';
+import { entryOf } from '../support/entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 
 const shop = openShop();
@@ -556,7 +557,7 @@ describe('refusals', () => {
       result: 'ERROR',
       error_code: 100000,
       error_message: 'Request data is invalid.',
-      errors: [{ error_code: 100000, error_message: entry }],
+      errors: [entryOf(entry)],
     },
   });
   const ACTIONS = `The actions are ${Object.keys(S2S_OPERATIONS).join(', ')}.`;

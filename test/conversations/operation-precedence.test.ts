@@ -173,7 +173,7 @@ const errorsOf = ({ malformed: { field, value, sentence }, unknown }: Row): Requ
   },
   {
     name: 'key of the other environment',
-    refusal: refused('wrongEnvironment'),
+    refusal: refused('wrongEnvironment', 'client_key: Use merchant test key.'),
     make: (draft) => withFields(draft, { client_key: 'live_nobody' }),
   },
   {

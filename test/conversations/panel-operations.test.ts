@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../src/rules/roles.ts';
+import { entryOf } from '../support/entries.ts';
 import { openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { brandSale, operationsOf } from '../support/operations.ts';
 import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
@@ -208,7 +209,7 @@ describe('schedules', () => {
     const again = await shop.admin('DELETE', api);
     expect([again.status, again.body.errors]).toEqual([
       400,
-      [{ error_code: 100000, error_message: 'schedule_id: The schedule was stopped already.' }],
+      [entryOf('schedule_id: The schedule was stopped already.')],
     ]);
     expect((await operator.submit(`${path}/stop`)).status).toBe(400);
     expect((await shop.admin('GET', '/audit?action=schedules.stop')).body.items).toMatchObject([
@@ -233,10 +234,7 @@ describe('schedules', () => {
     expect(await of(other)).toMatchObject({ state: 'active', occurrences: 1 });
     const unknown = await shop.admin('DELETE', `/schedules/${scheduleId}/subscriptions/${randomUUID()}?mid=${mid}`);
     expect(unknown.body.errors).toEqual([
-      {
-        error_code: 100000,
-        error_message: 'subscription_id: The schedule has no active subscription with this id.',
-      },
+      entryOf('subscription_id: The schedule has no active subscription with this id.'),
     ]);
   });
 

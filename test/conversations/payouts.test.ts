@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUpstream } from '../../src/connectors/upstream.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { entryOf } from '../support/entries.ts';
 import {
   type Answer,
   type Fields,
@@ -129,9 +130,7 @@ describe('payout-a', () => {
     const bare = await shop.newMerchant();
     const { status, body } = await shop.post(payoutFields('payout-a', { account_uuid: ACCOUNT_UUID }, bare));
     expect(status).toBe(400);
-    expect(body.errors).toEqual([
-      { error_code: 100000, error_message: 'account_uuid: This value should be set in the settings of the account.' },
-    ]);
+    expect(body.errors).toEqual([entryOf('account_uuid: This value should be set in the settings of the account.')]);
   });
 
   test('the answer to the security question is not readable anywhere', async () => {

@@ -5,6 +5,7 @@ import { createVcard } from '../../src/connectors/vcard.ts';
 import { newId } from '../../src/lib/id.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, BRAND_EXPECTATIONS, INVALID, NOT_A_CHOICE, NOT_URL, tooLong } from '../support/brand-expectations.ts';
+import { entryOf } from '../support/entries.ts';
 import {
   type Answer,
   DATE,
@@ -37,7 +38,7 @@ const refused = (error_message: string, ...entries: string[]) => ({
     result: 'ERROR',
     error_code: 100000,
     error_message,
-    errors: entries.map((entry) => ({ error_code: 100000, error_message: entry })),
+    errors: entries.map((entry) => entryOf(entry)),
   },
 });
 const invalid = (...entries: string[]) => refused('Request data is invalid.', ...entries);

@@ -1,5 +1,6 @@
 /** Every refusal of `/post`: its code, message and status; nothing is stored and nothing leaks. */
 import { describe, expect, test } from 'vitest';
+import { entryOf } from '../support/entries.ts';
 import { newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
 
 const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
@@ -8,7 +9,7 @@ const invalid = (...entries: string[]) => ({
   result: 'ERROR',
   error_code: 100000,
   error_message: 'Request data is invalid.',
-  errors: entries.map((error_message) => ({ error_code: 100000, error_message })),
+  errors: entries.map((entry) => entryOf(entry)),
 });
 const UNKNOWN_ROUTE = {
   result: 'ERROR',
@@ -110,7 +111,7 @@ describe('unreadable bodies: 100000', () => {
         result: 'ERROR',
         error_code: 100000,
         error_message: 'Request body is too large.',
-        errors: [{ error_code: 100000, error_message }],
+        errors: [entryOf(error_message)],
       },
     });
   });
@@ -193,7 +194,12 @@ describe('keys', () => {
   test('a live key in the sandbox: 220002', async () => {
     const { status, body } = await shop.post({ action: 'SALE', client_key: 'live_anything' });
     expect(status).toBe(400);
-    expect(body).toEqual({ result: 'ERROR', error_code: 220002, error_message: 'Use merchant test key.', errors: [] });
+    expect(body).toEqual({
+      result: 'ERROR',
+      error_code: 220002,
+      error_message: 'Use merchant test key.',
+      errors: [entryOf('client_key: Use merchant test key.')],
+    });
   });
   test('a test key in production: 220002', async () => {
     const production = await startTestGateway({ environment: 'production' });
@@ -338,10 +344,7 @@ describe('the password of the account', () => {
       const { body } = await shop.sale({ [field]: `my ${shop.merchant.password}!` });
       expect(body.error_message).toBe('Request data is invalid.');
       expect(body.errors).toEqual([
-        {
-          error_code: 100000,
-          error_message: `${field}: This value contains the password of the account, which should never be sent.`,
-        },
+        entryOf(`${field}: This value contains the password of the account, which should never be sent.`),
       ]);
       expect(shop.logs.join('')).not.toContain(shop.merchant.password);
       expect(JSON.stringify(body)).not.toContain(shop.merchant.password);
@@ -354,7 +357,7 @@ describe('hash', () => {
     result: 'ERROR',
     error_code: 100000,
     error_message: 'Hash is not valid',
-    errors: [{ error_code: 100000, error_message: 'hash: Hash is not valid.' }],
+    errors: [entryOf('hash: Hash is not valid.')],
   };
   const values = { identifier: 'success@example.com', order_id: 'h-1', order_amount: '10.00', order_currency: 'USD' };
   test.each([

@@ -1,5 +1,6 @@
 /** A sale with the test brand, and its status. */
 import { describe, expect, test } from 'vitest';
+import { entryOf } from '../support/entries.ts';
 import { DATE, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
 
 const shop = openShop();
@@ -106,7 +107,7 @@ describe('SALE brand=vcard', () => {
     expect((await shop.sale({ brand: 'visa-test' }, merchant)).body).toMatchObject({ result: 'SUCCESS' });
     expect((await shop.sale({ brand: 'visa-test' })).body).toMatchObject({
       error_code: 100000,
-      errors: [{ error_code: 100000, error_message: 'brand: The value you selected is not a valid choice.' }],
+      errors: [entryOf('brand: The value you selected is not a valid choice.')],
     });
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/id.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { BLANK, INVALID, NOT_A_CHOICE, NOT_SINGLE, tooLong } from '../support/brand-expectations.ts';
+import { entryOf } from '../support/entries.ts';
 import {
   type Answer,
   DATE,
@@ -24,7 +25,7 @@ const refused = (error_message: string, ...entries: string[]) => ({
     result: 'ERROR',
     error_code: 100000,
     error_message,
-    errors: entries.map((entry) => ({ error_code: 100000, error_message: entry })),
+    errors: entries.map((entry) => entryOf(entry)),
   },
 });
 const invalid = (...entries: string[]) => refused('Request data is invalid.', ...entries);

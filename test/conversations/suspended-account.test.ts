@@ -1,6 +1,7 @@
 /** A suspended account takes no new payments; operations on its old payments go on. */
 import { describe, expect, test } from 'vitest';
 import { checkoutOf } from '../support/checkout.ts';
+import { entryOf } from '../support/entries.ts';
 import { type Answer, openShop, sign } from '../support/gateway.ts';
 import { operationFields } from '../support/operations.ts';
 
@@ -14,11 +15,7 @@ test('refuses new payments with an entry for the key, before the other fields ar
   const merchant = await shop.newMerchant();
   const first = await shop.sale({ recurring_init: 'Y' }, merchant);
   await suspend(merchant.mid);
-  const refused = (key: string) => [
-    400,
-    100000,
-    [{ error_code: 100000, error_message: `${key}: This account is suspended.` }],
-  ];
+  const refused = (key: string) => [400, 100000, [entryOf(`${key}: This account is suspended.`)]];
   expect(errors(await shop.sale({ order_amount: 'x' }, merchant))).toEqual(refused('client_key'));
   expect(
     errors(
@@ -95,10 +92,6 @@ test('charges no schedule, and charges it when the suspension ends', async () =>
 describe('the setting', () => {
   test.each(['yes', 1, null])('%j is not true or false', async (suspended) => {
     const refused = await shop.admin('PATCH', `/accounts/${shop.merchant.mid}`, { suspended });
-    expect(errors(refused)).toEqual([
-      400,
-      100000,
-      [{ error_code: 100000, error_message: 'suspended: This value should be true or false.' }],
-    ]);
+    expect(errors(refused)).toEqual([400, 100000, [entryOf('suspended: This value should be true or false.')]]);
   });
 });

@@ -4,6 +4,7 @@ import { newId } from '../../src/lib/id.ts';
 import { openWalletB } from '../../src/lib/wallets/wallet-b.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { checkoutOf, follow, show, signed, submitPage } from '../support/checkout.ts';
+import { entryOf } from '../support/entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 import { CARD_NUMBER, DEVICE_NUMBER, MERCHANT, newKey, openWallets, pemOf, type TokenB } from '../support/wallets.ts';
@@ -40,12 +41,13 @@ const refused = (sentence: string) => ({
     result: 'ERROR',
     error_code: 100000,
     error_message: 'Request data is invalid.',
-    errors: [{ error_code: 100000, error_message: `${FIELD}: ${sentence}` }],
+    errors: [entryOf(`${FIELD}: ${sentence}`)],
   },
 });
 const answered = ({ status, body }: Answer) => ({ status, body });
 const NOT_SUPPORTED = { status: 400, body: expect.objectContaining({ error_code: 204005, errors: [] }) };
-const USED = refused('This token was used for another payment.');
+const USED_SENTENCE = 'This token was used for another payment.';
+const USED = refused(USED_SENTENCE);
 
 describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
   test('a card of a device settles with its cryptogram', async () => {
@@ -89,7 +91,7 @@ describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
     const token = tokenOf(digital_wallet);
     const answers = await Promise.all(Array.from({ length: 8 }, () => saleWith(digital_wallet, token)));
     expect(answers.map(({ body }) => body.status ?? body.errors[0].error_message).toSorted()).toEqual(
-      ['SETTLED', ...Array(7).fill(USED.body.errors[0]?.error_message)].toSorted(),
+      ['SETTLED', ...Array(7).fill(`${FIELD}: ${USED_SENTENCE}`)].toSorted(),
     );
   });
 

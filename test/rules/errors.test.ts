@@ -1,7 +1,7 @@
 /** The documented errors: codes, exact messages and HTTP statuses. */
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorName, Refusal } from '../../src/rules/errors.ts';
-import { envelope } from '../../src/wire/envelope.ts';
+import { entryOf, envelope } from '../../src/wire/envelope.ts';
 
 const KNOWN: [ErrorName, number, string, number][] = [
   ['unknownRoute', 0, 'Route or parameters is not supported', 404],
@@ -58,18 +58,38 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
 });
 
 describe('the envelope', () => {
-  test('lists problems with their fields', () => {
-    const problems = [
-      { field: 'order_id', sentence: 'This value should not be blank.' },
-      { field: 'parameters[pin]', sentence: 'This value is not valid.' },
-    ];
-    expect(envelope('invalidData', problems)).toEqual({
+  test('lists problems with their fields, and what helps to correct them', () => {
+    const link = 'https://gateway.example/docs/requests/sale';
+    const blank = { field: 'order_id', sentence: 'This value should not be blank.' };
+    const wrong = {
+      field: 'parameters[pin]',
+      sentence: 'This value is not valid.',
+      expected: '16 digits.',
+      hint: 'Did you mean this?',
+      docs: '/docs/brands/pin-a',
+      signedText: 'A***',
+    };
+    const entries = [entryOf(blank, 'order.number', link), entryOf(wrong, 'parameters[pin]', link)];
+    expect(envelope('invalidData', entries)).toEqual({
       result: 'ERROR',
       error_code: 100000,
       error_message: 'Request data is invalid.',
       errors: [
-        { error_code: 100000, error_message: 'order_id: This value should not be blank.' },
-        { error_code: 100000, error_message: 'parameters[pin]: This value is not valid.' },
+        {
+          error_code: 100000,
+          error_message: 'order_id: This value should not be blank.',
+          param: 'order.number',
+          link,
+        },
+        {
+          error_code: 100000,
+          error_message: 'parameters[pin]: This value is not valid.',
+          param: 'parameters[pin]',
+          expected: '16 digits.',
+          hint: 'Did you mean this?',
+          signed_text: 'A***',
+          link,
+        },
       ],
     });
   });

@@ -217,7 +217,14 @@ describe.each(Object.entries(VALUES))('%s', (name, [good, bad]) => {
   test.each(titled(bad))('refuses %s', (_, value) => {
     expect(readSettings({ [name]: value })).toEqual({
       set: {},
-      problems: [{ field: name, sentence: expect.stringMatching(/^This value should be .+\.$/) }],
+      problems: [
+        {
+          field: name,
+          sentence: expect.stringMatching(/^This value should be .+\.$/),
+          expected: expect.stringMatching(/^[A-Z].+\.$/),
+          docs: '/docs/settings',
+        },
+      ],
     });
   });
 });
@@ -253,8 +260,9 @@ describe('reading settings', () => {
 
   test('an unknown setting is reported as unknown', () => {
     expect(readSettings({ nobody: 1 }).problems).toEqual([
-      { field: 'nobody', sentence: 'This setting does not exist.' },
+      { field: 'nobody', sentence: 'This setting does not exist.', docs: '/docs/settings' },
     ]);
+    expect(readSettings({ callbackUrl: '' }).problems).toMatchObject([{ hint: 'Did you mean callback_url?' }]);
   });
 
   test('all invalid settings are reported at once, and the valid ones are read', () => {
@@ -281,6 +289,8 @@ describe('reading settings', () => {
       {
         field: 'callback_url',
         sentence: 'This value should be a public address, callbacks do not go to private ones.',
+        expected: expect.stringMatching(/^A public https address .+; or empty\.$/),
+        docs: '/docs/settings',
       },
     ]);
   });

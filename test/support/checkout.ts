@@ -1,5 +1,6 @@
 /** Checkout from all sides: the merchant’s signed JSON, the payer’s page, and the provider’s page behind it. */
 import { expect } from 'vitest';
+import { entryOf } from './entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, sign, type TestGateway } from './gateway.ts';
 import { operationFields, REFUSALS, type RefusalName } from './operations.ts';
 
@@ -20,7 +21,10 @@ const OWN_REFUSALS = {
 /** The complete response to a request that is refused for this reason. */
 export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entries: string[]) {
   const [error_code, error_message] = { ...REFUSALS, ...OWN_REFUSALS }[name];
-  const errors = entries.map((entry) => ({ error_code: 100000, error_message: entry }));
+  // A session calls the order id `order.number`; the message of a duplicate is the same in all protocols.
+  const errors = entries.map((entry) =>
+    entry === 'order_id: Duplicate payment.' ? entryOf(entry, 'order_id', 'order.number') : entryOf(entry),
+  );
   return { status: 400, body: { result: 'ERROR', error_code, error_message, errors } };
 }
 

@@ -1,6 +1,7 @@
 /** Captures, voids and refunds as merchants request them, and both ledgers for comparison. */
 import { expect } from 'vitest';
 import { BRAND_EXPECTATIONS } from './brand-expectations.ts';
+import { entryOf } from './entries.ts';
 import { type Answer, type Fields, type Merchant, saleFields, sign, type TestGateway } from './gateway.ts';
 
 /** The refusals of operations, written independently of the product, so that a wrong message there fails. */
@@ -34,7 +35,7 @@ export const refused = (name: RefusalName, ...entries: string[]) => ({
     result: 'ERROR',
     error_code: REFUSALS[name][0],
     error_message: REFUSALS[name][1],
-    errors: entries.map((error_message) => ({ error_code: 100000, error_message })),
+    errors: entries.map((entry) => entryOf(entry)),
   },
 });
 

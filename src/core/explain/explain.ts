@@ -73,15 +73,11 @@ export async function explain(
   const values = signedValues(operation, value);
   const matches = isWireHash(value('hash'), values, account.passwords());
   const findings = [
-    ...(await hashFindings(account, request, chosen)),
+    ...(await hashFindings(account, request, chosen, showsDigests)),
     ...requestFindings(gateway, account, request, chosen),
   ];
 
-  const mask = maskerFor(account);
-  const fields = operation.signs.map((name) => {
-    const text = mask(value(name));
-    return { name, value: isOrderNumber(name) ? text : maskCardNumbers(text) };
-  });
+  const fields = maskedFields(account, chosen);
   const text = asciiUpper(values.join('') + (account.passwords()[0] as string));
   const md5 = md5Hex(text);
   // Without signed values, the MD5 is that of the password alone.
@@ -92,7 +88,7 @@ export async function explain(
     action,
     alternatives: alternativesTo(chosen, request),
     fields,
-    signedText: mask(asciiUpper(fields.map((field) => field.value).join(''))) + MASK,
+    signedText: signedTextOf(account, fields),
     md5: showsDigests && !isPasswordAlone ? md5 : null,
     sha1: showsDigests ? sha1(md5).toString('hex') : null,
     matches,
@@ -100,6 +96,32 @@ export async function explain(
     hints: [...new Set(findings.map(({ sentence }) => sentence))],
   };
 }
+
+/** What the answer to a request with a wrong hash tells the merchant: what is probably wrong with it. */
+export async function hintsFor(account: Account, request: RequestToExplain): Promise<string[]> {
+  const findings = await hashFindings(account, request, request.candidates[0], false);
+  return [...new Set(findings.map(({ sentence }) => sentence))];
+}
+
+/** The text that the hash of a request covers, with the password and other secrets masked. */
+export const signedText = (account: Account, request: Pick<Candidate, 'operation' | 'value'>): string =>
+  signedTextOf(account, maskedFields(account, request));
+
+/** The signed fields without secrets and card numbers. */
+function maskedFields(
+  account: Account,
+  { operation, value }: Pick<Candidate, 'operation' | 'value'>,
+): Explanation['fields'] {
+  const mask = maskerFor(account);
+  return operation.signs.map((name) => {
+    const text = mask(value(name));
+    return { name, value: isOrderNumber(name) ? text : maskCardNumbers(text) };
+  });
+}
+
+/** A secret may also be spread over several fields, so the whole text is masked once more. */
+const signedTextOf = (account: Account, fields: Explanation['fields']): string =>
+  maskerFor(account)(asciiUpper(fields.map(({ value }) => value).join(''))) + MASK;
 
 /** The first operation whose hash is valid; otherwise the most likely one. */
 const chooseCandidate = (account: Account, { candidates }: RequestToExplain): Candidate =>
@@ -132,7 +154,12 @@ interface Finding {
 const finding = (mistake: string, sentence: string): Finding => ({ mistake, sentence });
 
 /** What is wrong with the hash. */
-async function hashFindings(account: Account, request: RequestToExplain, chosen: Candidate): Promise<Finding[]> {
+async function hashFindings(
+  account: Account,
+  request: RequestToExplain,
+  chosen: Candidate,
+  showsDigests: boolean,
+): Promise<Finding[]> {
   const { action, operation, value } = chosen;
   const claim = readClaim(value('hash'));
   if (!claim.digest) return [...claim.mistakes];
@@ -147,7 +174,7 @@ async function hashFindings(account: Account, request: RequestToExplain, chosen:
       found.length > 0 ? claim.mistakes.filter(({ mistake }) => mistake !== 'hash_length') : claim.mistakes;
     return [...formats, ...found];
   }
-  return [...claim.mistakes, ...generalFindings(request)];
+  return [...claim.mistakes, ...generalFindings(request, showsDigests)];
 }
 
 function acceptedRecipes(account: Account, { operation, value }: Candidate): AcceptedRecipe[] {
@@ -165,10 +192,11 @@ function acceptedRecipes(account: Account, { operation, value }: Candidate): Acc
 }
 
 /** What to check when no known mistake explains the hash. */
-const generalFindings = ({ protocol, candidates }: RequestToExplain): Finding[] =>
+const generalFindings = ({ protocol, candidates }: RequestToExplain, showsDigests: boolean): Finding[] =>
   [
-    'No known mistake explains the hash. Compare the text that you sign with signed_text, byte by byte. If they are ' +
-      'equal, compare your MD5 with md5.',
+    `No known mistake explains the hash. Compare the text that you sign with signed_text, byte by byte.${
+      showsDigests ? ' If they are equal, compare your MD5 with md5.' : ''
+    }`,
     'Check that the password is the one of this account, complete and without white space.',
     'Check that you sign the values that you send, such as the same order number and the same amount.',
     ...(protocol === 'checkout' && candidates.length > 1

@@ -2,8 +2,9 @@
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
+import { DOCS } from '../../rules/docs.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
+import { expectedAmount, SENTENCES } from '../../rules/fields.ts';
 import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { capabilitiesOf } from './connectors.ts';
@@ -16,7 +17,7 @@ export function readAmount(text: string, payment: Payment, { settings }: Account
   const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2, settings.whole_amounts_allowed);
   if (typeof units === 'bigint') return units;
   const sentence = units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
-  throw invalidField('amount', sentence);
+  throw invalidField('amount', sentence, { expected: expectedAmount(payment.currency), docs: DOCS.amounts });
 }
 
 /** Captures an authorised amount, or a part of it, once. */

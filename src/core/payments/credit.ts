@@ -37,7 +37,7 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   const { payment, isOwnOrder } = await creditedPayment(gateway, card, order.orderId);
   if (payment.currency !== order.currency) {
     const sentence = 'This value should be the currency of the payment.';
-    throw invalidField('order_currency', sentence);
+    throw invalidField('order_currency', sentence, { expected: `The currency of the payment, ${payment.currency}.` });
   }
   if (existing) throw duplicateOperation();
   const plan = refundPlan(gateway, account, order.amountText, 'credit');

@@ -55,7 +55,10 @@ export interface Order {
 }
 
 export const duplicate = (): Refusal =>
-  new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.' }]);
+  new Refusal('duplicatePayment', [{ field: 'order_id', sentence: 'Duplicate payment.', expected: NEW_ORDER }]);
+
+const NEW_ORDER =
+  'A new order number for a new payment, such as order-1002; an order is paid again only after its payments failed.';
 
 const usedToken = (): Refusal => invalidField(TOKEN_FIELD, 'This token was used for another payment.');
 

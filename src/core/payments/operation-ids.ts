@@ -24,8 +24,12 @@ export const idempotencyKeyOf = (
     ? undefined
     : { operationId: operationId.toLowerCase(), content: JSON.stringify([kind, ...fields]) };
 
+const NEW_OPERATION = 'A new UUID for a new operation, and the same one only to repeat a request unchanged.';
+
 export const duplicateOperation = (): Refusal =>
-  new Refusal('duplicateOperation', [{ field: 'operation_id', sentence: 'Duplicate operation.' }]);
+  new Refusal('duplicateOperation', [
+    { field: 'operation_id', sentence: 'Duplicate operation.', expected: NEW_OPERATION },
+  ]);
 
 /** The result of an operation that exists already, for a repeat of its request. */
 export async function resultOfRepeat(

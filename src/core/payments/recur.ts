@@ -2,8 +2,9 @@
 import { minorUnits } from '../../lib/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
+import { DOCS } from '../../rules/docs.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
+import { expectedAmount, SENTENCES } from '../../rules/fields.ts';
 import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { existingSchedule } from '../schedules.ts';
@@ -42,7 +43,8 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
     typeof minorUnits(amountText, CURRENCIES[currency]?.exponent ?? 2, account.settings.whole_amounts_allowed) !==
     'bigint'
   ) {
-    throw invalidField(order.amountField, SENTENCES.invalid);
+    const help = { expected: expectedAmount(currency), docs: DOCS.amounts };
+    throw invalidField(order.amountField, SENTENCES.invalid, help);
   }
   const repeated = repetition(first, {
     orderId,
@@ -57,6 +59,8 @@ export async function recur(gateway: Gateway, account: Account, order: Recurring
   return openPayment(gateway, account, repeated);
 }
 
+const DECLINED_REPETITION = 'The id of a payment of a recurring sale, with the status decline.';
+
 /**
  * Repeats a declined recurring payment as a new attempt of its order. The schedule that made the declined payment
  * takes the new one as its own attempt, so that it does not charge the occurrence again.
@@ -66,7 +70,7 @@ export async function retry(gateway: Gateway, account: Account, paymentId: strin
   if (!declined) throw new Refusal('unknownPayment');
   if (declined.details.recurringOf === undefined || declined.state !== 'DECLINED') {
     const sentence = 'This value should be a declined recurring payment.';
-    throw new Refusal('actionNotSupported', [{ field: 'payment_id', sentence }]);
+    throw new Refusal('actionNotSupported', [{ field: 'payment_id', sentence, expected: DECLINED_REPETITION }]);
   }
   const { mid, scheduleId, orderId, isAuthorisation, fingerprint, details } = declined;
   const hasSubscription = scheduleId !== null && (await gateway.schedules.hasSubscription(mid, scheduleId, paymentId));

@@ -10,6 +10,8 @@ export interface RequestBody {
   isText(name: string): boolean;
   /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */
   positions(name: string): readonly string[];
+  /** The name of every scalar, list and empty object, whatever its value. */
+  names(): Iterable<string>;
   /** Every name and value, to search for data that must not be sent. */
   texts(): Iterable<[name: string, value: string]>;
   /** Problems of the body itself, such as invalid encoding. */

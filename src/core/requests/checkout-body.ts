@@ -43,6 +43,13 @@ function* textsIn(value: unknown, path: string): Generator<[string, string]> {
   }
 }
 
+/** The path of every value that is not an object with members. */
+function* namesIn(value: unknown, path: string): Generator<string> {
+  const members = isObject(value) ? Object.entries(value) : [];
+  if (members.length === 0) yield path;
+  for (const [name, inner] of members) yield* namesIn(inner, path === '' ? name : `${path}.${name}`);
+}
+
 const MAX_DEPTH = 16;
 
 /** Names are limited, because `textsIn` repeats the whole path for every value. */
@@ -94,6 +101,7 @@ export function checkoutBody(json: unknown, aliases: Readonly<Record<string, str
     isNested: (name) => typeof at(name) === 'object' && at(name) !== null,
     isText: (name) => typeof at(name) === 'string',
     positions: () => [],
+    names: () => namesIn(json, ''),
     texts: () => {
       texts ??= [...textsIn(json, '')];
       return texts;

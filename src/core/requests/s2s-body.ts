@@ -28,6 +28,7 @@ function bodyOf(form: Form): S2sBody {
     },
     isText: () => true,
     positions: (name) => positionsIn(form.values.keys(), name),
+    names: () => form.values.keys(),
     texts: () => form.values,
   };
 }
@@ -41,5 +42,6 @@ export function readBody(contentType: string, bytes: Buffer): S2sBody {
   if (type === 'multipart/form-data') return bodyOf(readMultipart(bytes, contentType, FORM_LIMITS));
   if (bytes.length === 0) return bodyOf(EMPTY_FORM);
   const sentence = 'This value should be application/x-www-form-urlencoded or multipart/form-data.';
-  return bodyOf({ ...EMPTY_FORM, problems: [{ field: 'content-type', sentence }] });
+  const expected = 'The header content-type: application/x-www-form-urlencoded, and the fields as a form.';
+  return bodyOf({ ...EMPTY_FORM, problems: [{ field: 'content-type', sentence, expected }] });
 }

@@ -18,7 +18,7 @@ import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs, requireSeen } from '../bearer.ts';
-import { dateTime, objectBody, page, pageSize, readQuery, uuidText } from './input.ts';
+import { dateTime, objectBody, oneOf, page, pageSize, readQuery, uuidText } from './input.ts';
 
 interface CallbackParams {
   Params: { id: string };
@@ -28,7 +28,7 @@ interface CallbackParams {
 const FILTER = {
   mid: uuidText,
   payment_id: uuidText,
-  state: (text: string) => CALLBACK_STATES.find((state) => state === text),
+  state: oneOf(CALLBACK_STATES),
   from: dateTime,
   to: dateTime,
 };
@@ -74,7 +74,7 @@ export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
 function readResendFilter(body: Record<string, unknown>) {
   const problems: Problem[] = Object.entries(body).flatMap(([field, value]) =>
     Object.hasOwn(FILTER, field) && (typeof value !== 'string' || value === '')
-      ? [{ field, sentence: SENTENCES.invalid }]
+      ? [{ field, sentence: SENTENCES.invalid, expected: FILTER[field as keyof typeof FILTER].expected }]
       : [],
   );
   if (problems.length > 0) throw new Refusal('invalidData', problems);

@@ -19,7 +19,18 @@ import { invalidField } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
-import { anyText, dateTime, epochMs, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
+import {
+  anyText,
+  dateTime,
+  epochMs,
+  objectBody,
+  oneOf,
+  page,
+  pageSize,
+  readQuery,
+  refuseUnknown,
+  uuidText,
+} from './input.ts';
 
 interface ChargebackParams {
   Params: { paymentId: string };
@@ -28,7 +39,7 @@ interface EvidenceParams {
   Params: { paymentId: string; evidenceId: string };
 }
 
-const stateOf = (text: unknown) => CHARGEBACK_STATES.find((state) => state === text);
+const stateOf = oneOf(CHARGEBACK_STATES);
 
 export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/chargebacks', needs('chargebacks.view'), async (request) => {
@@ -48,7 +59,7 @@ export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.patch<ChargebackParams>('/chargebacks/:paymentId', needs('chargebacks.change'), async (request) => {
     const { state, note, ...rest } = objectBody(request.body);
-    refuseUnknown(rest);
+    refuseUnknown(rest, ['state', 'note']);
     if (state !== undefined && !stateOf(state)) {
       throw invalidField('state', `This value should be one of: ${CHARGEBACK_STATES.join(', ')}.`);
     }

@@ -28,7 +28,8 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post('/clock', needs('sandbox.use'), async (request) => {
     const { advance_seconds: seconds, mid: midValue } = objectBody(request.body);
     const mid = typeof midValue === 'string' ? uuidText(midValue) : undefined;
-    if (mid === undefined && midValue !== undefined && midValue !== null) throw invalidField('mid', SENTENCES.notUuid);
+    if (mid === undefined && midValue !== undefined && midValue !== null)
+      throw invalidField('mid', SENTENCES.notUuid, { expected: uuidText.expected });
     if (mid === undefined) requireUnrestricted(request);
     await advanceClock(gateway, seconds, await requireAccount(request, mid));
     return view(mid);

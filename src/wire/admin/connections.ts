@@ -17,7 +17,13 @@ import type { Principal } from '../../core/principal.ts';
 import { changeRoutes, tryRoutes } from '../../core/routes.ts';
 import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/id.ts';
-import { type ConnectorEntry, type ConnectorName, connectorEntry, readConnection } from '../../rules/connectors.ts';
+import {
+  CONNECTORS,
+  type ConnectorEntry,
+  type ConnectorName,
+  connectorEntry,
+  readConnection,
+} from '../../rules/connectors.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { readRouteFacts, readRoutes, routeView } from '../../rules/routes.ts';
@@ -48,7 +54,11 @@ export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post('/connections', needs('connections.manage'), async ({ principal, caller, body }, reply) => {
     const { connector, ...sent } = objectBody(body);
     const entry = connectableEntry(connector);
-    if (!entry) throw invalidField('connector', connector === undefined ? SENTENCES.blank : SENTENCES.notAChoice);
+    if (!entry) {
+      throw invalidField('connector', connector === undefined ? SENTENCES.blank : SENTENCES.notAChoice, {
+        expected: `One of ${Object.keys(CONNECTORS).filter(connectableEntry).join(', ')}.`,
+      });
+    }
     const input = readInput(entry, sent, false);
     reply.code(201);
     return view(await createConnection(gateway, principal, caller, connector as ConnectorName, input));

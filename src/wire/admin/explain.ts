@@ -7,7 +7,7 @@ import { isUuid } from '../../lib/id.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { needs } from '../bearer.ts';
-import { objectBody } from './input.ts';
+import { objectBody, uuidText } from './input.ts';
 
 export function explainRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post('/explain', needs('requests.explain'), async (request) => {
@@ -31,7 +31,11 @@ function readInput(body: unknown): SentRequest {
   const { mid, request, path } = objectBody(body);
   const problems: Problem[] = [];
   if (typeof mid !== 'string' || !isUuid(mid)) {
-    problems.push({ field: 'mid', sentence: (mid ?? '') === '' ? SENTENCES.blank : SENTENCES.notUuid });
+    problems.push({
+      field: 'mid',
+      sentence: (mid ?? '') === '' ? SENTENCES.blank : SENTENCES.notUuid,
+      expected: uuidText.expected,
+    });
   }
   if ((request ?? '') === '') problems.push({ field: 'request', sentence: SENTENCES.blank });
   else if (typeof request !== 'string') problems.push({ field: 'request', sentence: SENTENCES.notText });

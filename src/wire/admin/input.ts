@@ -1,13 +1,13 @@
 /** Reads the input of admin calls: JSON objects, query parameters, page sizes, dates. */
-import { LATEST_TIME } from '../../lib/date-time.ts';
+import { LATEST_TIME, dateTime as readDateTime } from '../../lib/date-time.ts';
 import { isUuid } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { keysetPage } from '../../lib/keyset-page.ts';
+import { mostSimilar } from '../../lib/similar.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
+import { expectation } from '../../rules/expectation.ts';
+import { SENTENCES, uuid } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-
-export { dateTime } from '../../lib/date-time.ts';
 
 /** Returns a body, or a member of one, if it is an object; otherwise refuses the request. */
 export function objectBody(body: unknown, field = 'body'): Record<string, unknown> {
@@ -15,20 +15,43 @@ export function objectBody(body: unknown, field = 'body'): Record<string, unknow
   throw invalidField(field, field === 'body' ? 'The body should be a JSON object.' : SENTENCES.notAnObject);
 }
 
-/** Refuses members of a body that have no meaning: a misspelled member must not be ignored. */
-export function refuseUnknown(rest: Record<string, unknown>): void {
-  const [unknown] = Object.keys(rest);
-  if (unknown === undefined) return;
-  throw invalidField(/^\w{1,64}$/.test(unknown) ? unknown : 'body', 'This value does not exist.');
+/** What a name that does not exist should be. */
+export function knownNames(unknown: string, known: readonly string[]): Pick<Problem, 'expected' | 'hint'> {
+  const meant = mostSimilar(unknown, known);
+  return {
+    expected: known.length === 0 ? 'None.' : `Only ${known.join(', ')}.`,
+    hint: meant && `Did you mean ${meant}?`,
+  };
 }
 
+/** Refuses members of a body that have no meaning: a misspelled member must not be ignored. */
+export function refuseUnknown(rest: Record<string, unknown>, known: readonly string[]): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown === undefined) return;
+  const field = /^\w{1,64}$/.test(unknown) ? unknown : 'body';
+  throw invalidField(field, 'This value does not exist.', knownNames(unknown, known));
+}
+
+/** Reads a parameter; undefined for a value that is not valid. A refusal contains what the reader expects. */
+export type Reader = ((text: string) => unknown) & { expected?: string };
+
+export const expecting = <Read extends (text: string) => unknown>(
+  expected: string,
+  read: Read,
+): Read & { expected: string } => Object.assign(read, { expected });
+
+export const oneOf = <Choice extends string>(choices: readonly Choice[]) =>
+  expecting(`One of ${choices.join(', ')}.`, (text: unknown): Choice | undefined =>
+    choices.find((choice) => choice === text),
+  );
+
 /** The values that readers return; a parameter that was not sent is missing. */
-export type QueryValues<Readers extends Record<string, (text: string) => unknown>> = {
+export type QueryValues<Readers extends Record<string, Reader>> = {
   [Name in keyof Readers]?: Exclude<ReturnType<Readers[Name]>, undefined>;
 };
 
 /** Reads a query string with one reader per parameter; the refusal lists unknown, repeated and malformed parameters. */
-export function readQuery<Readers extends Record<string, (text: string) => unknown>>(
+export function readQuery<Readers extends Record<string, Reader>>(
   query: unknown,
   readers: Readers,
 ): QueryValues<Readers> {
@@ -40,25 +63,37 @@ export function readQuery<Readers extends Record<string, (text: string) => unkno
       problems.push({
         field: /^[\w.-]{1,64}$/.test(name) ? name : 'query',
         sentence: 'This parameter does not exist.',
+        ...knownNames(name, Object.keys(readers)),
       });
     else if (typeof text !== 'string') problems.push({ field: name, sentence: SENTENCES.once });
     else if (text !== '') {
       values[name] = read(text);
-      if (values[name] === undefined) problems.push({ field: name, sentence: SENTENCES.invalid });
+      const expected = name === 'cursor' ? 'The next_cursor of the page before.' : read.expected;
+      if (values[name] === undefined) problems.push({ field: name, sentence: SENTENCES.invalid, expected });
     }
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);
   return values as QueryValues<Readers>;
 }
 
-export const uuidText = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
+export const uuidText = expecting(expectation('UUID', uuid.example), (text: string): string | undefined =>
+  isUuid(text) ? text.toLowerCase() : undefined,
+);
+
+export const dateTime = expecting(
+  'A date, or a date and a time in UTC, such as 2026-11-15 or 2026-11-15T02:24:01Z.',
+  (text: string) => readDateTime(text),
+);
 
 export const anyText = (text: string): string | undefined => (text.includes('\0') ? undefined : text);
 
-export function pageSize(text: string): number | undefined {
-  const size = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return size >= 1 && size <= LIMITS.adminPageSizeMost ? size : undefined;
-}
+export const pageSize = expecting(
+  `A whole number from 1 to ${LIMITS.adminPageSizeMost}, such as ${LIMITS.adminPageSize}.`,
+  (text: string): number | undefined => {
+    const size = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+    return size >= 1 && size <= LIMITS.adminPageSizeMost ? size : undefined;
+  },
+);
 
 /** Parses milliseconds since 1970, as cursors contain them, within the range of the database. */
 export function epochMs(text: string): number | undefined {

@@ -3,16 +3,16 @@ import type { PaymentFilter } from '../../core/context.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { readSearch } from '../../rules/payment-search.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import { anyText, dateTime, type QueryValues, uuidText } from './input.ts';
+import { anyText, dateTime, oneOf, type QueryValues, uuidText } from './input.ts';
 
 /** The reader of each parameter. */
 export const PAYMENT_FILTERS = {
   q: readSearch,
   mid: uuidText,
   order_id: anyText,
-  status: (text: string) => STATE_NAMES.find((state) => state === text),
+  status: oneOf(STATE_NAMES),
   brand: anyText,
-  attention: (text: string) => ATTENTIONS.find((attention) => attention === text),
+  attention: oneOf(ATTENTIONS),
   schedule_id: uuidText,
   from: dateTime,
   to: dateTime,

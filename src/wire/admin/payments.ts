@@ -25,7 +25,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
-import { anyText, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
+import { anyText, objectBody, oneOf, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
 import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
@@ -92,12 +92,12 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 /** Reads an optional `operation_id`; empty if it was not sent. */
 function readOperationId(value: unknown = ''): string {
   if (typeof value === 'string' && (value === '' || isUuid(value))) return value;
-  throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid }]);
+  throw new Refusal('notUuid', [{ field: 'operation_id', sentence: SENTENCES.notUuid, expected: uuidText.expected }]);
 }
 
 function readDecision(body: unknown): Decision {
   const { resolve, note = '', operation_id, ...rest } = objectBody(body);
-  refuseUnknown(rest);
+  refuseUnknown(rest, ['resolve', 'note', 'operation_id']);
   const decided = RESOLUTIONS.find((one) => one === resolve);
   if (!decided) throw invalidField('resolve', `This value should be one of: ${RESOLUTIONS.join(', ')}.`);
   if (typeof note !== 'string') throw invalidField('note', SENTENCES.notText);
@@ -108,8 +108,9 @@ function readDecision(body: unknown): Decision {
 function readOperationRequest(body: unknown): OperatorRequest {
   const { amount = '', operation_id, ...rest } = body === undefined ? {} : objectBody(body);
   // A misspelled `amount` must not refund the whole payment.
-  refuseUnknown(rest);
-  if (typeof amount !== 'string') throw invalidField('amount', SENTENCES.invalid);
+  refuseUnknown(rest, ['amount', 'operation_id']);
+  if (typeof amount !== 'string')
+    throw invalidField('amount', SENTENCES.invalid, { expected: 'A decimal number as a text, such as "19.99".' });
   return { amount, operationId: readOperationId(operation_id) };
 }
 
@@ -117,7 +118,7 @@ export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void
   app.get('/notifications', needs('notifications.view'), async (request) => {
     requireUnrestricted(request);
     const query = readQuery(request.query, {
-      state: (text) => NOTIFICATION_STATES.find((state) => state === text),
+      state: oneOf(NOTIFICATION_STATES),
       limit: pageSize,
       cursor: readNotificationCursor,
     });

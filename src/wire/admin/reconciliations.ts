@@ -24,7 +24,7 @@ import {
   statementCurrency,
 } from '../../rules/statements.ts';
 import { needs, requireUnrestricted } from '../bearer.ts';
-import { anyText, dateTime, page, pageSize, type QueryValues, readQuery, uuidText } from './input.ts';
+import { anyText, dateTime, oneOf, page, pageSize, type QueryValues, readQuery, uuidText } from './input.ts';
 
 /** The reader of each parameter of an upload; a column is named as in the first line of the file, `-` means none. */
 const PARAMETERS = {
@@ -32,8 +32,8 @@ const PARAMETERS = {
   connector: anyText,
   from: dateTime,
   to: dateTime,
-  delimiter: (text: string) => (Object.keys(DELIMITERS) as DelimiterName[]).find((name) => name === text),
-  amount_format: (text: string) => AMOUNT_FORMATS.find((format) => format === text),
+  delimiter: oneOf(Object.keys(DELIMITERS) as DelimiterName[]),
+  amount_format: oneOf(AMOUNT_FORMATS),
   fixed_currency: statementCurrency,
   reference: anyText,
   provider_reference: anyText,
@@ -43,7 +43,7 @@ const PARAMETERS = {
   date: anyText,
 };
 
-const outcomeOf = (text: string) => OUTCOMES.find((outcome) => outcome === text);
+const outcomeOf = oneOf(OUTCOMES);
 
 type ById = { Params: { id: string } };
 

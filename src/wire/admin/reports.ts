@@ -15,14 +15,14 @@ import { ATTENTIONS } from '../../rules/attention.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
 import { needs } from '../bearer.ts';
-import { dateTime, readQuery, uuidText } from './input.ts';
+import { dateTime, expecting, readQuery, uuidText } from './input.ts';
 
 /** A range that is extended to whole hours or days stays within the dates of the database. */
 const LATEST = Date.UTC(9999, 0, 1);
-const reportTime = (text: string): number | undefined => {
+const reportTime = expecting(dateTime.expected, (text: string): number | undefined => {
   const ms = dateTime(text);
   return ms !== undefined && ms >= 0 && ms <= LATEST ? ms : undefined;
-};
+});
 const RANGE = { from: reportTime, to: reportTime, mid: uuidText };
 
 export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {

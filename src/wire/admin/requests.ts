@@ -6,12 +6,12 @@ import { wireDate } from '../../lib/clock.ts';
 import { firstIdAt } from '../../lib/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
-import { anyText, dateTime, page, pageSize, readQuery, uuidText } from './input.ts';
+import { anyText, dateTime, expecting, oneOf, page, pageSize, readQuery, uuidText } from './input.ts';
 
-const idAt = (text: string): string | undefined => {
+const idAt = expecting(dateTime.expected, (text: string): string | undefined => {
   const ms = dateTime(text);
   return ms === undefined ? undefined : firstIdAt(ms);
-};
+});
 
 export function requestRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/requests', needs('requests.view'), async (request) => {
@@ -25,8 +25,8 @@ export function requestRoutes(app: FastifyInstance, gateway: Gateway): void {
       ...rest
     } = readQuery(request.query, {
       mid: uuidText,
-      outcome: (text) => CALL_OUTCOMES.find((one) => one === text),
-      action: (text) => CALL_ACTIONS.find((one) => one === text),
+      outcome: oneOf(CALL_OUTCOMES),
+      action: oneOf(CALL_ACTIONS),
       error_code: (text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
       error_message: anyText,
       order_id: anyText,

@@ -44,7 +44,7 @@ export function tokenRoutes(app: FastifyInstance, gateway: Gateway): void {
 
 function readToken(body: unknown, now: number): NewToken {
   const { name, role: roleName, mids, expires_at: expires, ...rest } = objectBody(body);
-  refuseUnknown(rest);
+  refuseUnknown(rest, ['name', 'role', 'mids', 'expires_at']);
   const problems: Problem[] = [];
   if (!isText(name, TOKEN_NAME_LENGTH) || name.trim() === '') {
     problems.push({
@@ -53,15 +53,24 @@ function readToken(body: unknown, now: number): NewToken {
     });
   }
   const role = ROLES.find((one) => one === roleName);
-  if (!role) problems.push({ field: 'role', sentence: SENTENCES.notAChoice });
+  if (!role) problems.push({ field: 'role', sentence: SENTENCES.notAChoice, expected: `One of ${ROLES.join(', ')}.` });
   const accounts = readAccounts(mids);
   if (accounts === undefined) {
     problems.push({ field: 'mids', sentence: `This value should be a list of 1 to ${MOST_ACCOUNTS} account ids.` });
   }
-  if (role === 'merchant' && accounts === null) problems.push({ field: 'mids', sentence: SENTENCES.blank });
+  if (role === 'merchant' && accounts === null)
+    problems.push({
+      field: 'mids',
+      sentence: SENTENCES.blank,
+      expected: 'The ids of the accounts that the merchant may see, as a list.',
+    });
   const expiresAt = expires === undefined || expires === null ? null : dateTime(String(expires));
   if (expiresAt === undefined || (expiresAt !== null && expiresAt <= now)) {
-    problems.push({ field: 'expires_at', sentence: 'This value should be a date and time in the future.' });
+    problems.push({
+      field: 'expires_at',
+      sentence: 'This value should be a date and time in the future.',
+      expected: dateTime.expected,
+    });
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);
   return { name: (name as string).trim(), role, mids: accounts, expiresAt } as NewToken;

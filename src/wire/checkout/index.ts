@@ -33,7 +33,8 @@ export function checkoutRoutes(
     readJson(request, text, (error, json) => done(error ?? repeatedField(text), json));
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
-    done(invalidField('content-type', 'This value should be application/json.'));
+    const expected = 'The header content-type: application/json, and the fields as a JSON object.';
+    done(invalidField('content-type', 'This value should be application/json.', { expected }));
   });
   for (const path of PATHS) {
     const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
@@ -45,6 +46,7 @@ export function checkoutRoutes(
       const call = Object.assign(request.call as MerchantCall, { action: path, operation, body });
       const account = await admit(gateway, {
         operation,
+        action: path,
         body,
         keyField: 'merchant_key',
         address: addressOf(request),
@@ -53,6 +55,7 @@ export function checkoutRoutes(
           call.account = account;
           limits.countAccount(account);
         },
+        mayExplain: limits.mayExplain,
         accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
       });
       const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
@@ -68,10 +71,14 @@ function repeatedField(text: string): Refusal | null {
   return problem ? new Refusal('invalidData', [problem]) : null;
 }
 
+const PAYMENT_OR_ORDER = 'The payment_id of a payment, or the order_id of an order in its place, such as order-1001.';
+
 /** Checks that the field tables do not express. */
 const EXTRA_CHECKS: Partial<Record<CheckoutPath, (body: CheckoutBody, account: Account) => Problem[]>> = {
   session: sessionProblems,
   // A status query must name a payment or an order.
   'payment/status': ({ value }) =>
-    value('payment_id') === '' && value('order_id') === '' ? [{ field: 'payment_id', sentence: SENTENCES.blank }] : [],
+    value('payment_id') === '' && value('order_id') === ''
+      ? [{ field: 'payment_id', sentence: SENTENCES.blank, expected: PAYMENT_OR_ORDER }]
+      : [],
 };

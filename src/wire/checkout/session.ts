@@ -12,11 +12,20 @@ import { invalidField, type Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
+import { noMethodFits, sessionWarnings, type Warning } from './session-hints.ts';
 
 /** What a session may say about the charges of its schedule. */
 const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as const;
 
-const OBJECTS = ['customer', 'billing_address', 'parameters'] as const;
+/** The objects of a session, with an example of each. */
+const OBJECTS = {
+  customer: '{"name": "Ana Petrovic", "email": "ana@example.com"}',
+  billing_address: '{"country": "DE", "city": "Berlin"}',
+  parameters: '{"upi-b": {"upi_id": "name@bank"}}',
+  custom_data: '{"basket": "17"}',
+} as const;
+
+const anObject = (example: string): string => `A JSON object, such as ${example}.`;
 
 /** Whether a value is empty; some languages send an empty list for an empty object. */
 const isEmpty = (value: unknown): boolean =>
@@ -37,26 +46,65 @@ function sizeProblems(field: string, value: unknown): Problem[] {
 
 /** Checks that the field tables do not express. */
 export function sessionProblems({ at, value }: CheckoutBody, account: Account): Problem[] {
-  const checkIfSet = (field: string, sent: unknown, isValid: boolean, sentence: string): Problem[] =>
-    isValid || isEmpty(sent) ? [] : [{ field, sentence }];
+  const checkIfSet = (field: string, sent: unknown, isValid: boolean, sentence: string, expected: string): Problem[] =>
+    isValid || isEmpty(sent) ? [] : [{ field, sentence, expected }];
+  const { custom_data: customData, ...objects } = OBJECTS;
   return [
-    ...OBJECTS.flatMap((name) => checkIfSet(name, at(name), isObject(at(name)), SENTENCES.notAnObject)),
-    ...brandParameters(at('parameters'), account).flatMap(({ name, value }) =>
-      checkIfSet(`parameters.${name}`, value, isObject(value), SENTENCES.notAnObject),
+    ...Object.entries(objects).flatMap(([name, example]) =>
+      checkIfSet(name, at(name), isObject(at(name)), SENTENCES.notAnObject, anObject(example)),
     ),
-    ...checkIfSet('custom_data', at('custom_data'), typeof at('custom_data') === 'object', SENTENCES.notAnObject),
+    ...brandParameters(at('parameters'), account).flatMap(({ name, value }) =>
+      checkIfSet(
+        `parameters.${name}`,
+        value,
+        isObject(value),
+        SENTENCES.notAnObject,
+        `A JSON object with the fields of ${name}.`,
+      ),
+    ),
+    ...checkIfSet(
+      'custom_data',
+      at('custom_data'),
+      typeof at('custom_data') === 'object',
+      SENTENCES.notAnObject,
+      anObject(customData),
+    ),
     ...['custom_data', 'parameters'].flatMap((name) => sizeProblems(name, at(name))),
     // An invalid list must not offer all methods.
-    ...checkIfSet('methods', at('methods'), isStringList(at('methods')), SENTENCES.notTexts),
+    ...checkIfSet(
+      'methods',
+      at('methods'),
+      isStringList(at('methods')),
+      SENTENCES.notTexts,
+      'A list of methods, such as ["card"].',
+    ),
     ...(textList(at('card_token')).length > LIMITS.savedCardsMost
-      ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
+      ? [
+          {
+            field: 'card_token',
+            sentence: SENTENCES.tooMany(LIMITS.savedCardsMost),
+            expected: `The tokens of at most ${LIMITS.savedCardsMost} saved cards, as a list.`,
+          },
+        ]
       : []),
     // A schedule requires a recurring payment.
     ...(value('schedule_id') !== '' && !isYes(value('recurring_init'))
-      ? [{ field: 'recurring_init', sentence: SENTENCES.blank }]
+      ? [
+          {
+            field: 'recurring_init',
+            sentence: SENTENCES.blank,
+            expected: 'true, because a schedule_id needs a recurring payment.',
+          },
+        ]
       : []),
     ...(value('schedule_id') === '' && SCHEDULE_TERMS.some((name) => value(name) !== '')
-      ? [{ field: 'schedule_id', sentence: SENTENCES.blank }]
+      ? [
+          {
+            field: 'schedule_id',
+            sentence: SENTENCES.blank,
+            expected: `The id of a schedule, which ${SCHEDULE_TERMS.join(' and ')} apply to.`,
+          },
+        ]
       : []),
   ];
 }
@@ -65,7 +113,7 @@ export async function session(
   gateway: Gateway,
   account: Account,
   body: CheckoutBody,
-): Promise<{ redirect_url: string }> {
+): Promise<{ redirect_url: string; warnings?: Warning[] }> {
   const { value } = body;
   const schedule =
     value('schedule_id') === '' ? undefined : await existingSchedule(gateway, account, value('schedule_id'));
@@ -74,7 +122,9 @@ export async function session(
   const now = gateway.clock.now(account.mid);
   const start = startOfDate(value('schedule_start_date'));
   if (start !== undefined && (start <= now || start > now + LIMITS.scheduleStartMostMs)) {
-    throw invalidField('schedule_start_date', 'This value should be a date after today, at most ten years ahead.');
+    throw invalidField('schedule_start_date', 'This value should be a date after today, at most ten years ahead.', {
+      expected: `A date after today, such as ${new Date(now + 30 * LIMITS.dayMs).toISOString().slice(0, 10)}.`,
+    });
   }
   const payerUntil = now + minutes * LIMITS.minuteMs;
   const { open, secret } = brandTexts(body.at('parameters'), account);
@@ -95,12 +145,21 @@ export async function session(
     content: canonicalContent(body),
   };
   const isRestricted = order.details.session?.methods.length !== 0;
-  if (isRestricted && !canBePaid(gateway, composePayment(gateway, account, order), account)) {
-    throw invalidField('methods', 'This value should have a method that the account offers for this order.');
+  if (isRestricted) {
+    const composed = composePayment(gateway, account, order);
+    if (!canBePaid(gateway, composed, account)) throw noMethodFits(gateway, composed, account);
   }
   const payment = await openPayment(gateway, account, order);
   // A repeat returns the link of the session, whichever attempt is current.
-  return { redirect_url: paymentPageUrl(gateway, payment.details.session?.id ?? payment.paymentId) };
+  const redirect_url = paymentPageUrl(gateway, payment.details.session?.id ?? payment.paymentId);
+  if (gateway.environment !== 'sandbox') return { redirect_url };
+  const sent = brandParameters(body.at('parameters'), account).map(({ name, label, value: texts }) => ({
+    name,
+    label,
+    names: isObject(texts) ? Object.keys(texts) : [],
+  }));
+  const warnings = sessionWarnings(gateway, account, body, payment, sent);
+  return warnings.length === 0 ? { redirect_url } : { redirect_url, warnings };
 }
 
 const ADDRESS = 'billing_address.';

@@ -199,7 +199,15 @@ const state = described(choice(states), 'The state of the payment.');
 
 export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
   ...Object.fromEntries(PATHS.map((path) => [nameOf(path), requestOf(path)])),
-  CheckoutPage: object({ redirect_url: { type: 'string', format: 'uri' } }),
+  CheckoutPage: object(
+    { redirect_url: { type: 'string', format: 'uri' } },
+    {
+      warnings: described(
+        listOf(object({ param: text, hint: text, link: { type: 'string', format: 'uri' } })),
+        'In the sandbox only: fields that were ignored and are probably misspelt, and methods that are not offered.',
+      ),
+    },
+  ),
   CheckoutPayment: object(
     {
       payment_id: uuid,

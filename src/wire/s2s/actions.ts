@@ -16,6 +16,7 @@ import { openWalletPayment } from '../../core/payments/wallet-token.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
 import { entriesBelow } from '../../lib/form.ts';
+import { mostSimilar } from '../../lib/similar.ts';
 import {
   BRANDS,
   type Brand,
@@ -29,7 +30,8 @@ import {
 import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { S2sAction } from '../../rules/operations.ts';
-import { type AccountFields, fieldContext } from '../pipeline.ts';
+import type { AccountFields } from '../merchant-request.ts';
+import { fieldContext } from '../pipeline.ts';
 import {
   acceptedAnswer,
   operationAnswer,
@@ -52,8 +54,8 @@ const sale: Action = {
     const name = body.value('brand');
     const label = brandLabel(name, account.settings, isOffered(gateway, account));
     const brand = label === undefined ? undefined : BRANDS[label];
-    if (brand) return { fields: brand.fields, problems: recurringProblems(brand, body) };
-    return { fields: [], problems: name === '' ? [] : [{ field: 'brand', sentence: SENTENCES.notAChoice }] };
+    if (brand) return { fields: brand.fields, problems: recurringProblems(brand, body), brand: label };
+    return { fields: [], problems: name === '' ? [] : [unknownBrand(gateway, account, name)] };
   },
   async perform(gateway, account, body) {
     const { value } = body;
@@ -88,12 +90,33 @@ const sale: Action = {
   },
 };
 
+const CANNOT_RECUR = 'N, or a brand that supports recurring sales, such as vcard.';
+const NEEDS_RECURRING = 'Y, because a schedule_id needs a recurring sale.';
+
+/** The refusal of a brand names those that the account can take. */
+function unknownBrand(gateway: Gateway, account: Account, name: string): Problem {
+  const { settings } = account;
+  const names = [...Object.keys(settings.brand_aliases), ...Object.keys(BRANDS)].filter((each) =>
+    brandLabel(each, settings, isOffered(gateway, account)),
+  );
+  const meant = mostSimilar(name, names);
+  return {
+    field: 'brand',
+    sentence: SENTENCES.notAChoice,
+    expected: `One of the brands of the account: ${names.join(', ')}.`,
+    hint: meant && `Did you mean ${meant}?`,
+  };
+}
+
 /** Refuses a recurring sale with a brand that cannot recur, and a schedule for a sale that is not recurring. */
 function recurringProblems({ recurs }: Brand, { value }: S2sBody): Problem[] {
   const isRecurring = value('recurring_init') === 'Y';
-  if (isRecurring && !recurs) return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice }];
+  if (isRecurring && !recurs)
+    return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice, expected: CANNOT_RECUR }];
   const isScheduled = value('schedule_id') !== '';
-  return isScheduled && !isRecurring ? [{ field: 'recurring_init', sentence: SENTENCES.blank }] : [];
+  return isScheduled && !isRecurring
+    ? [{ field: 'recurring_init', sentence: SENTENCES.blank, expected: NEEDS_RECURRING }]
+    : [];
 }
 
 /** A brand is offered only if a route of the account, or this installation itself, can take it. */

@@ -63,6 +63,7 @@ export function s2sRoutes(
     request.isRead = operation?.isRead === true;
     const account = await admit(gateway, {
       operation,
+      action: name ?? '',
       body,
       keyField: 'client_key',
       address: addressOf(request),
@@ -71,6 +72,7 @@ export function s2sRoutes(
         call.account = account;
         limits.countAccount(account);
       },
+      mayExplain: limits.mayExplain,
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);

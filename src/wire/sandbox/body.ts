@@ -22,7 +22,11 @@ export function readBody(body: unknown, checks: BodyChecks): Record<string, unkn
   for (const [name, value] of Object.entries(body)) {
     const accepts = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (!accepts)
-      problems.push({ field: /^\w{1,64}$/.test(name) ? name : 'body', sentence: 'This value does not exist.' });
+      problems.push({
+        field: /^\w{1,64}$/.test(name) ? name : 'body',
+        sentence: 'This value does not exist.',
+        expected: `Only ${Object.keys(checks).join(', ')}.`,
+      });
     else if (value !== null && !accepts(value)) problems.push({ field: name, sentence: SENTENCES.notAChoice });
   }
   if (problems.length > 0) throw new Refusal('invalidData', problems);

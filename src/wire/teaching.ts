@@ -1,0 +1,113 @@
+/** What the refusals of merchant requests tell a developer: what is expected, and the mistake that was probably made. */
+import { findAccountByKey, KEY_PREFIXES } from '../core/accounts.ts';
+import type { Account, Gateway } from '../core/context.ts';
+import { hintsFor, signedText } from '../core/explain/explain.ts';
+import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
+import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
+import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import type { ApiOperation } from '../rules/operations.ts';
+import { expectedOf, fieldNamed } from './expected.ts';
+import type { AccountFields, MerchantRequest } from './merchant-request.ts';
+
+/** The two keys of an account, and the protocol of each. */
+export const KEYS = {
+  client_key: { kind: 'clientKey', protocol: 's2s', used: 'requests to /post', other: 'merchant_key' },
+  merchant_key: { kind: 'merchantKey', protocol: 'checkout', used: 'requests to /api/v1/', other: 'client_key' },
+} as const;
+
+const expectedKey = ({ environment }: Gateway, field: keyof typeof KEYS): string =>
+  `The ${field} of your account, such as ${KEY_PREFIXES[environment]}0f3a…, for ${KEYS[field].used}.`;
+
+/** The environment is read from the prefix of the key, so nothing is said about whether the key exists. */
+export function otherEnvironment(gateway: Gateway, field: keyof typeof KEYS): Problem {
+  const [here, there] = gateway.environment === 'sandbox' ? ['the sandbox', 'live'] : ['production', 'test'];
+  return {
+    field,
+    sentence: 'Use merchant test key.',
+    expected: expectedKey(gateway, field),
+    hint: `This is a ${there} key, and this gateway is ${here}: each has its own keys and password.`,
+  };
+}
+
+/** A key that exists as the other key of an account is named so; any other key is unknown. */
+export async function unknownKey(
+  gateway: Gateway,
+  operation: ApiOperation,
+  { body, keyField }: MerchantRequest,
+): Promise<Refusal> {
+  const key = body.value(keyField);
+  const { other } = KEYS[keyField];
+  const expected = expectedKey(gateway, keyField);
+  if (body.isNested(keyField)) return invalidField(keyField, SENTENCES.notSingle, { expected });
+  if (key === '') {
+    const meant = misspellings(body, namesOf(operation, keyField)).find((found) => found.meant === keyField);
+    return invalidField(keyField, SENTENCES.blank, { expected, hint: meant && didYouMean(meant) });
+  }
+  const isSwapped =
+    key.startsWith(KEY_PREFIXES[gateway.environment]) && (await findAccountByKey(gateway, KEYS[other].kind, key));
+  const hint = isSwapped
+    ? `This is the ${other} of an account, which is for ${KEYS[other].used}: send the ${keyField} of the account.`
+    : undefined;
+  return invalidField(keyField, SENTENCES.invalid, { expected, hint });
+}
+
+const namesOf = (operation: ApiOperation, keyField: keyof typeof KEYS, extra?: AccountFields) => ({
+  operation,
+  common: keyField === 'client_key' ? [keyField, 'action'] : [keyField],
+  more: extra?.fields,
+});
+
+/** Adds what each field accepts and, for a missing field, the name under which it was probably sent. */
+export function withExpectations(
+  problems: readonly Problem[],
+  operation: ApiOperation,
+  { body, keyField }: MerchantRequest,
+  context: FieldContext,
+  extra: AccountFields | undefined,
+): Problem[] {
+  const isBlank = ({ sentence }: Problem): boolean => sentence === SENTENCES.blank;
+  const found = problems.some(isBlank) ? misspellings(body, namesOf(operation, keyField, extra)) : [];
+  const expectedAt = (row: Field | undefined) => row && expectedOf(row, context, extra?.brand);
+  return problems.map((problem) => {
+    const { field: name, sentence } = problem;
+    // The rule of a brand is stricter than that of the sale.
+    const row = fieldNamed(extra?.fields ?? [], name) ?? fieldNamed(operation.fields, name);
+    const meant = isBlank(problem) && found.find((each) => each.meant === name || each.meant === row?.alias);
+    const hint = meant ? didYouMean(meant) : sentence === SENTENCES.notText ? NOT_TEXT : undefined;
+    return {
+      ...problem,
+      expected: problem.expected ?? (name === 'hash' ? expectedHash(operation) : expectedAt(row)),
+      hint: problem.hint ?? hint,
+      docs: problem.docs ?? row?.docs,
+    };
+  });
+}
+
+const NOT_TEXT = 'The value is a JSON number or boolean: put it in quotes, and sign the same text.';
+
+const expectedHash = ({ signs }: ApiOperation): string =>
+  `40 hex digits: the SHA-1 of the hex MD5 of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
+
+/** The refusal of a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains the hash. */
+export async function wrongHash(
+  gateway: Gateway,
+  account: Account,
+  operation: ApiOperation,
+  { action, body, keyField, mayExplain }: MerchantRequest,
+): Promise<Refusal> {
+  const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected: expectedHash(operation) };
+  if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
+  const { value, isNested, isText, texts, problems } = body;
+  const meant = misspellings(body, namesOf(operation, keyField)).filter((found) =>
+    operation.signs.includes(found.meant),
+  );
+  const candidate = { action, operation, value, isNested, isText };
+  const hints = mayExplain(account)
+    ? await hintsFor(account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
+    : [NOT_EXPLAINED];
+  const hint = [...meant.map(didYouMean), ...hints].join(' ');
+  return new Refusal('wrongHash', [{ ...problem, hint, signedText: signedText(account, candidate) }]);
+}
+
+const NOT_EXPLAINED =
+  'Compare the text that you sign with signed_text. Send fewer wrong hashes, and this entry names the mistake.';
