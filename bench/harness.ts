@@ -73,13 +73,17 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** `own` is a database other than that of the harness, and its key; `walletRoots` is a folder with further roots. */
+/**
+ * `own` is a database other than that of the harness, and its key; `walletRoots` is a folder with further roots.
+ * `program` is the `server.ts` of another checkout.
+ */
 export async function startServer(
   kind: ServerOrder['kind'],
   answer: ServerOrder['answer'] = {},
   own: Partial<Pick<ServerOrder, 'connection' | 'masterKey' | 'walletRoots'>> = {},
+  program = join(import.meta.dirname, 'server.ts'),
 ): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'server.ts'), {
+  const child = fork(program, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // Writes a CPU profile of every server.
     execArgv: PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`],

@@ -5,6 +5,7 @@ import { wireHash } from '../src/lib/hash.ts';
 import { newSecret } from '../src/lib/id.ts';
 import { measureCallbacks } from './callbacks.ts';
 import { measureCheckout } from './checkout.ts';
+import { compareCheckouts } from './compare.ts';
 import {
   CONNECTIONS,
   clearUp,
@@ -299,7 +300,6 @@ async function checkout(): Promise<Goal[]> {
   ];
 }
 
-/** Takes long, so that it runs only when it is named. */
 async function panel(): Promise<Goal[]> {
   const { measurePanel } = await import('./panel.ts');
   const { pages, csvRowsPerSecond } = await measurePanel();
@@ -322,10 +322,14 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
+  compare: async () => [['CPU time per sale of the other checkout to this one', await compareCheckouts(), 1]],
 };
 
+/** Sections that run only when they are named: they take long, or need another checkout. */
+const ON_REQUEST = ['panel', 'compare'];
+
 const chosen =
-  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => name !== 'panel');
+  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));
 const unknown = chosen.filter((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`);
 const goals: Goal[] = [];
