@@ -252,7 +252,7 @@ export const LIMITS = {
   /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,
   batchBytes: 4 * 1024 * 1024,
-  batchesInFlight: 2,
+  batchesInFlight: 1,
   batchWaiting: 20_000,
   /** How long an item may be queued before it is refused. */
   batchWaitTimeoutMs: 5 * SECOND,

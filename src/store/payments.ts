@@ -265,11 +265,14 @@ export function createPaymentStore(
   return {
     async open(payment, token) {
       const item: OpenItem = { payment, details: JSON.stringify(payment.details), token };
-      const written = await write(item).catch((error): Written => {
-        if (isDivisionByZero(error)) return TOO_LATE;
+      let written: Written;
+      try {
+        written = await write(item);
+      } catch (error) {
         if (isTokenUsed(error)) return false;
-        throw error;
-      });
+        if (!isDivisionByZero(error)) throw error;
+        written = TOO_LATE;
+      }
       if (written === TOO_LATE) throw new Outage('The database reached the statement too late to open the payment.');
       return written;
     },

@@ -5,6 +5,7 @@ import type { RequestBody } from '../core/requests/body.ts';
 import { cardNumberIn } from '../lib/card.ts';
 import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
+import { continueWith, type MaybePromise } from '../lib/maybe-promise.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
@@ -36,15 +37,17 @@ export interface MerchantRequest {
 }
 
 /** Runs all checks and returns the account of the request, or throws a refusal. */
-export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
+export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<Account> {
   const operation = requireOperation(request);
   requireReadableBody(request);
-  const account = await requireAccount(gateway, operation, request);
-  request.onAccount(account);
-  requireAllowedAddress(account, request);
-  requireValidFields(gateway, account, operation, request);
-  requireValidHash(account, operation, request);
-  return account;
+  return continueWith(findRequestAccount(gateway, request), (found) => {
+    const account = requireAccount(found, operation, request);
+    request.onAccount(account);
+    requireAllowedAddress(account, request);
+    requireValidFields(gateway, account, operation, request);
+    requireValidHash(account, operation, request);
+    return account;
+  });
 }
 
 function requireOperation({ operation }: MerchantRequest): ApiOperation {
@@ -56,17 +59,21 @@ function requireReadableBody({ body }: MerchantRequest): void {
   if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
 }
 
-async function requireAccount(
-  gateway: Gateway,
-  operation: ApiOperation,
-  { body, keyField }: MerchantRequest,
-): Promise<Account> {
+function findRequestAccount(gateway: Gateway, { body, keyField }: MerchantRequest): MaybePromise<Account | undefined> {
   const key = body.value(keyField);
   const environment = environmentOfKey(key);
   if (environment !== undefined && environment !== gateway.environment) throw new Refusal('wrongEnvironment');
   const kind = keyField === 'client_key' ? 'clientKey' : 'merchantKey';
-  const account = environment && (await findAccountByKey(gateway, kind, key));
+  return environment && findAccountByKey(gateway, kind, key);
+}
+
+function requireAccount(
+  account: Account | undefined,
+  operation: ApiOperation,
+  { body, keyField }: MerchantRequest,
+): Account {
   if (!account) {
+    const key = body.value(keyField);
     const sentence = body.isNested(keyField) ? SENTENCES.notSingle : key === '' ? SENTENCES.blank : SENTENCES.invalid;
     throw invalidField(keyField, sentence);
   }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
+import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { amountText } from '../../lib/money.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
@@ -18,7 +19,7 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, isOpen } from '../../rules/states.ts';
 import type { NewCallback, OperationRow, OperationVerb, PaymentWithDetails, Transition } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
-import type { Gateway } from '../context.ts';
+import type { Account, Gateway } from '../context.ts';
 
 /** The fields of a callback, in order; empty ones are omitted. */
 type Fields = Record<string, string | null | undefined>;
@@ -50,14 +51,25 @@ const isStepInState = ({ authorised }: PaymentWithDetails, event: Transition['ev
 const STEPS_IN_STATE: readonly Transition['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
 
 /** Composes the callback of a transition, if it has one. It is written with the transition and never changes afterwards. */
-export async function composeCallback(
+export function composeCallback(
   gateway: Gateway,
   transition: Transition,
   authentication: Authentication | undefined,
-): Promise<NewCallback | undefined> {
+): MaybePromise<NewCallback | undefined> {
   const callbackEvent = callbackEventOf(transition);
-  const account = callbackEvent && (await findAccount(gateway, transition.after.mid));
-  if (!account) return undefined;
+  if (!callbackEvent) return undefined;
+  return continueWith(
+    findAccount(gateway, transition.after.mid),
+    (account) => account && callbackOf(account, transition, callbackEvent, authentication),
+  );
+}
+
+function callbackOf(
+  account: Account,
+  transition: Transition,
+  callbackEvent: CallbackEvent,
+  authentication: Authentication | undefined,
+): NewCallback {
   const payment = transition.after;
   // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
   const operation = transition.operation && operationType(transition.operation) ? transition.operation : undefined;

@@ -1,6 +1,7 @@
 /** The single writer of state: writes an event with its history and callback in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Attention } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -89,12 +90,13 @@ const MAX_WRITE_ATTEMPTS = 100;
 export async function writeWithRetry<Written extends Transition | undefined>(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  compose: (current: PaymentWithDetails, now: number) => Written | Promise<Written>,
+  compose: (current: PaymentWithDetails, now: number) => MaybePromise<Written>,
   authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
   for (let attempts = 0; attempts < MAX_WRITE_ATTEMPTS; attempts++) {
-    const transition = await compose(current, gateway.clock.now(current.mid));
+    const composed = compose(current, gateway.clock.now(current.mid));
+    const transition = composed instanceof Promise ? await composed : composed;
     if (!transition) return transition;
     if (await writeTransition(gateway, transition, authentication)) return transition;
     current = (await gateway.payments.find(current)) ?? current;
@@ -108,7 +110,8 @@ export async function writeTransition(
   transition: Transition,
   authentication?: Authentication,
 ): Promise<boolean> {
-  const callback = await composeCallback(gateway, transition, authentication);
+  const composed = composeCallback(gateway, transition, authentication);
+  const callback = composed instanceof Promise ? await composed : composed;
   const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
@@ -157,7 +160,7 @@ function composeCurrent(
   found: PaymentWithDetails,
   input: EventInput,
   now: number,
-): Transition | undefined | Promise<Transition> {
+): MaybePromise<Transition | undefined> {
   const { event, onlyIf } = input;
   if (onlyIf?.(found) === false) return undefined;
   // A deadline does not end a payment while an operation is in flight: the outcome of the operation comes first.

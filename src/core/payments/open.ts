@@ -11,6 +11,7 @@ import { REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
+import type { UsedToken } from '../../store/wallet-tokens.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
 import { advance } from './advance.ts';
@@ -102,15 +103,24 @@ export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints
   fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
 /** Writes the payment of an order; its subscription is written first, so that no payment succeeds without it. */
-export async function reserveOrder(
+export const reserveOrder = (
   gateway: Gateway,
   payment: PaymentWithDetails,
   { schedule, wallet }: Pick<Order, 'schedule' | 'wallet'>,
+): Promise<boolean> =>
+  schedule
+    ? reserveAndSubscribe(gateway, payment, schedule, wallet?.token)
+    : gateway.payments.open(payment, wallet?.token);
+
+async function reserveAndSubscribe(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  schedule: Schedule,
+  token: UsedToken | undefined,
 ): Promise<boolean> {
-  if (!schedule) return gateway.payments.open(payment, wallet?.token);
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isReserved = await gateway.payments.open(payment, wallet?.token);
+  const isReserved = await gateway.payments.open(payment, token);
   if (!isReserved) await gateway.schedules.unsubscribe(subscription);
   return isReserved;
 }

@@ -41,7 +41,7 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
       call.operation = operation;
     }
     request.isRead = operation?.isRead === true;
-    const account = await admit(gateway, {
+    const admitted = admit(gateway, {
       operation,
       body,
       keyField: 'client_key',
@@ -53,6 +53,7 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
       },
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
+    const account = admitted instanceof Promise ? await admitted : admitted;
     const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
     call.answer = answer;
     request.outcome = answer.result as string;
