@@ -5,6 +5,7 @@ import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { amountText } from '../../lib/money.ts';
+import { urlEncoded } from '../../lib/url-encoded.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
@@ -82,7 +83,7 @@ function callbackOf(
       : s2sFields(payment, callbackEvent, operation);
   const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => unsigned[name] ?? '');
   const signature = wireHash(signed, account.passwords()[0] as string, callback_hash_case);
-  const fields: Fields = { ...unsigned, hash: signature, ...threeDsFields(transition, authentication) };
+  const fields = Object.assign(unsigned, { hash: signature }, threeDsFields(transition, authentication));
   return {
     type: callbackEvent.type,
     body: bodyOf(fields, payment.details.customData ?? {}, isJson),
@@ -101,19 +102,18 @@ const endpointOf = (url: string): string =>
   String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % PAYMENT_ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const filled = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const filled: [string, string][] = [];
+  for (const name in fields) if (fields[name]) filled.push([name, fields[name]]);
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
     const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
     return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
-  const named = custom.map(([name, value]): [string, string] => [
-    `custom_data${partsOf(name)
-      .map((part) => `[${part}]`)
-      .join('')}`,
-    value,
-  ]);
-  return new URLSearchParams([...filled, ...named]).toString();
+  for (const [name, value] of custom) {
+    const path = partsOf(name).map((part) => `[${part}]`);
+    filled.push([`custom_data${path.join('')}`, value]);
+  }
+  return urlEncoded(filled);
 }
 
 /** The path of a stored name: `custom_data[cart][id]` of the request is stored as `cart[id]`. */

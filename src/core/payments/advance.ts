@@ -63,16 +63,17 @@ function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Atten
 
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, input: EventInput): PaymentChanges {
-  return {
+  const changed: PaymentChanges = {
     inDoubt: false,
     queryCount: 0,
     dueAt: input.dueAt ?? null,
     declineReason: input.declineReason ?? payment.declineReason,
-    ...input.learned,
+  };
+  const then: PaymentChanges = {
     nextStep: input.nextStep ?? null,
     attention: input.attention ?? keptAttention(payment, input.event),
-    ...EFFECTS[input.event]?.(payment),
   };
+  return Object.assign(changed, input.learned, then, EFFECTS[input.event]?.(payment));
 }
 
 /** Whether money moved, or was reserved for the first time, after the payment had ended without success. */
@@ -194,7 +195,7 @@ function composeTransition(before: PaymentWithDetails, input: EventInput, now: n
   const to = nextState(before.state, event);
   if (to === undefined) return composeNoted(before, input, now, attentionFor(before, event));
   const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
-  const after = withDeadline({ ...withHistory(before, at), ...changes(before, input), state: to });
+  const after = withDeadline(Object.assign(withHistory(before, at), changes(before, input), { state: to }));
   return { before, after, event, actor, call };
 }
 

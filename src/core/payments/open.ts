@@ -212,12 +212,13 @@ const waitForOutcome = (gateway: Gateway, payment: PaymentWithDetails): Promise<
 function routeOf(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
-  { brand, first, paymentId, ...order }: Order & { paymentId: string; amount: bigint },
+  { brand, first, currency, details }: Order,
+  { paymentId, amount }: { paymentId: string; amount: bigint },
 ): RouteChoice {
   if (brand === NO_BRAND_YET) return { connector: NO_CONNECTOR, routeReason: null };
   const isOfConnection = first !== undefined && splitConnectionKey(first).connectionId !== null;
   if (isOfConnection) return { connector: first, routeReason: 'The connection of the first payment' };
-  return chooseRoute(gateway, account, factsOf({ ...order, brand }), paymentId);
+  return chooseRoute(gateway, account, factsOf({ brand, currency, amount, details }), paymentId);
 }
 
 /** A new payment in its initial state. */
@@ -234,6 +235,7 @@ export function composePayment(
   if ((!brand && order.brand !== NO_BRAND_YET) || typeof amount !== 'bigint')
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();
+  const { connector, routeReason } = routeOf(gateway, account, order, { paymentId, amount });
   const payerUntil = order.payerUntil ?? now + (brand?.payerTimeMs ?? LIMITS.payerMs);
   return {
     mid: account.mid,
@@ -242,7 +244,8 @@ export function composePayment(
     attempt: 1,
     protocol: order.protocol,
     brand: order.brand,
-    ...routeOf(gateway, account, { ...order, paymentId, amount }),
+    connector,
+    routeReason,
     state: 'PREPARE',
     historyLength: 1,
     amountText: order.amountText,
