@@ -27,6 +27,7 @@ import {
   wal,
 } from './harness.ts';
 import { load } from './load.ts';
+import { measurePgbench } from './pgbench.ts';
 import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
@@ -233,6 +234,7 @@ async function sale(): Promise<Goal[]> {
   const unbatched = await measureSale('(c) SALE, one transaction per request', single);
   await single.server.stop();
   const batched = await measureSale('(d) SALE', gateway);
+  const yardstick = await measurePgbench();
   const status = await measureStatus(gateway.server, gateway.merchant);
   await gateway.server.stop();
   const emptyAgain = await measureEmptyHandler('(a) again', answer);
@@ -240,6 +242,7 @@ async function sale(): Promise<Goal[]> {
   const memory = batched.memory as { before: number; after: number };
   return [
     ['SALE to empty handler, d / a', batched.perSecond / a, 0.5],
+    ...(yardstick ? [['SALE to pgbench, d / y', batched.perSecond / yardstick.perSecond, 1] satisfies Goal] : []),
     ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
     ['status reads to empty handler, e / a', status.perSecond / a, 0.7],
     ['SALE on one connection, d1 / c1', oneConnection, 1],
