@@ -6,7 +6,10 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
-/** Returns the ratio of the other checkout's median CPU time per sale to this one's. */
+/**
+ * Returns the ratio of the other checkout's CPU time per sale to this one's: the median of the rounds, because other
+ * programs on the machine change the time of both.
+ */
 export async function compareCheckouts(): Promise<number> {
   const other = process.env.BENCH_AGAINST;
   if (other === undefined) throw new Error('Set BENCH_AGAINST to the folder of another checkout with the same schema.');
@@ -31,6 +34,6 @@ export async function compareCheckouts(): Promise<number> {
     progress(`${name}: ${all.join(', ')} µs of CPU per sale, median ${median(all)}, least ${Math.min(...all)}`);
     await server.stop();
   }
-  const [there, here] = sides.map(({ micros }) => median(micros)) as [number, number];
-  return there / here;
+  const [there, here] = sides.map(({ micros }) => micros) as [number[], number[]];
+  return median(there.map((micros, round) => micros / (here[round] as number)));
 }

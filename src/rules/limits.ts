@@ -269,6 +269,8 @@ export const LIMITS = {
   answerGraceMs: 2 * SECOND,
   /** How long closing a connection waits for the server. */
   databaseCloseTimeoutMs: 2 * SECOND,
+  /** How long an idle connection is kept open. */
+  databaseIdleMs: 5 * MINUTE,
   /** The idle time before TCP keep-alive probes. */
   databaseKeepAliveMs: 10 * SECOND,
   /** The timeout of the readiness probe, and how long its result is reused. */
