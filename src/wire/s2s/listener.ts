@@ -1,6 +1,7 @@
 /** Answers the usual request to `/post` directly on the HTTP server; the framework alone would double its cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway, MerchantCall } from '../../core/context.ts';
+import { URL_ENCODED } from '../../core/requests/s2s-body.ts';
 import { endOfTickList } from '../../lib/tick.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { errorResponse, type HandledRequest, type requestRecorder } from '../handled-request.ts';
@@ -39,13 +40,13 @@ class Exchange implements HandledRequest {
 }
 
 const NO_BYTES = Buffer.alloc(0);
-const FORM = 'application/x-www-form-urlencoded';
 
 /** Whether a request is a form of the usual size at the exact path. The framework answers all others. */
 export function isUsual({ method, url, headers }: IncomingMessage): boolean {
   if (url !== '/post' || method !== 'POST') return false;
   const type = headers['content-type'];
-  const isForm = type?.startsWith(FORM) && (type.length === FORM.length || type[FORM.length] === ';');
+  const isForm =
+    type?.startsWith(URL_ENCODED) && (type.length === URL_ENCODED.length || type[URL_ENCODED.length] === ';');
   return isForm === true && Number(headers['content-length']) <= LIMITS.bodyBytes;
 }
 
@@ -80,7 +81,7 @@ export function s2sListener(
   });
   const arrived = endOfTickList<Exchange>((exchanges) => {
     for (const exchange of exchanges) {
-      handle(exchange, FORM, exchange.address, exchange.bytes).then(
+      handle(exchange, URL_ENCODED, exchange.address, exchange.bytes).then(
         (answer) => answered([exchange, answer]),
         (error) => refuse(exchange, error),
       );
