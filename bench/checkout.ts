@@ -5,6 +5,8 @@ import { request } from './load.ts';
 
 const PAGES = 200;
 const CARDS = 200;
+/** The first submissions compile code and open connections. */
+const WARM_UP_CARDS = 30;
 
 function sessionBody({ merchant_key, password }: Merchant): string {
   const order = { number: newOrder(), amount: '19.99', currency: 'USD', description: 'A session of the benchmark' };
@@ -62,14 +64,15 @@ async function measureCardSubmission(server: Server, merchant: Merchant): Promis
     card_holder: 'Ada Lovelace',
   });
   const times: number[] = [];
-  for (let count = 0; count < CARDS; count++) {
+  for (let count = 0; count < WARM_UP_CARDS + CARDS; count++) {
     const page = await newPage(server, merchant);
     const before = (await server.usage()).providerTimeMs;
     const started = performance.now();
     const answer = await fetch(page, { method: 'POST', body: card, redirect: 'manual' });
     const tookMs = performance.now() - started;
     if (answer.status !== 303) throw new Error(`The response to a card submission has status ${answer.status}.`);
-    times.push(tookMs - ((await server.usage()).providerTimeMs - before));
+    const ownMs = tookMs - ((await server.usage()).providerTimeMs - before);
+    if (count >= WARM_UP_CARDS) times.push(ownMs);
   }
   times.sort((a, b) => a - b);
   const [p50, p99] = [times[Math.floor(CARDS * 0.5)] as number, times[Math.floor(CARDS * 0.99)] as number];

@@ -1,9 +1,9 @@
 /** The harness of the benchmarks: a database, the provider simulator, servers in child processes, and result rows. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { wireHash } from '../src/lib/hash.ts';
 import { newSecret } from '../src/lib/id.ts';
@@ -35,11 +35,12 @@ export interface Row {
 export const rows: Row[] = [];
 export const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
+export const folder = await mkdtemp(join(tmpdir(), 'turnpike-bench-'));
 const database = await startEmbedded({ folder: join(folder, 'postgres') });
-await migrateAt(database.connection);
+export const { connection } = database;
+await migrateAt(connection);
 /** A connection to read tables and the WAL position. */
-export const wal = new pg.Client(database.connection);
+export const wal = new pg.Client(connection);
 await wal.connect();
 const walPosition = async (): Promise<number> => {
   const { rows } = await wal.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`);
@@ -73,22 +74,34 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** `own` is a database other than that of the harness, and its key; `walletRoots` is a folder with further roots. */
+/** The flags of Node with which `npm start` runs the gateway of a checkout. */
+async function startFlags(program: string): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(dirname(program), '../package.json'), 'utf8'));
+  return (scripts.start as string).split(' ').filter((word) => word.startsWith('--'));
+}
+
+/**
+ * `own` is a database other than that of the harness, and its key; `walletRoots` is a folder with further roots.
+ * `program` is the `server.ts` of another checkout.
+ */
 export async function startServer(
   kind: ServerOrder['kind'],
   answer: ServerOrder['answer'] = {},
   own: Partial<Pick<ServerOrder, 'connection' | 'masterKey' | 'walletRoots'>> = {},
+  program = join(import.meta.dirname, 'server.ts'),
 ): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'server.ts'), {
+  const child = fork(program, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Writes a CPU profile of every server.
-    execArgv: PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`],
+    execArgv: [
+      ...(await startFlags(program)),
+      // Writes a CPU profile of every server.
+      ...(PROFILES === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(PROFILES, kind)}`]),
+    ],
   });
   const call = async <Reply>(request: unknown): Promise<Reply> => {
     child.send(request as ServerOrder);
     return (await once(child, 'message'))[0] as Reply;
   };
-  const { connection } = database;
   const order: ServerOrder = { kind, connection, masterKey, ...own, adminToken, answer, provider: simulator.provider };
   const { url } = await call<Extract<ServerMessage, { url: string }>>(order);
   return {

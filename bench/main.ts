@@ -5,6 +5,7 @@ import { wireHash } from '../src/lib/hash.ts';
 import { newSecret } from '../src/lib/id.ts';
 import { measureCallbacks } from './callbacks.ts';
 import { measureCheckout } from './checkout.ts';
+import { compareCheckouts } from './compare.ts';
 import {
   CONNECTIONS,
   clearUp,
@@ -26,6 +27,7 @@ import {
   wal,
 } from './harness.ts';
 import { load } from './load.ts';
+import { measurePgbench } from './pgbench.ts';
 import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
@@ -232,6 +234,7 @@ async function sale(): Promise<Goal[]> {
   const unbatched = await measureSale('(c) SALE, one transaction per request', single);
   await single.server.stop();
   const batched = await measureSale('(d) SALE', gateway);
+  const yardstick = await measurePgbench();
   const status = await measureStatus(gateway.server, gateway.merchant);
   await gateway.server.stop();
   const emptyAgain = await measureEmptyHandler('(a) again', answer);
@@ -239,6 +242,7 @@ async function sale(): Promise<Goal[]> {
   const memory = batched.memory as { before: number; after: number };
   return [
     ['SALE to empty handler, d / a', batched.perSecond / a, 0.5],
+    ...(yardstick ? [['SALE to pgbench, d / y', batched.perSecond / yardstick.perSecond, 1] satisfies Goal] : []),
     ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
     ['status reads to empty handler, e / a', status.perSecond / a, 0.7],
     ['SALE on one connection, d1 / c1', oneConnection, 1],
@@ -299,7 +303,6 @@ async function checkout(): Promise<Goal[]> {
   ];
 }
 
-/** Takes long, so that it runs only when it is named. */
 async function panel(): Promise<Goal[]> {
   const { measurePanel } = await import('./panel.ts');
   const { pages, csvRowsPerSecond } = await measurePanel();
@@ -322,10 +325,14 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
+  compare: async () => [['CPU time per sale of the other checkout to this one', await compareCheckouts(), 1]],
 };
 
+/** Sections that run only when they are named: they take long, or need another checkout. */
+const ON_REQUEST = ['panel', 'compare'];
+
 const chosen =
-  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => name !== 'panel');
+  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));
 const unknown = chosen.filter((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`);
 const goals: Goal[] = [];

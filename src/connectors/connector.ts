@@ -1,5 +1,6 @@
 /** The contract of a connector: what the gateway calls at a payment provider, and what it gets back. */
 import type { Deadline } from '../lib/deadline.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { Secret } from '../lib/secret.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
 
@@ -157,9 +158,6 @@ export type Outcome =
  * sent, or the provider rejected it unprocessed, such as with 429. The gateway may use another connection then.
  */
 export class NotSent extends Error {}
-
-/** A connector that makes no network call returns its result synchronously. */
-export type MaybePromise<Result> = Result | Promise<Result>;
 
 /** A capture, void or refund of a payment that was submitted before. */
 export interface ProviderOperation extends ProviderMemory {

@@ -3,6 +3,7 @@ import { addressList } from '../lib/address.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { within } from '../lib/faults.ts';
 import { newId, newSecret } from '../lib/id.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
 import { asksForCard, connectionKey, methodsOf } from '../rules/connectors.ts';
@@ -154,17 +155,18 @@ export const findAccountByKey = (
   gateway: Gateway,
   kind: 'clientKey' | 'merchantKey',
   key: string,
-): Promise<Account | undefined> => readCached(gateway, `${kind} ${key}`, () => gateway.accounts.findByKey(kind, key));
+): MaybePromise<Account | undefined> =>
+  readCached(gateway, `${kind} ${key}`, () => gateway.accounts.findByKey(kind, key));
 
 /** Cached, because every transition of a payment needs it. */
-export const findAccount = (gateway: Gateway, mid: string): Promise<Account | undefined> =>
+export const findAccount = (gateway: Gateway, mid: string): MaybePromise<Account | undefined> =>
   readCached(gateway, mid, () => gateway.accounts.find(mid));
 
 const readCached = (
   gateway: Gateway,
   key: string,
   read: () => Promise<AccountRow | undefined>,
-): Promise<Account | undefined> =>
+): MaybePromise<Account | undefined> =>
   gateway.accountCache.get(key, async () => {
     const row = await within(LIMITS.accountReadTimeoutMs, read());
     if (row?.environment !== gateway.environment) return undefined;

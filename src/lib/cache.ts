@@ -1,4 +1,5 @@
 /** An LRU cache with a time limit, which also caches misses. */
+import type { MaybePromise } from './maybe-promise.ts';
 
 export interface CacheOptions {
   maxEntries: number;
@@ -13,7 +14,7 @@ export interface CacheOptions {
 
 export interface Cache<Value> {
   /** The cached value of a key, or the result of `read`; concurrent calls for one key share one read. */
-  get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined>;
+  get(key: string, read: () => Promise<Value | undefined>): MaybePromise<Value | undefined>;
   /** Removes the matching values, or all of them, and every miss. Reads in progress are not cached. */
   forget(matches?: (value: Value) => boolean): void;
 }
@@ -33,9 +34,12 @@ export function createCache<Value>(options: CacheOptions): Cache<Value> {
   function find<Cached>(entries: Map<string, Entry<Cached>>, key: string): Entry<Cached> | undefined {
     const entry = entries.get(key);
     if (!entry) return undefined;
-    entries.delete(key);
-    if (entry.until <= now()) return undefined;
-    entries.set(key, entry);
+    const isExpired = entry.until <= now();
+    // The order matters only once entries may be displaced.
+    const isReordered = entries.size > maxEntries / 2;
+    if (isExpired || isReordered) entries.delete(key);
+    if (isExpired) return undefined;
+    if (isReordered) entries.set(key, entry);
     return entry;
   }
 
@@ -45,7 +49,7 @@ export function createCache<Value>(options: CacheOptions): Cache<Value> {
   }
 
   return {
-    async get(key, read) {
+    get(key, read) {
       if (isUsable()) {
         const cached = find(values, key) ?? find(misses, key);
         if (cached) return cached.value;

@@ -22,6 +22,9 @@ const LENGTHS: Readonly<Record<Network, readonly number[]>> = {
 const CARD_NUMBER =
   /(?<![\dA-Za-z])(?:\d{15,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{5})(?![\dA-Za-z])/g;
 
+/** No network has shorter numbers. */
+export const LEAST_DIGITS = 15;
+
 const withoutSeparators = (found: string): string => found.replace(/[ -]/g, '');
 
 const isOfNetwork = (digits: string): boolean =>

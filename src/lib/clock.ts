@@ -66,6 +66,16 @@ export function createClock(): Clock {
   };
 }
 
-/** The date format of the API: `2026-01-31 23:59:59`, UTC. */
-export const wireDate = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+let lastSecond = Number.NaN;
+let lastDate = '';
+
+/** The date format of the API: `2026-01-31 23:59:59`, UTC. The last one is kept: most dates are those of this second. */
+export function wireDate(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastDate = new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+    lastSecond = second;
+  }
+  return lastDate;
+}
 export const wireDateOrNull = (ms: number | null): string | null => (ms === null ? null : wireDate(ms));

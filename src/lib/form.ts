@@ -137,7 +137,7 @@ export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
 function addDecoded(form: Reader, name: string, value: string): void {
   let readable = 'body';
   try {
-    readable = decode(name);
+    readable = isPlain(name) ? name : decode(name);
     form.add(readable, isPlain(value) ? value : decode(value));
   } catch {
     form.refuse(readable, 'This value is not valid percent-encoded UTF-8.');

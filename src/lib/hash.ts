@@ -7,7 +7,8 @@ const LOWER_CASE = /[a-z]+/g;
 const ASCII_ONLY = /^[\u0000-\u007f]*$/;
 
 /** Upper-cases a to z only. */
-export const asciiUpper = (text: string): string => text.replace(LOWER_CASE, (letters) => letters.toUpperCase());
+export const asciiUpper = (text: string): string =>
+  ASCII_ONLY.test(text) ? text.toUpperCase() : text.replace(LOWER_CASE, (letters) => letters.toUpperCase());
 
 const sha1OfMd5 = (text: string): Buffer => digest('sha1', digest('md5', text, 'hex'), 'buffer');
 

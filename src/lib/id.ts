@@ -9,6 +9,9 @@ const pool = Buffer.alloc(8 * 512);
 let used = pool.length;
 let lastMs = 0;
 let counter = 0;
+/** The first groups of the ids of this millisecond. */
+let timeText = '';
+let timeOfText = -1;
 
 /** A new id that sorts after every earlier one of this process: 48 bits of time, a 12-bit counter, 62 random bits. */
 export function newId(): string {
@@ -24,12 +27,16 @@ export function newId(): string {
     randomFillSync(pool);
     used = 0;
   }
-  const time = lastMs.toString(16).padStart(12, '0');
+  if (timeOfText !== lastMs) {
+    const time = lastMs.toString(16).padStart(12, '0');
+    timeText = `${time.slice(0, 8)}-${time.slice(8)}`;
+    timeOfText = lastMs;
+  }
   const versionAndCounter = (0x7000 | counter).toString(16);
   pool[used] = 0x80 | ((pool[used] as number) & 0x3f);
   const random = pool.toString('hex', used, used + 8);
   used += 8;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${versionAndCounter}-${random.slice(0, 4)}-${random.slice(4)}`;
+  return `${timeText}-${versionAndCounter}-${random.slice(0, 4)}-${random.slice(4)}`;
 }
 
 const LAST_MS = 2 ** 48 - 1;

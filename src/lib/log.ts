@@ -19,12 +19,25 @@ function serializeError(error: unknown): unknown {
   };
 }
 
+let lastMs = Number.NaN;
+let lastTime = '';
+
+/** The lines of a tick are written together, so that most have the time of the line before. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    lastTime = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return lastTime;
+}
+
 export function createLog(level: string, target: LogTarget): Logger {
   return pino(
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: serializeError },
     },

@@ -103,6 +103,9 @@ const HARMLESS = new RegExp(
   'i',
 );
 
+/** Ids as whole JSON strings, which are not masked either. */
+const OWN_IDS = /"[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}"/g;
+
 const HEX_RUN = /(%|\\u|\\x|\\)?([\da-f]{32,})/gi;
 const HEX_MASKS: Readonly<Record<number, string>> = { 32: SECRET, 40: '[hash]', 64: SECRET };
 // How many hex digits after each prefix may belong to an escape ('%22', '\u0022', '\f') instead of the run.
@@ -130,8 +133,14 @@ export function scrub(line: string): string {
   const text = newline ? line.slice(0, -1) : line;
   const matches = (pattern: RegExp) => pattern.test(text);
   const hasWord = WORD_STEMS.test(text) && SUSPECT_WORDS.some(matches);
-  if (!hasWord && !hasHexRun(text) && !SUSPECT_RUNS.some(matches)) return line;
+  if (!hasWord && !hasHexRun(text) && !(SUSPECT_RUNS.some(matches) && hasSuspectRun(text))) return line;
   return maskRuns(maskBareNumbers(hasWord ? maskWords(text) : text)).replace(UNPRINTABLES, escapeCharacter) + newline;
+}
+
+/** Whether a run is suspect outside the ids of our own, of which nearly every line has some. */
+function hasSuspectRun(text: string): boolean {
+  const rest = text.replace(OWN_IDS, '"id"');
+  return SUSPECT_RUNS.some((pattern) => pattern.test(rest));
 }
 
 /** Whether there is a run of 32 hex digits. It covers one of every 32nd position, so only those are examined. */

@@ -1,18 +1,5 @@
 /** Groups the work of one event-loop tick: running the same step for all requests together keeps CPU caches warm. */
 
-let tick: Promise<void> | undefined;
-
-/** Resolves at the end of the current tick, when all sockets that are readable now have been read. */
-export function endOfTick(): Promise<void> {
-  tick ??= new Promise((resolve) => {
-    setImmediate(() => {
-      tick = undefined;
-      resolve();
-    });
-  });
-  return tick;
-}
-
 /** Collects the items of one tick and processes them together at its end. */
 export function endOfTickList<Item>(work: (items: Item[]) => void): (item: Item) => void {
   let items: Item[] = [];

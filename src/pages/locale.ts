@@ -78,6 +78,14 @@ export function localeFor(accountLocale: string, acceptLanguage: string | undefi
   return locale;
 }
 
+/** The first formats of a process load the data of the runtime, for which all requests would wait. */
+export function loadFormats(): void {
+  const locale = createLocale(DEFAULT.language, DEFAULT.tag);
+  locale.formatAmount({ amount: 1n, currency: 'EUR' });
+  locale.formatDate(0);
+  locale.formatDuration(0);
+}
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -90,10 +98,13 @@ function toUnit(ms: number): [unit: 'hour' | 'minute' | 'second', count: number]
 
 const exponentOf = (currency: string): number => CURRENCIES[currency]?.exponent ?? 2;
 
-/** Creating a format costs more than rendering a page, so formats are cached. */
-function memoize(create: (name: string) => Intl.NumberFormat): (name: string) => Intl.NumberFormat {
-  const formats = new Map<string, Intl.NumberFormat>();
-  return (name) => {
+/**
+ * Creating a format costs more than rendering a page, and the first one of a language many times more, while all other
+ * requests wait. So formats are cached, and created only when a page shows such a value.
+ */
+function memoize<Format>(create: (name: string) => Format): (name?: string) => Format {
+  const formats = new Map<string, Format>();
+  return (name = '') => {
     const format = formats.get(name) ?? create(name);
     formats.set(name, format);
     return format;
@@ -102,11 +113,11 @@ function memoize(create: (name: string) => Intl.NumberFormat): (name: string) =>
 
 function createLocale(language: Language, tag: string): Locale {
   const direction = language === 'ar' ? 'rtl' : 'ltr';
-  const plural = new Intl.PluralRules(tag);
-  const number = new Intl.NumberFormat(tag);
+  const plural = memoize(() => new Intl.PluralRules(tag));
+  const number = memoize(() => new Intl.NumberFormat(tag));
   const units = memoize((unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }));
   // The dates of charges are in UTC, like those of the API.
-  const dates = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
+  const dates = memoize(() => new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' }));
   const currencies = memoize((currency) => {
     // The fraction digits come from our currency table, which differs from that of the runtime.
     const digits = exponentOf(currency);
@@ -125,13 +136,13 @@ function createLocale(language: Language, tag: string): Locale {
     messages: LANGUAGES[language],
     formatMessage,
     formatPlural: (forms, count) =>
-      formatMessage(forms[plural.select(count)] ?? forms.other, { count: number.format(count) }),
+      formatMessage(forms[plural().select(count)] ?? forms.other, { count: number().format(count) }),
     formatDuration(ms) {
       const [unit, count] = toUnit(ms);
       return units(unit).format(count);
     },
     formatInterval: (unit, count) => units(unit).format(count),
-    formatDate: (at) => dates.format(at),
+    formatDate: (at) => dates().format(at),
     formatAmount: ({ amount, currency }) =>
       // Formats the decimal string: a JavaScript number could round it.
       currencies(currency).format(amountText(amount, exponentOf(currency)) as unknown as number),

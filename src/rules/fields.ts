@@ -1,6 +1,6 @@
 /** Request fields as data: how each value is checked, and the error message that says what was expected. */
 import { isIP } from 'node:net';
-import { cardNumberIn } from '../lib/card.ts';
+import { cardNumberIn, LEAST_DIGITS } from '../lib/card.ts';
 import { isUuid } from '../lib/id.ts';
 import { minorUnits } from '../lib/money.ts';
 import { CURRENCIES } from './currencies.ts';
@@ -296,7 +296,9 @@ const FREE_TEXT =
  * fifty random numbers of 16 digits looks like a card number, and a merchant cannot avoid that in an identifier.
  */
 export const cardNumberAt = (name: string, value: string): string | undefined =>
-  FREE_TEXT.test(name) ? (cardNumberIn(name) ?? cardNumberIn(value)) : undefined;
+  (name.length >= LEAST_DIGITS || value.length >= LEAST_DIGITS) && FREE_TEXT.test(name)
+    ? (cardNumberIn(name) ?? cardNumberIn(value))
+    : undefined;
 
 /** Whether the field is required, or asked for, for the payer of this request. */
 export function isNeeded({ countries, exceptCountries, needsCountry }: Field, context: FieldContext): boolean {

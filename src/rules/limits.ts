@@ -252,7 +252,7 @@ export const LIMITS = {
   /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,
   batchBytes: 4 * 1024 * 1024,
-  batchesInFlight: 2,
+  batchesInFlight: 1,
   batchWaiting: 20_000,
   /** How long an item may be queued before it is refused. */
   batchWaitTimeoutMs: 5 * SECOND,
@@ -269,6 +269,8 @@ export const LIMITS = {
   answerGraceMs: 2 * SECOND,
   /** How long closing a connection waits for the server. */
   databaseCloseTimeoutMs: 2 * SECOND,
+  /** How long an idle connection is kept open. */
+  databaseIdleMs: 5 * MINUTE,
   /** The idle time before TCP keep-alive probes. */
   databaseKeepAliveMs: 10 * SECOND,
   /** The timeout of the readiness probe, and how long its result is reused. */

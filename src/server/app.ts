@@ -1,4 +1,5 @@
 /** The HTTP server: registers the routes, and gives every request an id, a log line and metrics. */
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
@@ -8,10 +9,9 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { principalOf } from '../core/api-tokens.ts';
-import type { Gateway, MerchantCall } from '../core/context.ts';
+import type { Gateway } from '../core/context.ts';
 import { clientAddress } from '../lib/address.ts';
 import { newSecret } from '../lib/id.ts';
-import { endOfTickList } from '../lib/tick.ts';
 import { docsRoutes } from '../pages/docs/index.ts';
 import { panelRoutes } from '../pages/panel/index.ts';
 import { signInRoutes } from '../pages/panel/sign-in/index.ts';
@@ -23,39 +23,20 @@ import { ERRORS, type Problem, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { adminRoutes } from '../wire/admin/index.ts';
 import { checkoutRoutes } from '../wire/checkout/index.ts';
-import { type Envelope, entryOf, envelope, refusalOf } from '../wire/envelope.ts';
+import { type Envelope, entryOf, envelope } from '../wire/envelope.ts';
+import { errorResponse, type HandledRequest, requestRecorder } from '../wire/handled-request.ts';
 import { healthRoutes } from '../wire/health.ts';
-import { answerOf, helpLink } from '../wire/help.ts';
+import { helpLink } from '../wire/help.ts';
 import { inboundRoutes } from '../wire/inbound/index.ts';
 import { openApiRoutes } from '../wire/openapi.ts';
 import { createRequestLimits } from '../wire/request-limits.ts';
-import { s2sRoutes } from '../wire/s2s/index.ts';
+import { s2sHandler, s2sRoutes } from '../wire/s2s/index.ts';
+import { isUsual, s2sListener } from '../wire/s2s/listener.ts';
 import { callbackInboxRoutes } from '../wire/sandbox/callback-inbox.ts';
 import { sandboxRoutes } from '../wire/sandbox/index.ts';
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** The action of the request and its outcome, for the log and the metrics. */
-    action: string;
-    outcome: string;
-    mid: string | undefined;
-    paymentId: string | undefined;
-    isRead: boolean;
-    /** Set on the routes of merchants. */
-    call: MerchantCall | undefined;
-  }
-}
-
-interface FinishedRequest {
-  request_id: string;
-  action: string;
-  outcome: string;
-  status: number;
-  mid: string | undefined;
-  payment_id: string | undefined;
-  elapsedMs: number;
-  /** A successful read, logged at debug level, because polling clients would flood the log. */
-  isQuiet: boolean;
+  interface FastifyRequest extends HandledRequest {}
 }
 
 export interface AppOptions {
@@ -96,6 +77,7 @@ export function createApp(
   gateway: Gateway,
   { isTrustedProxy, adminTokenDigest, takesRequests, requestsPerAddress = 0 }: AppOptions,
 ): FastifyInstance {
+  const nextId = requestIds();
   const app = Fastify({
     loggerInstance: gateway.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -105,7 +87,7 @@ export function createApp(
     // A request has one log line, written at its end, so it needs no child logger.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
-    genReqId: requestIds(),
+    genReqId: nextId,
     clientErrorHandler: (error, socket) => answerBrokenRequest(gateway, error, socket),
     // A malformed path is an unknown route; no hook runs for it.
     frameworkErrors: (_error, request, reply: unknown) => {
@@ -119,7 +101,8 @@ export function createApp(
     // Merchants compose addresses from parts, so a trailing or a doubled slash is common.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
   });
-  const addressOf = (request: FastifyRequest): string =>
+  const record = requestRecorder(gateway);
+  const addressOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>): string =>
     clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);
   const access = { principalOf: principalOf.bind(undefined, gateway, adminTokenDigest), addressOf };
 
@@ -138,52 +121,22 @@ export function createApp(
     leaveUnread(request, reply);
     done(new Refusal('unknownRoute'));
   });
-  const finished = endOfTickList<FinishedRequest>((requests) => {
-    for (const { elapsedMs, isQuiet, ...request } of requests) {
-      gateway.metrics.request(request.action, request.outcome, elapsedMs / 1000);
-      const level = isQuiet ? 'debug' : 'info';
-      if (gateway.log.isLevelEnabled(level)) {
-        gateway.log[level]({ ...request, ms: Math.round(elapsedMs * 10) / 10 }, 'request');
-      }
-    }
-  });
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.action !== 'none') {
-      finished({
-        request_id: request.id,
-        action: request.action,
-        outcome: request.outcome || String(reply.statusCode),
-        status: reply.statusCode,
-        mid: request.mid,
-        payment_id: request.paymentId,
-        elapsedMs: reply.elapsedTime,
-        isQuiet: request.isRead && reply.statusCode === 200,
-      });
-    }
-    if (request.call) {
-      gateway.callRecorder.offer(request.call, () => ({
-        requestId: request.id,
-        address: addressOf(request),
-        status: reply.statusCode,
-        tookMs: reply.elapsedTime,
-        bytes: Number(request.headers['content-length'] ?? LIMITS.bodyBytesMost),
-      }));
-    }
+    record(request, {
+      status: reply.statusCode,
+      elapsedMs: reply.elapsedTime,
+      address: () => addressOf(request),
+      bytes: () => Number(request.headers['content-length'] ?? LIMITS.bodyBytesMost),
+    });
     done();
   });
 
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error);
-    const { http, code } = ERRORS[refusal.error];
-    if (http === 500) gateway.log.error({ err: error, request_id: request.id }, 'request failed');
-    else if (http === 503) gateway.log.warn({ err: error, request_id: request.id }, 'request refused: unavailable');
-    request.outcome = `error ${code}`;
-    if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
+    const { status, retryAfter, link, answer } = errorResponse(gateway, request, error);
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     // Fastify closes the connection when a body could not be read; the client must still get the response.
     if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
-    const answer = answerOf(gateway, refusal, request);
-    if (request.call) Object.assign(request.call, { error: refusal.error, answer });
-    reply.code(http).header('link', helpLink(gateway, refusal)).send(answer);
+    reply.code(status).header('link', link).send(answer);
   });
 
   // A connection that was busy when closing began becomes idle later, and keep-alive would hold it open for a minute.
@@ -202,7 +155,9 @@ export function createApp(
   app.register(async (routes) => healthRoutes(routes, gateway));
   if (!takesRequests) return app;
   const limits = createRequestLimits(gateway, requestsPerAddress);
-  app.register(async (routes) => s2sRoutes(routes, gateway, addressOf, limits));
+  const handle = s2sHandler(gateway, limits);
+  app.register(async (routes) => s2sRoutes(routes, gateway, addressOf, limits, handle));
+  listenBeforeFramework(app, s2sListener(gateway, { handle, limits, addressOf, nextId, record }));
   app.register(async (routes) => checkoutRoutes(routes, gateway, addressOf, limits), { prefix: '/api/v1' });
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway));
@@ -218,6 +173,21 @@ export function createApp(
     app.register(async (routes) => callbackInboxRoutes(routes, gateway), { prefix: '/sandbox' });
   }
   return app;
+}
+
+/** Passes the usual requests to `/post` to their listener, until the server closes, and all others to the framework. */
+function listenBeforeFramework(app: FastifyInstance, listener: ReturnType<typeof s2sListener>): void {
+  const { server } = app;
+  const framework = server.listeners('request') as RequestListener[];
+  let isClosing = false;
+  app.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  server.removeAllListeners('request').on('request', (request, response) => {
+    if (!isClosing && isUsual(request)) return listener(request, response);
+    for (const listen of framework) listen(request, response);
+  });
 }
 
 /** Short ids that are unique over all processes: a random prefix per process and a counter. */

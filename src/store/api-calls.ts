@@ -63,21 +63,21 @@ export interface ApiCallStore {
 const NO_ACCOUNT = '00000000-0000-0000-0000-000000000000';
 
 const TABLE = unnestTable<ApiCall>([
-  ['mid', 'uuid', 'plain', ({ mid }) => mid ?? NO_ACCOUNT],
-  ['call_id', 'uuid', 'plain', ({ callId }) => callId],
-  ['at', 'timestamptz', 'moments', ({ at }) => at],
-  ['request_id', 'text', 'texts', ({ requestId }) => requestId],
-  ['protocol', 'text', 'texts', ({ protocol }) => protocol],
-  ['action', 'text', 'texts', ({ action }) => action],
-  ['address', 'text', 'texts', ({ address }) => address],
-  ['order_id', 'text', 'texts', ({ orderId }) => orderId],
-  ['payment_id', 'uuid', 'plain', ({ paymentId }) => paymentId],
-  ['status', 'integer', 'plain', ({ status }) => status],
-  ['error', 'text', 'texts', ({ error }) => error],
-  ['took_ms', 'integer', 'plain', ({ tookMs }) => tookMs],
-  ['request', 'jsonb', 'texts', ({ request }) => JSON.stringify(request)],
-  ['answer', 'text', 'texts', ({ answer }) => answer],
-  ['explanation', 'jsonb', 'texts', ({ explanation }) => explanation && JSON.stringify(explanation)],
+  ['mid', 'uuid', ({ mid }) => mid ?? NO_ACCOUNT],
+  ['call_id', 'uuid', ({ callId }) => callId],
+  ['at', 'timestamptz', ({ at }) => at],
+  ['request_id', 'text', ({ requestId }) => requestId],
+  ['protocol', 'text', ({ protocol }) => protocol],
+  ['action', 'text', ({ action }) => action],
+  ['address', 'text', ({ address }) => address],
+  ['order_id', 'text', ({ orderId }) => orderId],
+  ['payment_id', 'uuid', ({ paymentId }) => paymentId],
+  ['status', 'int', ({ status }) => status],
+  ['error', 'text', ({ error }) => error],
+  ['took_ms', 'int', ({ tookMs }) => tookMs],
+  ['request', 'jsonb', ({ request }) => JSON.stringify(request)],
+  ['answer', 'text', ({ answer }) => answer],
+  ['explanation', 'jsonb', ({ explanation }) => explanation && JSON.stringify(explanation)],
 ]);
 
 const INSERT = `insert into api_calls (${listed(TABLE.names)}) select ${listed(TABLE.names, 'i')} from ${TABLE.rows('i')}`;

@@ -1,37 +1,201 @@
-/** Array literals for batched statements, built by hand because the driver's generic conversion is too slow. */
+/** Arrays in PostgreSQL's binary format for batched statements: cheaper to write and to read than quoted literals. */
 
-// Each encoding has its own loop: on the hot path, a shared one with a callback was measurably slower.
-
-/** Numbers, booleans, UUIDs and enum values, which need no quotes. */
-export function plain<Item>(
-  items: readonly Item[],
-  of: (item: Item) => string | number | bigint | boolean | null,
-): string {
-  let list = '';
-  for (const item of items) list += `,${of(item)}`;
-  return `{${list.slice(1)}}`;
+/** The values of each SQL type that a column of a batched statement can have. */
+export interface ArrayValue {
+  uuid: string | null;
+  text: string | null;
+  /** JSON text. */
+  jsonb: string | null;
+  int: number | null;
+  bigint: bigint | number | null;
+  bool: boolean | null;
+  /** Milliseconds since 1970. */
+  timestamptz: number | null;
 }
 
-const NEEDS_ESCAPE = /["\\]/;
-const escaped = (text: string): string =>
-  NEEDS_ESCAPE.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"') : text;
+export type ArrayType = keyof ArrayValue;
 
-/** Arbitrary texts, quoted and escaped. */
-export function texts<Item>(items: readonly Item[], of: (item: Item) => string | null): string {
-  let list = '';
-  for (const item of items) {
-    const text = of(item);
-    list += text === null ? ',null' : `,"${escaped(text)}"`;
+/** The object ids of the types, which are the same in every PostgreSQL. */
+const TYPE_IDS: Readonly<Record<ArrayType, number>> = {
+  bool: 16,
+  bigint: 20,
+  int: 23,
+  text: 25,
+  timestamptz: 1184,
+  uuid: 2950,
+  jsonb: 3802,
+};
+
+/** A value that its type cannot represent. It has the code of PostgreSQL for this: only the item of the value fails. */
+class InvalidValue extends Error {
+  readonly code = '22P03';
+
+  constructor(type: ArrayType) {
+    super(`A value is not valid for the type ${type}.`);
   }
-  return `{${list.slice(1)}}`;
 }
 
-/** Timestamps, from milliseconds since 1970. */
-export function moments<Item>(items: readonly Item[], of: (item: Item) => number | null): string {
-  let list = '';
-  for (const item of items) {
-    const ms = of(item);
-    list += ms === null ? ',null' : `,"${new Date(ms).toISOString()}"`;
+const INITIAL_BYTES = 64 * 1024;
+const KEPT_BYTES = 1024 * 1024;
+
+/** All arrays of a statement are written here, one after another, and then copied once. */
+let scratch = Buffer.allocUnsafe(INITIAL_BYTES);
+let end = 0;
+
+function reserve(bytes: number): void {
+  if (end + bytes <= scratch.length) return;
+  const larger = Buffer.allocUnsafe(Math.max(2 * scratch.length, end + bytes));
+  scratch.copy(larger, 0, 0, end);
+  scratch = larger;
+}
+
+function putInt(value: number, at: number): void {
+  scratch[at] = value >>> 24;
+  scratch[at + 1] = value >>> 16;
+  scratch[at + 2] = value >>> 8;
+  scratch[at + 3] = value;
+}
+
+const TWO_32 = 2 ** 32;
+
+/** Writes an integer of 64 bits that a number can represent. */
+function putLong(value: number, at: number): void {
+  putInt(Math.floor(value / TWO_32), at);
+  putInt(value >>> 0, at + 4);
+}
+
+const DASH = 45;
+const HEX_DIGITS = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  HEX_DIGITS[digit.charCodeAt(0)] = value;
+  HEX_DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+function putUuid(text: string): void {
+  let digits = 0;
+  for (let index = 0; index < text.length && digits <= 32; index++) {
+    const code = text.charCodeAt(index);
+    if (code === DASH) continue;
+    const value = code < 256 ? (HEX_DIGITS[code] as number) : -1;
+    if (value < 0) throw new InvalidValue('uuid');
+    const at = end + (digits >> 1);
+    if (digits++ % 2 === 0) scratch[at] = value << 4;
+    else scratch[at] = (scratch[at] as number) | value;
   }
-  return `{${list.slice(1)}}`;
+  if (digits !== 32) throw new InvalidValue('uuid');
+  end += 16;
+}
+
+/** A call into the runtime costs more than a loop over a text this short. */
+const SHORT_TEXT = 24;
+
+function putText(text: string): void {
+  const { length } = text;
+  if (length <= SHORT_TEXT) {
+    let index = 0;
+    for (; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 127) break;
+      scratch[end + index] = code;
+    }
+    if (index === length) {
+      end += length;
+      return;
+    }
+  }
+  end += scratch.write(text, end);
+}
+
+/** How each type writes a value at the end of the scratch buffer, which has space for it. */
+const WRITERS: { readonly [Type in ArrayType]: (value: NonNullable<ArrayValue[Type]>) => void } = {
+  uuid: putUuid,
+  text: putText,
+  jsonb(json) {
+    // The version of the format.
+    scratch[end++] = 1;
+    putText(json);
+  },
+  int(value) {
+    if (value !== (value | 0)) throw new InvalidValue('int');
+    putInt(value, end);
+    end += 4;
+  },
+  bigint(value) {
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) putLong(number, end);
+    else if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) scratch.writeBigInt64BE(value, end);
+    else throw new InvalidValue('bigint');
+    end += 8;
+  },
+  bool(value) {
+    scratch[end++] = value ? 1 : 0;
+  },
+  timestamptz(ms) {
+    const whole = Math.trunc(ms) - START_MS;
+    if (!Number.isSafeInteger(whole)) throw new InvalidValue('timestamptz');
+    const micros = whole * 1000;
+    if (Number.isSafeInteger(micros)) putLong(micros, end);
+    else scratch.writeBigInt64BE(BigInt(whole) * 1000n, end);
+    end += 8;
+  },
+};
+
+/** PostgreSQL counts from the year 2000. */
+const START_MS = Date.UTC(2000, 0, 1);
+
+/** The most bytes of a value and its length; a UTF-16 unit has at most three bytes in UTF-8. */
+const mostBytes = (value: unknown): number => 24 + (typeof value === 'string' ? 3 * value.length : 0);
+
+/** Appends an array to the scratch buffer. */
+export type ArrayEncoder<Item> = (items: readonly Item[]) => void;
+
+export function arrayEncoder<Item, Type extends ArrayType>(
+  type: Type,
+  read: (item: Item) => ArrayValue[Type],
+): ArrayEncoder<Item> {
+  const write = WRITERS[type];
+  const id = TYPE_IDS[type];
+  return (items) => {
+    reserve(20);
+    const header = end;
+    putInt(items.length === 0 ? 0 : 1, header);
+    putInt(0, header + 4);
+    putInt(id, header + 8);
+    end += 12;
+    if (items.length === 0) return;
+    putInt(items.length, header + 12);
+    putInt(1, header + 16);
+    end += 8;
+    for (const item of items) {
+      const value = read(item);
+      reserve(mostBytes(value));
+      const start = end;
+      end += 4;
+      if (value === null) {
+        putInt(-1, start);
+        // The array has nulls.
+        scratch[header + 7] = 1;
+      } else {
+        write(value);
+        putInt(end - start - 4, start);
+      }
+    }
+  };
+}
+
+/** The arrays of all columns of a statement. */
+export function encodeArrays<Item>(encoders: readonly ArrayEncoder<Item>[], items: readonly Item[]): Buffer[] {
+  const ends: number[] = [];
+  try {
+    for (const encode of encoders) {
+      encode(items);
+      ends.push(end);
+    }
+    const bytes = Buffer.allocUnsafe(end);
+    scratch.copy(bytes, 0, 0, end);
+    return ends.map((stop, index) => bytes.subarray(ends[index - 1] ?? 0, stop));
+  } finally {
+    end = 0;
+    if (scratch.length > KEPT_BYTES) scratch = Buffer.allocUnsafe(INITIAL_BYTES);
+  }
 }

@@ -169,10 +169,10 @@ const FIND_DUE = `
 
 const REQUESTS = unnestTable<ClaimRequest>(
   [
-    ['mid', 'uuid', 'plain', ({ mid }) => mid],
-    ['endpoint', 'text', 'texts', ({ endpoint }) => endpoint],
-    ['room', 'int', 'plain', ({ room }) => room],
-    ['lookahead', 'int', 'plain', ({ lookahead }) => lookahead],
+    ['mid', 'uuid', ({ mid }) => mid],
+    ['endpoint', 'text', ({ endpoint }) => endpoint],
+    ['room', 'int', ({ room }) => room],
+    ['lookahead', 'int', ({ lookahead }) => lookahead],
   ],
   4,
 );
@@ -217,17 +217,17 @@ const CLAIM = `
   ) e left join claimed t on t.claimed_place = e.place`;
 
 const OUTCOMES = unnestTable<AttemptOutcome>([
-  ['mid', 'uuid', 'plain', ({ key }) => key.mid],
-  ['payment_id', 'uuid', 'plain', ({ key }) => key.paymentId],
-  ['seq', 'int', 'plain', ({ key }) => key.seq],
-  ['state', 'callback_state', 'plain', ({ state }) => state],
-  ['reason', 'text', 'texts', ({ reason }) => reason],
-  ['due_at', 'timestamptz', 'moments', ({ dueAt }) => dueAt],
-  ['at', 'timestamptz', 'moments', ({ at }) => at],
-  ['status', 'int', 'plain', ({ status }) => status],
-  ['fault', 'text', 'texts', ({ fault }) => fault],
-  ['took_ms', 'int', 'plain', ({ tookMs }) => tookMs],
-  ['claimed_until', 'timestamptz', 'moments', ({ claimedUntil }) => claimedUntil],
+  ['mid', 'uuid', ({ key }) => key.mid],
+  ['payment_id', 'uuid', ({ key }) => key.paymentId],
+  ['seq', 'int', ({ key }) => key.seq],
+  ['state', 'callback_state', ({ state }) => state],
+  ['reason', 'text', ({ reason }) => reason],
+  ['due_at', 'timestamptz', ({ dueAt }) => dueAt],
+  ['at', 'timestamptz', ({ at }) => at],
+  ['status', 'int', ({ status }) => status],
+  ['fault', 'text', ({ fault }) => fault],
+  ['took_ms', 'int', ({ tookMs }) => tookMs],
+  ['claimed_until', 'timestamptz', ({ claimedUntil }) => claimedUntil],
 ]);
 
 /**
@@ -268,11 +268,11 @@ const RECORD = `
   select payment_id as "paymentId", seq from recorded where is_current`;
 
 const RELEASED = unnestTable<CallbackRow & { now: number }>([
-  ['mid', 'uuid', 'plain', ({ mid }) => mid],
-  ['payment_id', 'uuid', 'plain', ({ paymentId }) => paymentId],
-  ['seq', 'int', 'plain', ({ seq }) => seq],
-  ['now', 'timestamptz', 'moments', ({ now }) => now],
-  ['claimed_until', 'timestamptz', 'moments', ({ dueAt }) => dueAt],
+  ['mid', 'uuid', ({ mid }) => mid],
+  ['payment_id', 'uuid', ({ paymentId }) => paymentId],
+  ['seq', 'int', ({ seq }) => seq],
+  ['now', 'timestamptz', ({ now }) => now],
+  ['claimed_until', 'timestamptz', ({ dueAt }) => dueAt],
 ]);
 
 const RELEASE = `

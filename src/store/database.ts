@@ -86,7 +86,14 @@ export function openDatabase(
     query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
   });
   const openPool = (max: number, settings: pg.ClientConfig): pg.Pool => {
-    const pool = new pg.Pool({ ...settings, Client: PooledClient, max, allowExitOnIdle: true });
+    const pool = new pg.Pool({
+      ...settings,
+      Client: PooledClient,
+      max,
+      // A new connection reads the catalogues first, and the request that needs it waits for that.
+      idleTimeoutMillis: LIMITS.databaseIdleMs,
+      allowExitOnIdle: true,
+    });
     pool.on('error', onFault);
     // A client in use emits two errors for a lost connection, and the pool handles only the first.
     pool.on('connect', (client) => void client.on('error', () => undefined));

@@ -30,32 +30,32 @@ export type Written = boolean | typeof TOO_LATE;
 
 /** The columns of a new payment that depend on its request. */
 const OPEN: Column<OpenItem>[] = [
-  ['mid', 'uuid', 'plain', ({ payment }) => payment.mid],
-  ['payment_id', 'uuid', 'plain', ({ payment }) => payment.paymentId],
-  ['order_id', 'text', 'texts', ({ payment }) => payment.orderId],
-  ['attempt', 'int', 'plain', ({ payment }) => payment.attempt],
-  ['protocol', 'protocol', 'plain', ({ payment }) => payment.protocol],
-  ['brand', 'text', 'texts', ({ payment }) => payment.brand],
-  ['connector', 'text', 'texts', ({ payment }) => payment.connector],
-  ['route_reason', 'text', 'texts', ({ payment }) => payment.routeReason],
-  ['amount_text', 'text', 'texts', ({ payment }) => payment.amountText],
-  ['currency', 'text', 'plain', ({ payment }) => payment.currency],
-  ['amount', 'bigint', 'plain', ({ payment }) => payment.amount],
-  ['due_at', 'timestamptz', 'moments', ({ payment }) => payment.dueAt],
-  ['is_authorisation', 'bool', 'plain', ({ payment }) => payment.isAuthorisation],
-  ['is_recurring_init', 'bool', 'plain', ({ payment }) => payment.isRecurringInit],
-  ['fingerprint', 'text', 'plain', ({ payment }) => payment.fingerprint],
-  ['descriptor', 'text', 'texts', ({ payment }) => payment.descriptor],
-  ['schedule_id', 'uuid', 'plain', ({ payment }) => payment.scheduleId],
-  ['details', 'jsonb', 'texts', ({ details }) => details],
-  ['created_at', 'timestamptz', 'moments', ({ payment }) => payment.createdAt],
-  ['payer_until', 'timestamptz', 'moments', ({ payment }) => payment.payerUntil],
+  ['mid', 'uuid', ({ payment }) => payment.mid],
+  ['payment_id', 'uuid', ({ payment }) => payment.paymentId],
+  ['order_id', 'text', ({ payment }) => payment.orderId],
+  ['attempt', 'int', ({ payment }) => payment.attempt],
+  ['protocol', 'protocol', ({ payment }) => payment.protocol],
+  ['brand', 'text', ({ payment }) => payment.brand],
+  ['connector', 'text', ({ payment }) => payment.connector],
+  ['route_reason', 'text', ({ payment }) => payment.routeReason],
+  ['amount_text', 'text', ({ payment }) => payment.amountText],
+  ['currency', 'text', ({ payment }) => payment.currency],
+  ['amount', 'bigint', ({ payment }) => payment.amount],
+  ['due_at', 'timestamptz', ({ payment }) => payment.dueAt],
+  ['is_authorisation', 'bool', ({ payment }) => payment.isAuthorisation],
+  ['is_recurring_init', 'bool', ({ payment }) => payment.isRecurringInit],
+  ['fingerprint', 'text', ({ payment }) => payment.fingerprint],
+  ['descriptor', 'text', ({ payment }) => payment.descriptor],
+  ['schedule_id', 'uuid', ({ payment }) => payment.scheduleId],
+  ['details', 'jsonb', ({ details }) => details],
+  ['created_at', 'timestamptz', ({ payment }) => payment.createdAt],
+  ['payer_until', 'timestamptz', ({ payment }) => payment.payerUntil],
 ];
 
 /** A wallet token that the payment uses up; null for other payments. */
 const TOKEN: Column<OpenItem>[] = [
-  ['replay_key', 'text', 'texts', ({ token }) => token?.replayKey ?? null],
-  ['forget_at', 'timestamptz', 'moments', ({ token }) => token?.forgetAt ?? null],
+  ['replay_key', 'text', ({ token }) => token?.replayKey ?? null],
+  ['forget_at', 'timestamptz', ({ token }) => token?.forgetAt ?? null],
 ];
 
 const OPEN_ITEMS = unnestTable<OpenItem>([...OPEN, ...TOKEN]);
@@ -64,30 +64,30 @@ const jsonOrNull = (value: object | null): string | null => value && JSON.string
 
 /** The columns of a payment that a transition writes besides the state. */
 const CHANGED: Column<TransitionItem>[] = [
-  ['authorised', 'bigint', 'plain', ({ transition }) => transition.after.authorised],
-  ['captured', 'bigint', 'plain', ({ transition }) => transition.after.captured],
-  ['refunded', 'bigint', 'plain', ({ transition }) => transition.after.refunded],
-  ['in_doubt', 'bool', 'plain', ({ transition }) => transition.after.inDoubt],
-  ['due_at', 'timestamptz', 'moments', ({ transition }) => transition.after.dueAt],
-  ['query_count', 'int', 'plain', ({ transition }) => transition.after.queryCount],
-  ['decline_reason', 'text', 'texts', ({ transition }) => transition.after.declineReason],
-  ['recurring_token', 'text', 'texts', ({ transition }) => transition.after.recurringToken],
-  ['provider_reference', 'text', 'texts', ({ transition }) => transition.after.providerReference],
-  ['provider_data', 'jsonb', 'texts', ({ transition: { after } }) => jsonOrNull(after.providerData)],
-  ['next_step', 'jsonb', 'texts', ({ nextStep }) => nextStep],
-  ['attention', 'attention', 'plain', ({ transition }) => transition.after.attention],
-  ['reserved', 'bigint', 'plain', ({ transition }) => transition.after.reserved],
-  ['busy', 'operation_verb', 'plain', ({ transition }) => transition.after.busy],
+  ['authorised', 'bigint', ({ transition }) => transition.after.authorised],
+  ['captured', 'bigint', ({ transition }) => transition.after.captured],
+  ['refunded', 'bigint', ({ transition }) => transition.after.refunded],
+  ['in_doubt', 'bool', ({ transition }) => transition.after.inDoubt],
+  ['due_at', 'timestamptz', ({ transition }) => transition.after.dueAt],
+  ['query_count', 'int', ({ transition }) => transition.after.queryCount],
+  ['decline_reason', 'text', ({ transition }) => transition.after.declineReason],
+  ['recurring_token', 'text', ({ transition }) => transition.after.recurringToken],
+  ['provider_reference', 'text', ({ transition }) => transition.after.providerReference],
+  ['provider_data', 'jsonb', ({ transition: { after } }) => jsonOrNull(after.providerData)],
+  ['next_step', 'jsonb', ({ nextStep }) => nextStep],
+  ['attention', 'attention', ({ transition }) => transition.after.attention],
+  ['reserved', 'bigint', ({ transition }) => transition.after.reserved],
+  ['busy', 'operation_verb', ({ transition }) => transition.after.busy],
 ];
 
 /** The callback of a transition; all columns are null if there is none. */
 const CALLBACK: Column<TransitionItem>[] = [
-  ['callback_type', 'text', 'texts', ({ transition }) => transition.callback?.type ?? null],
-  ['callback_body', 'text', 'texts', ({ transition }) => transition.callback?.body ?? null],
-  ['callback_json', 'bool', 'plain', ({ transition }) => transition.callback?.isJson ?? null],
-  ['callback_url', 'text', 'texts', ({ transition }) => transition.callback?.url ?? null],
-  ['callback_endpoint', 'text', 'texts', ({ transition }) => transition.callback?.endpoint ?? null],
-  ['callback_due_at', 'timestamptz', 'moments', ({ transition }) => transition.callback?.dueAt ?? null],
+  ['callback_type', 'text', ({ transition }) => transition.callback?.type ?? null],
+  ['callback_body', 'text', ({ transition }) => transition.callback?.body ?? null],
+  ['callback_json', 'bool', ({ transition }) => transition.callback?.isJson ?? null],
+  ['callback_url', 'text', ({ transition }) => transition.callback?.url ?? null],
+  ['callback_endpoint', 'text', ({ transition }) => transition.callback?.endpoint ?? null],
+  ['callback_due_at', 'timestamptz', ({ transition }) => transition.callback?.dueAt ?? null],
 ];
 
 /** The amount that a transition captures, refunds or charges back. */
@@ -98,18 +98,18 @@ function movedBy({ before, after }: Transition): bigint | null {
 
 const TRANSITION_ITEMS = unnestTable<TransitionItem>(
   [
-    ['mid', 'uuid', 'plain', ({ transition }) => transition.before.mid],
-    ['payment_id', 'uuid', 'plain', ({ transition }) => transition.before.paymentId],
-    ['from_state', 'payment_state', 'plain', ({ transition }) => transition.before.state],
-    ['history_length', 'int', 'plain', ({ transition }) => transition.before.historyLength],
-    ['to_state', 'payment_state', 'plain', ({ transition }) => transition.after.state],
-    ['event', 'text', 'plain', ({ transition }) => transition.event],
-    ['actor', 'actor', 'plain', ({ transition }) => transition.actor],
-    ['actor_name', 'text', 'texts', ({ transition }) => transition.actorName ?? null],
-    ['note', 'text', 'texts', ({ transition }) => transition.note || null],
-    ['call', 'jsonb', 'texts', ({ transition }) => (transition.call ? JSON.stringify(transition.call) : null)],
-    ['at', 'timestamptz', 'moments', ({ transition }) => transition.after.updatedAt],
-    ['moved', 'bigint', 'plain', ({ transition }) => movedBy(transition)],
+    ['mid', 'uuid', ({ transition }) => transition.before.mid],
+    ['payment_id', 'uuid', ({ transition }) => transition.before.paymentId],
+    ['from_state', 'payment_state', ({ transition }) => transition.before.state],
+    ['history_length', 'int', ({ transition }) => transition.before.historyLength],
+    ['to_state', 'payment_state', ({ transition }) => transition.after.state],
+    ['event', 'text', ({ transition }) => transition.event],
+    ['actor', 'actor', ({ transition }) => transition.actor],
+    ['actor_name', 'text', ({ transition }) => transition.actorName ?? null],
+    ['note', 'text', ({ transition }) => transition.note || null],
+    ['call', 'jsonb', ({ transition }) => (transition.call ? JSON.stringify(transition.call) : null)],
+    ['at', 'timestamptz', ({ transition }) => transition.after.updatedAt],
+    ['moved', 'bigint', ({ transition }) => movedBy(transition)],
     ...CHANGED,
     ...CALLBACK,
   ],
@@ -121,26 +121,26 @@ type OperationItem = OperationRow & { ordinal: number };
 
 /** The columns of an operation, without those that are copied from its payment. */
 const OPERATION: Column<OperationItem>[] = [
-  ['operation_id', 'uuid', 'plain', (operation) => operation.operationId],
-  ['verb', 'operation_verb', 'plain', (operation) => operation.verb],
-  ['amount', 'bigint', 'plain', (operation) => operation.amount],
-  ['state', 'operation_state', 'plain', (operation) => operation.state],
-  ['reason', 'text', 'texts', (operation) => operation.reason],
-  ['provider_reference', 'text', 'texts', (operation) => operation.providerReference],
-  ['provider_state', 'jsonb', 'texts', (operation) => jsonOrNull(operation.providerState)],
-  ['query_count', 'int', 'plain', (operation) => operation.queryCount],
-  ['due_at', 'timestamptz', 'moments', (operation) => operation.dueAt],
-  ['requested_at', 'timestamptz', 'moments', (operation) => operation.requestedAt],
-  ['finished_at', 'timestamptz', 'moments', (operation) => operation.finishedAt],
-  ['content', 'text', 'texts', (operation) => operation.content],
-  ['order_id', 'text', 'texts', (operation) => operation.orderId],
+  ['operation_id', 'uuid', (operation) => operation.operationId],
+  ['verb', 'operation_verb', (operation) => operation.verb],
+  ['amount', 'bigint', (operation) => operation.amount],
+  ['state', 'operation_state', (operation) => operation.state],
+  ['reason', 'text', (operation) => operation.reason],
+  ['provider_reference', 'text', (operation) => operation.providerReference],
+  ['provider_state', 'jsonb', (operation) => jsonOrNull(operation.providerState)],
+  ['query_count', 'int', (operation) => operation.queryCount],
+  ['due_at', 'timestamptz', (operation) => operation.dueAt],
+  ['requested_at', 'timestamptz', (operation) => operation.requestedAt],
+  ['finished_at', 'timestamptz', (operation) => operation.finishedAt],
+  ['content', 'text', (operation) => operation.content],
+  ['order_id', 'text', (operation) => operation.orderId],
 ];
 
 /** The columns of an operation that its outcome changes. */
 const UPDATED = ['state', 'reason', 'provider_reference', 'provider_state', 'query_count', 'due_at', 'finished_at'];
 
 const OPERATION_ITEMS = unnestTable<OperationItem>(
-  [['ordinal', 'int', 'plain', (operation) => operation.ordinal], ...OPERATION],
+  [['ordinal', 'int', (operation) => operation.ordinal], ...OPERATION],
   TRANSITION_ITEMS.next,
 );
 

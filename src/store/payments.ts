@@ -81,8 +81,8 @@ export type PaymentKey = Pick<Payment, 'mid' | 'paymentId'>;
 type OrderKey = Pick<Payment, 'mid' | 'orderId'>;
 
 const KEYS = unnestTable<PaymentKey>([
-  ['mid', 'uuid', 'plain', ({ mid }) => mid],
-  ['payment_id', 'uuid', 'plain', ({ paymentId }) => paymentId],
+  ['mid', 'uuid', ({ mid }) => mid],
+  ['payment_id', 'uuid', ({ paymentId }) => paymentId],
 ]);
 
 const find = (names: readonly string[]): string => `
@@ -91,8 +91,8 @@ const find = (names: readonly string[]): string => `
   join payments p on p.mid = i.mid and p.payment_id = i.payment_id`;
 
 const ORDERS = unnestTable<OrderKey>([
-  ['mid', 'uuid', 'plain', ({ mid }) => mid],
-  ['order_id', 'text', 'texts', ({ orderId }) => orderId],
+  ['mid', 'uuid', ({ mid }) => mid],
+  ['order_id', 'text', ({ orderId }) => orderId],
 ]);
 
 const FIND_BY_ORDER = `
@@ -104,7 +104,7 @@ const FIND_BY_ORDER = `
     order by p.attempt desc limit 1
   ) p`;
 
-const IDS = unnestTable<string>([['payment_id', 'uuid', 'plain', (id) => id]]);
+const IDS = unnestTable<string>([['payment_id', 'uuid', (id) => id]]);
 
 const FIND_ANYWHERE = `
   select i.ordinal::int, ${SELECTED}
@@ -265,11 +265,14 @@ export function createPaymentStore(
   return {
     async open(payment, token) {
       const item: OpenItem = { payment, details: JSON.stringify(payment.details), token };
-      const written = await write(item).catch((error): Written => {
-        if (isDivisionByZero(error)) return TOO_LATE;
+      let written: Written;
+      try {
+        written = await write(item);
+      } catch (error) {
         if (isTokenUsed(error)) return false;
-        throw error;
-      });
+        if (!isDivisionByZero(error)) throw error;
+        written = TOO_LATE;
+      }
       if (written === TOO_LATE) throw new Outage('The database reached the statement too late to open the payment.');
       return written;
     },

@@ -60,14 +60,14 @@ export interface ReconciliationRowStore {
 }
 
 const ROWS: readonly Column<StatementRow>[] = [
-  ['line', 'bigint', 'plain', ({ line }) => line],
-  ['own_id', 'uuid', 'plain', ({ ownId }) => ownId],
-  ['provider_reference', 'text', 'texts', ({ providerReference }) => providerReference],
-  ['reference', 'text', 'texts', ({ reference }) => reference],
-  ['type', 'text', 'plain', ({ type }) => type],
-  ['amount', 'bigint', 'plain', ({ amount }) => amount],
-  ['currency', 'text', 'plain', ({ currency }) => currency],
-  ['at', 'timestamptz', 'moments', ({ at }) => at],
+  ['line', 'bigint', ({ line }) => line],
+  ['own_id', 'uuid', ({ ownId }) => ownId],
+  ['provider_reference', 'text', ({ providerReference }) => providerReference],
+  ['reference', 'text', ({ reference }) => reference],
+  ['type', 'text', ({ type }) => type],
+  ['amount', 'bigint', ({ amount }) => amount],
+  ['currency', 'text', ({ currency }) => currency],
+  ['at', 'timestamptz', ({ at }) => at],
 ];
 const statementRows = unnestTable(ROWS, 3);
 

@@ -102,8 +102,8 @@ const LISTED_COLUMNS = [
 const CLAIM = claimStatement('subscriptions', 'subscription_id', SUBSCRIPTION_COLUMNS);
 
 const SCHEDULE_KEYS = unnestTable<Pick<Subscription, 'mid' | 'scheduleId'>>([
-  ['mid', 'uuid', 'plain', ({ mid }) => mid],
-  ['schedule_id', 'uuid', 'plain', ({ scheduleId }) => scheduleId],
+  ['mid', 'uuid', ({ mid }) => mid],
+  ['schedule_id', 'uuid', ({ scheduleId }) => scheduleId],
 ]);
 
 const FIND_FOR = `
@@ -178,23 +178,23 @@ export interface SubscriptionStep {
 
 /** The columns of a subscription that a charge changes. */
 const CHANGED: Column<SubscriptionStep>[] = [
-  ['state', 'subscription_state', 'plain', ({ after }) => after.state],
-  ['occurrences', 'int', 'plain', ({ after }) => after.occurrences],
-  ['declines', 'int', 'plain', ({ after }) => after.declines],
-  ['failed', 'int', 'plain', ({ after }) => after.failed],
-  ['anchor_at', 'timestamptz', 'moments', ({ after }) => after.anchorAt],
-  ['anchor_day', 'int', 'plain', ({ after }) => after.anchorDay],
-  ['intervals', 'int', 'plain', ({ after }) => after.intervals],
-  ['schedule_version', 'int', 'plain', ({ after }) => after.scheduleVersion],
-  ['next_at', 'timestamptz', 'moments', ({ after }) => after.nextAt],
-  ['due_at', 'timestamptz', 'moments', ({ after }) => after.dueAt],
+  ['state', 'subscription_state', ({ after }) => after.state],
+  ['occurrences', 'int', ({ after }) => after.occurrences],
+  ['declines', 'int', ({ after }) => after.declines],
+  ['failed', 'int', ({ after }) => after.failed],
+  ['anchor_at', 'timestamptz', ({ after }) => after.anchorAt],
+  ['anchor_day', 'int', ({ after }) => after.anchorDay],
+  ['intervals', 'int', ({ after }) => after.intervals],
+  ['schedule_version', 'int', ({ after }) => after.scheduleVersion],
+  ['next_at', 'timestamptz', ({ after }) => after.nextAt],
+  ['due_at', 'timestamptz', ({ after }) => after.dueAt],
 ];
 
 const STEPS = unnestTable<SubscriptionStep>([
-  ['mid', 'uuid', 'plain', ({ before }) => before.mid],
-  ['subscription_id', 'uuid', 'plain', ({ before }) => before.subscriptionId],
-  ['occurrences_before', 'int', 'plain', ({ before }) => before.occurrences],
-  ['declines_before', 'int', 'plain', ({ before }) => before.declines],
+  ['mid', 'uuid', ({ before }) => before.mid],
+  ['subscription_id', 'uuid', ({ before }) => before.subscriptionId],
+  ['occurrences_before', 'int', ({ before }) => before.occurrences],
+  ['declines_before', 'int', ({ before }) => before.declines],
   ...CHANGED,
 ]);
 

@@ -1,24 +1,26 @@
 /** Passes many items to one prepared statement: a list of columns gives the SQL of its `unnest` and the values. */
-import { moments, plain, texts } from './arrays.ts';
+import { type ArrayEncoder, type ArrayType, type ArrayValue, arrayEncoder, encodeArrays } from './arrays.ts';
 
-const ENCODINGS = { plain, texts, moments };
+/** The enumerations of the schema. Their binary format depends on the database, so that they are passed as texts. */
+const ENUMERATIONS = [
+  'actor',
+  'attention',
+  'callback_state',
+  'operation_state',
+  'operation_verb',
+  'payment_state',
+  'protocol',
+  'subscription_state',
+] as const;
+type Enumeration = (typeof ENUMERATIONS)[number];
 
-/** The value types of each encoding in `arrays.ts`. */
-interface Encoded {
-  plain: string | number | bigint | boolean | null;
-  texts: string | null;
-  moments: number | null;
-}
+const isEnumeration = (type: ArrayType | Enumeration): type is Enumeration =>
+  (ENUMERATIONS as readonly string[]).includes(type);
 
-/** A column: its name, its SQL type, the encoding of its values, and how a value is read from an item. */
-export type Column<Item> = {
-  [Encoding in keyof Encoded]: [
-    name: string,
-    type: string,
-    encoding: Encoding,
-    read: (item: Item) => Encoded[Encoding],
-  ];
-}[keyof Encoded];
+/** A column: its name, its SQL type, and how a value is read from an item. */
+export type Column<Item> =
+  | { [Type in ArrayType]: [name: string, type: Type, read: (item: Item) => ArrayValue[Type]] }[ArrayType]
+  | [name: string, type: Enumeration, read: (item: Item) => string | null];
 
 export interface UnnestTable<Item> {
   names: readonly string[];
@@ -28,19 +30,21 @@ export interface UnnestTable<Item> {
   next: number;
   /** `unnest(…)` under this alias; `ordinality` names one more column, which counts the items from 1. */
   rows(alias: string, ordinality?: string): string;
-  /** The values of its parameters: an array literal for each column. */
-  values(items: readonly Item[]): string[];
+  /** The values of its parameters: an array for each column. */
+  values(items: readonly Item[]): Buffer[];
 }
 
 /** Each item becomes a row of these columns. `first` is the number of its first parameter in the statement. */
 export function unnestTable<Item>(columns: readonly Column<Item>[], first = 1): UnnestTable<Item> {
   const names = namesOf(columns);
   const parameters = columns.map((_, index) => `$${first + index}`);
-  const arrays = columns.map(([, type], index) => `${parameters[index]}::${type}[]`).join(', ');
+  const arrays = columns
+    .map(([, type], index) => `${parameters[index]}::${isEnumeration(type) ? 'text[]::' : ''}${type}[]`)
+    .join(', ');
   // Prepared once, not at each call: this is the hot path.
-  const encoders = columns.map(([, , encoding, read]) => {
-    const encode = ENCODINGS[encoding] as (items: readonly Item[], of: typeof read) => string;
-    return (items: readonly Item[]): string => encode(items, read);
+  const encoders = columns.map(([, type, read]) => {
+    const encoded = isEnumeration(type) ? 'text' : type;
+    return arrayEncoder(encoded, read as (item: Item) => ArrayValue[typeof encoded]) as ArrayEncoder<Item>;
   });
   return {
     names,
@@ -50,7 +54,7 @@ export function unnestTable<Item>(columns: readonly Column<Item>[], first = 1): 
       ordinality === undefined
         ? `unnest(${arrays}) as ${alias}(${listed(names)})`
         : `unnest(${arrays}) with ordinality as ${alias}(${listed([...names, ordinality])})`,
-    values: (items) => encoders.map((encode) => encode(items)),
+    values: (items) => encodeArrays(encoders, items),
   };
 }
 

@@ -1,5 +1,4 @@
 /** Completes a refusal for its caller: the names that the caller used, and the sections of the docs that help. */
-import type { FastifyRequest } from 'fastify';
 import type { Gateway, MerchantCall } from '../core/context.ts';
 import { counterpartsOf } from '../core/requests/misspelt.ts';
 import { BRANDS, brandLabel } from '../rules/brands.ts';
@@ -19,8 +18,16 @@ import { type Envelope, entryOf, envelope } from './envelope.ts';
 import { fieldNamed } from './expected.ts';
 import { openApi } from './openapi.ts';
 
+/** What the help depends on. */
+export interface RefusedRequest {
+  /** Set on the routes of merchants. */
+  call: MerchantCall | undefined;
+  method?: string;
+  routeOptions?: { url?: string | undefined };
+}
+
 /** The body of the response to a refused request. */
-export function answerOf(gateway: Gateway, refusal: Refusal, request: FastifyRequest): Envelope {
+export function answerOf(gateway: Gateway, refusal: Refusal, request: RefusedRequest): Envelope {
   const { call } = request;
   const entries = refusal.problems.map((problem) => {
     const param = call ? nameAsSent(call, problem.field) : problem.field;
@@ -55,11 +62,11 @@ export function nameAsSent(call: MerchantCall, name: string): string {
 function sectionOf(
   { error }: Refusal,
   { field, docs }: Problem,
-  { call, method, routeOptions }: FastifyRequest,
+  { call, method = '', routeOptions }: RefusedRequest,
 ): string {
   const own = docs ?? DOCS_OF_ERROR[error] ?? (call && DOCS_OF_FIELD[field]);
   if (own !== undefined) return own;
-  if (!call) return callSection(method, routeOptions.url ?? '') ?? docsOfError(error);
+  if (!call) return callSection(method, routeOptions?.url ?? '') ?? docsOfError(error);
   if (field === 'body' || field === 'content-type') return call.protocol === 's2s' ? DOCS.forms : DOCS.json;
   if (call.action === undefined) return docsOfError(error);
   if (call.protocol === 'checkout') return docsOfPath(call.action);

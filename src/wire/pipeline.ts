@@ -5,6 +5,7 @@ import type { RequestBody } from '../core/requests/body.ts';
 import { cardNumberIn } from '../lib/card.ts';
 import { printableName } from '../lib/form.ts';
 import { isWireHash } from '../lib/hash.ts';
+import { continueWith, type MaybePromise } from '../lib/maybe-promise.ts';
 import { DOCS } from '../rules/docs.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
@@ -22,15 +23,20 @@ export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, 
 });
 
 /** Runs all checks and returns the account of the request, or throws a refusal. */
-export async function admit(gateway: Gateway, request: MerchantRequest): Promise<Account> {
+export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<Account> {
   const operation = requireOperation(request);
   requireReadableBody(request);
-  const account = await requireAccount(gateway, operation, request);
-  request.onAccount(account);
-  requireAllowedAddress(account, request);
-  requireValidFields(gateway, account, operation, request);
-  if (!hasValidHash(account, operation, request)) throw await wrongHash(gateway, account, operation, request);
-  return account;
+  return continueWith(findRequestAccount(gateway, request), (found) => {
+    if (!found) return unknownKey(gateway, operation, request).then(refuse);
+    const account = requireActive(found, operation, request);
+    request.onAccount(account);
+    requireAllowedAddress(account, request);
+    requireValidFields(gateway, account, operation, request);
+    if (!hasValidHash(account, operation, request)) {
+      return wrongHash(gateway, account, operation, request).then(refuse);
+    }
+    return account;
+  });
 }
 
 function requireOperation({ operation }: MerchantRequest): ApiOperation {
@@ -42,15 +48,20 @@ function requireReadableBody({ body }: MerchantRequest): void {
   if (body.problems.length > 0) throw new Refusal('invalidData', body.problems);
 }
 
-async function requireAccount(gateway: Gateway, operation: ApiOperation, request: MerchantRequest): Promise<Account> {
-  const { body, keyField } = request;
+function findRequestAccount(gateway: Gateway, { body, keyField }: MerchantRequest): MaybePromise<Account | undefined> {
   const key = body.value(keyField);
   const environment = environmentOfKey(key);
   if (environment !== undefined && environment !== gateway.environment) {
     throw new Refusal('wrongEnvironment', [otherEnvironment(gateway, keyField)]);
   }
-  const account = environment && (await findAccountByKey(gateway, KEYS[keyField].kind, key));
-  if (!account) throw await unknownKey(gateway, operation, request);
+  return environment && findAccountByKey(gateway, KEYS[keyField].kind, key);
+}
+
+const refuse = (refusal: Refusal): never => {
+  throw refusal;
+};
+
+function requireActive(account: Account, operation: ApiOperation, { keyField }: MerchantRequest): Account {
   if (account.isSuspended && operation.opensPayment) {
     throw invalidField(keyField, SENTENCES.suspended, { hint: SUSPENDED });
   }

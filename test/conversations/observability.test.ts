@@ -442,8 +442,8 @@ describe('no secret is ever logged', () => {
       { amount: 0n },
       { protocol: PAN as 's2s' },
       { currency: '4111 1111 1111 1111' },
-      { scheduleId: `card_number=${PAN}&cvv=${CVV}` },
-      { fingerprint: `{${shop.merchant.password}` },
+      { protocol: `card_number=${PAN}&cvv=${CVV}` as 's2s' },
+      { protocol: `{${shop.merchant.password}` as 's2s' },
     ];
     for (const changes of bad) {
       const details = { description: PAN, identifier: shop.merchant.password, payer: { cvv: CVV } };
@@ -451,7 +451,12 @@ describe('no secret is ever logged', () => {
       expect(error).toBeInstanceOf(pg.DatabaseError);
       shop.gateway.log.error({ err: error }, 'request failed');
     }
-    expect(shop.logs.length).toBe(before + bad.length);
+    // A value that does not fit into its type at all is not sent, and not shown either.
+    const unsent = preparedPayment(shop, { scheduleId: `card_number=${PAN}&cvv=${CVV}` });
+    const error = await shop.gateway.payments.open(unsent).catch((e) => e);
+    expect(error.message).toBe('A value is not valid for the type uuid.');
+    shop.gateway.log.error({ err: error }, 'request failed');
+    expect(shop.logs.length).toBe(before + bad.length + 1);
     expectNoSecrets();
   });
 });

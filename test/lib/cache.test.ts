@@ -14,12 +14,12 @@ beforeEach(() => {
   cache = createCache({ maxEntries: 3, maxAgeMs: 5000, maxMissAgeMs: 1000, isUsable: () => isUsable, now: () => time });
 });
 
-const read = (key: string, value: string | undefined = `value of ${key}`): Promise<string | undefined> =>
+const read = async (key: string, value: string | undefined = `value of ${key}`): Promise<string | undefined> =>
   cache.get(key, async () => {
     reads.push(key);
     return value;
   });
-const readNothing = (key: string): Promise<string | undefined> =>
+const readNothing = async (key: string): Promise<string | undefined> =>
   cache.get(key, async () => {
     reads.push(key);
     return undefined;

@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import type { Authentication } from '../../connectors/connector.ts';
 import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
+import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { amountText } from '../../lib/money.ts';
+import { urlEncoded } from '../../lib/url-encoded.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
@@ -18,7 +20,7 @@ import { CURRENCIES } from '../../rules/currencies.ts';
 import { checkoutStatus, isOpen } from '../../rules/states.ts';
 import type { NewCallback, OperationRow, OperationVerb, PaymentWithDetails, Transition } from '../../store/payments.ts';
 import { findAccount } from '../accounts.ts';
-import type { Gateway } from '../context.ts';
+import type { Account, Gateway } from '../context.ts';
 
 /** The fields of a callback, in order; empty ones are omitted. */
 type Fields = Record<string, string | null | undefined>;
@@ -50,14 +52,25 @@ const isStepInState = ({ authorised }: PaymentWithDetails, event: Transition['ev
 const STEPS_IN_STATE: readonly Transition['event'][] = ['authenticated', 'redirected', 'partlyRefunded'];
 
 /** Composes the callback of a transition, if it has one. It is written with the transition and never changes afterwards. */
-export async function composeCallback(
+export function composeCallback(
   gateway: Gateway,
   transition: Transition,
   authentication: Authentication | undefined,
-): Promise<NewCallback | undefined> {
+): MaybePromise<NewCallback | undefined> {
   const callbackEvent = callbackEventOf(transition);
-  const account = callbackEvent && (await findAccount(gateway, transition.after.mid));
-  if (!account) return undefined;
+  if (!callbackEvent) return undefined;
+  return continueWith(
+    findAccount(gateway, transition.after.mid),
+    (account) => account && callbackOf(account, transition, callbackEvent, authentication),
+  );
+}
+
+function callbackOf(
+  account: Account,
+  transition: Transition,
+  callbackEvent: CallbackEvent,
+  authentication: Authentication | undefined,
+): NewCallback {
   const payment = transition.after;
   // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
   const operation = transition.operation && operationType(transition.operation) ? transition.operation : undefined;
@@ -70,7 +83,7 @@ export async function composeCallback(
       : s2sFields(payment, callbackEvent, operation);
   const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => unsigned[name] ?? '');
   const signature = wireHash(signed, account.passwords()[0] as string, callback_hash_case);
-  const fields: Fields = { ...unsigned, hash: signature, ...threeDsFields(transition, authentication) };
+  const fields = Object.assign(unsigned, { hash: signature }, threeDsFields(transition, authentication));
   return {
     type: callbackEvent.type,
     body: bodyOf(fields, payment.details.customData ?? {}, isJson),
@@ -89,19 +102,18 @@ const endpointOf = (url: string): string =>
   String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % PAYMENT_ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const filled = Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const filled: [string, string][] = [];
+  for (const name in fields) if (fields[name]) filled.push([name, fields[name]]);
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
     const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
     return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
-  const named = custom.map(([name, value]): [string, string] => [
-    `custom_data${partsOf(name)
-      .map((part) => `[${part}]`)
-      .join('')}`,
-    value,
-  ]);
-  return new URLSearchParams([...filled, ...named]).toString();
+  for (const [name, value] of custom) {
+    const path = partsOf(name).map((part) => `[${part}]`);
+    filled.push([`custom_data${path.join('')}`, value]);
+  }
+  return urlEncoded(filled);
 }
 
 /** The path of a stored name: `custom_data[cart][id]` of the request is stored as `cart[id]`. */

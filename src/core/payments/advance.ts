@@ -1,6 +1,7 @@
 /** The single writer of state: writes an event with its history and callback in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
 import { newSecret } from '../../lib/id.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Attention } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -62,16 +63,17 @@ function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Atten
 
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, input: EventInput): PaymentChanges {
-  return {
+  const changed: PaymentChanges = {
     inDoubt: false,
     queryCount: 0,
     dueAt: input.dueAt ?? null,
     declineReason: input.declineReason ?? payment.declineReason,
-    ...input.learned,
+  };
+  const then: PaymentChanges = {
     nextStep: input.nextStep ?? null,
     attention: input.attention ?? keptAttention(payment, input.event),
-    ...EFFECTS[input.event]?.(payment),
   };
+  return Object.assign(changed, input.learned, then, EFFECTS[input.event]?.(payment));
 }
 
 /** Whether money moved, or was reserved for the first time, after the payment had ended without success. */
@@ -89,12 +91,13 @@ const MAX_WRITE_ATTEMPTS = 100;
 export async function writeWithRetry<Written extends Transition | undefined>(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  compose: (current: PaymentWithDetails, now: number) => Written | Promise<Written>,
+  compose: (current: PaymentWithDetails, now: number) => MaybePromise<Written>,
   authentication?: Authentication,
 ): Promise<Written> {
   let current = payment;
   for (let attempts = 0; attempts < MAX_WRITE_ATTEMPTS; attempts++) {
-    const transition = await compose(current, gateway.clock.now(current.mid));
+    const composed = compose(current, gateway.clock.now(current.mid));
+    const transition = composed instanceof Promise ? await composed : composed;
     if (!transition) return transition;
     if (await writeTransition(gateway, transition, authentication)) return transition;
     current = (await gateway.payments.find(current)) ?? current;
@@ -108,7 +111,8 @@ export async function writeTransition(
   transition: Transition,
   authentication?: Authentication,
 ): Promise<boolean> {
-  const callback = await composeCallback(gateway, transition, authentication);
+  const composed = composeCallback(gateway, transition, authentication);
+  const callback = composed instanceof Promise ? await composed : composed;
   const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
@@ -157,7 +161,7 @@ function composeCurrent(
   found: PaymentWithDetails,
   input: EventInput,
   now: number,
-): Transition | undefined | Promise<Transition> {
+): MaybePromise<Transition | undefined> {
   const { event, onlyIf } = input;
   if (onlyIf?.(found) === false) return undefined;
   // A deadline does not end a payment while an operation is in flight: the outcome of the operation comes first.
@@ -191,7 +195,7 @@ function composeTransition(before: PaymentWithDetails, input: EventInput, now: n
   const to = nextState(before.state, event);
   if (to === undefined) return composeNoted(before, input, now, attentionFor(before, event));
   const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
-  const after = withDeadline({ ...withHistory(before, at), ...changes(before, input), state: to });
+  const after = withDeadline(Object.assign(withHistory(before, at), changes(before, input), { state: to }));
   return { before, after, event, actor, call };
 }
 

@@ -1,7 +1,8 @@
 /** One call to a provider: bounded by the limits of its connector and by a deadline, and recorded for the history. */
-import { type Connector, type MaybePromise, NotSent } from '../../connectors/connector.ts';
+import { type Connector, NotSent } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { createLimiter, NotBegun } from '../../lib/limiter.ts';
+import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { CallRecord, Payment } from '../../store/payments.ts';
@@ -54,7 +55,8 @@ export interface ProviderCall<Result> {
   perform: (connector: Connector, deadline: Deadline) => MaybePromise<Result>;
 }
 
-export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): Promise<Reply<Result>> {
+/** Never throws and never rejects; without a network call, the reply is at hand. */
+export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Reply<Result>> {
   const { payment, verb, deadline } = call;
   const started = performance.now();
   const record = (outcome: string): CallRecord => ({
@@ -63,12 +65,13 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
     outcome,
     tookMs: Math.round(performance.now() - started),
   });
-  try {
-    const answer = perform(gateway, call);
-    const result = answer instanceof Promise ? await answer : answer;
+  const answered = (result: Result): Reply<Result> => {
+    deadline.clear();
     gateway.health.answered(payment.connector);
     return { kind: 'answered', result, record };
-  } catch (error) {
+  };
+  const failed = (error: unknown): Reply<Result> => {
+    deadline.clear();
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     // A call that the limiter or the deadline rejected says nothing about the health of the provider.
     if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, shortMessage(error));
@@ -76,9 +79,14 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
     return isNotSent
       ? { kind: 'notSent', call: record('not sent') }
       : { kind: 'unanswered', call: record('no answer') };
-  } finally {
-    deadline.clear();
+  };
+  let answer: MaybePromise<Result>;
+  try {
+    answer = perform(gateway, call);
+  } catch (error) {
+    return failed(error);
   }
+  return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
 }
 
 const ERROR_LENGTH = 200;
@@ -86,10 +94,9 @@ const ERROR_LENGTH = 200;
 const shortMessage = (error: unknown): string => (error instanceof Error ? error.message : '').slice(0, ERROR_LENGTH);
 
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
-  const found = connectorOf(gateway, call.payment.connector);
-  return found instanceof Promise
-    ? found.then((connector) => performWith(gateway, call, connector))
-    : performWith(gateway, call, found);
+  return continueWith(connectorOf(gateway, call.payment.connector), (connector) =>
+    performWith(gateway, call, connector),
+  );
 }
 
 function performWith<Result>(

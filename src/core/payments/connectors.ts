@@ -1,5 +1,6 @@
 /** Finds the connector of a payment: one of the installation, or that of a connection. */
-import type { Capabilities, Connector, MaybePromise } from '../../connectors/connector.ts';
+import type { Capabilities, Connector } from '../../connectors/connector.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
 import type { Gateway } from '../context.ts';
 

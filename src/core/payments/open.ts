@@ -11,6 +11,7 @@ import { REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Schedule } from '../../store/schedules.ts';
+import type { UsedToken } from '../../store/wallet-tokens.ts';
 import type { Account, Gateway } from '../context.ts';
 import { openCard } from '../vault.ts';
 import { advance } from './advance.ts';
@@ -105,15 +106,24 @@ export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints
   fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
 /** Writes the payment of an order; its subscription is written first, so that no payment succeeds without it. */
-export async function reserveOrder(
+export const reserveOrder = (
   gateway: Gateway,
   payment: PaymentWithDetails,
   { schedule, wallet }: Pick<Order, 'schedule' | 'wallet'>,
+): Promise<boolean> =>
+  schedule
+    ? reserveAndSubscribe(gateway, payment, schedule, wallet?.token)
+    : gateway.payments.open(payment, wallet?.token);
+
+async function reserveAndSubscribe(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  schedule: Schedule,
+  token: UsedToken | undefined,
 ): Promise<boolean> {
-  if (!schedule) return gateway.payments.open(payment, wallet?.token);
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isReserved = await gateway.payments.open(payment, wallet?.token);
+  const isReserved = await gateway.payments.open(payment, token);
   if (!isReserved) await gateway.schedules.unsubscribe(subscription);
   return isReserved;
 }
@@ -205,12 +215,13 @@ const waitForOutcome = (gateway: Gateway, payment: PaymentWithDetails): Promise<
 function routeOf(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
-  { brand, first, paymentId, ...order }: Order & { paymentId: string; amount: bigint },
+  { brand, first, currency, details }: Order,
+  { paymentId, amount }: { paymentId: string; amount: bigint },
 ): RouteChoice {
   if (brand === NO_BRAND_YET) return { connector: NO_CONNECTOR, routeReason: null };
   const isOfConnection = first !== undefined && splitConnectionKey(first).connectionId !== null;
   if (isOfConnection) return { connector: first, routeReason: 'The connection of the first payment' };
-  return chooseRoute(gateway, account, factsOf({ ...order, brand }), paymentId);
+  return chooseRoute(gateway, account, factsOf({ brand, currency, amount, details }), paymentId);
 }
 
 /** A new payment in its initial state. */
@@ -227,6 +238,7 @@ export function composePayment(
   if ((!brand && order.brand !== NO_BRAND_YET) || typeof amount !== 'bigint')
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();
+  const { connector, routeReason } = routeOf(gateway, account, order, { paymentId, amount });
   const payerUntil = order.payerUntil ?? now + (brand?.payerTimeMs ?? LIMITS.payerMs);
   return {
     mid: account.mid,
@@ -235,7 +247,8 @@ export function composePayment(
     attempt: 1,
     protocol: order.protocol,
     brand: order.brand,
-    ...routeOf(gateway, account, { ...order, paymentId, amount }),
+    connector,
+    routeReason,
     state: 'PREPARE',
     historyLength: 1,
     amountText: order.amountText,

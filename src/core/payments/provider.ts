@@ -1,6 +1,7 @@
 /** Submits payments to their provider, queries them there, and applies the answers. */
-import type { Authentication, Connector, MaybePromise, Outcome, ReportedAmount } from '../../connectors/connector.ts';
+import type { Authentication, Connector, FirstPayment, Outcome, ReportedAmount } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
+import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { brandOf, NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
@@ -46,24 +47,38 @@ interface PaymentCall {
   returned?: Readonly<Record<string, string>>;
 }
 
-async function callAndCheck(
+const callAndCheck = (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  call: PaymentCall,
+): MaybePromise<ProviderAnswer> =>
+  continueWith(payment.details.recurringOf === undefined ? undefined : firstOf(gateway, payment), (first) =>
+    callWithFirst(gateway, payment, account, call, first),
+  );
+
+function callWithFirst(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
   { verb, deadline, cardFields = NO_CARD, returned = {} }: PaymentCall,
-): Promise<ProviderAnswer> {
-  const first = payment.details.recurringOf === undefined ? undefined : await firstOf(gateway, payment);
+  first: FirstPayment | undefined,
+): MaybePromise<ProviderAnswer> {
   const perform = (connector: Connector): MaybePromise<Outcome> => {
     const submission = composeSubmission(gateway, payment, account, cardFields, first);
     if (verb === 'resume' && connector.resume) return connector.resume(submission, returned, deadline);
     return verb === 'submit' ? connector.submit(submission, deadline) : connector.query(submission, deadline);
   };
   const isQuery = verb !== 'submit';
-  const reply = await callProvider<Outcome>(gateway, { payment, verb, isQuery, deadline, perform });
-  if (reply.kind === 'answered') return checkOutcome(gateway, payment, reply.result, reply.record);
-  return reply.kind === 'notSent'
-    ? { kind: 'notSent', call: reply.call }
-    : { kind: 'unknown', learned: {}, call: reply.call };
+  return continueWith(
+    callProvider<Outcome>(gateway, { payment, verb, isQuery, deadline, perform }),
+    (reply): ProviderAnswer => {
+      if (reply.kind === 'answered') return checkOutcome(gateway, payment, reply.result, reply.record);
+      return reply.kind === 'notSent'
+        ? { kind: 'notSent', call: reply.call }
+        : { kind: 'unknown', learned: {}, call: reply.call };
+    },
+  );
 }
 
 /** Queries the provider, if its connector supports queries. */
@@ -132,7 +147,8 @@ export async function submit(
   for (;;) {
     tried.push(current.connector);
     const deadline = sendDeadline(gateway, current);
-    const answer = await callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
+    const called = callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
+    const answer = called instanceof Promise ? await called : called;
     const isElsewhere =
       answer.kind === 'notSent' ||
       (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);

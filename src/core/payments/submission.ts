@@ -50,9 +50,12 @@ export function composeSubmission(
 ): Submission {
   const { details } = payment;
   const brand = brandOf(payment.brand);
+  const { providerReference, state, secretState } = memoryOf(gateway, payment);
   return {
     reference: referenceOf(payment),
-    ...memoryOf(gateway, payment),
+    providerReference,
+    state,
+    secretState,
     brand: payment.brand,
     mid: payment.mid,
     merchantName: displayName(account),
@@ -66,7 +69,10 @@ export function composeSubmission(
     parameters: () => ({ ...details.parameters, ...secretsOf(gateway, payment) }),
     methods: details.methods ?? [],
     method: gateway.connections.methodOf(payment.connector, payment.brand),
-    returnUrl: `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
+    /** Computed when it is read: not every connector needs the tag of a link. */
+    get returnUrl() {
+      return `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`;
+    },
     notifyUrl: notifyUrlOf(gateway, payment.connector),
     card,
     authentication,

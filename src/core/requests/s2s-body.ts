@@ -33,12 +33,14 @@ function bodyOf(form: Form): S2sBody {
   };
 }
 
+export const URL_ENCODED = 'application/x-www-form-urlencoded';
+
 const EMPTY_FORM: Form = { values: new Map(), problems: [] };
 
 /** Parses a body by its content type; an unsupported type results in a problem instead of fields. */
 export function readBody(contentType: string, bytes: Buffer): S2sBody {
-  const type = contentType.split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return bodyOf(readUrlEncoded(bytes, FORM_LIMITS));
+  const type = contentType === URL_ENCODED ? contentType : contentType.split(';')[0]?.trim().toLowerCase();
+  if (type === URL_ENCODED) return bodyOf(readUrlEncoded(bytes, FORM_LIMITS));
   if (type === 'multipart/form-data') return bodyOf(readMultipart(bytes, contentType, FORM_LIMITS));
   if (bytes.length === 0) return bodyOf(EMPTY_FORM);
   const sentence = 'This value should be application/x-www-form-urlencoded or multipart/form-data.';

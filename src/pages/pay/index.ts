@@ -27,7 +27,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { isCrossSite } from '../cross-site.ts';
 import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
-import { localeFor } from '../locale.ts';
+import { loadFormats, localeFor } from '../locale.ts';
 import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
@@ -60,6 +60,7 @@ export function payRoutes(
   gateway: Gateway,
   addressOf: (request: FastifyRequest<LinkRoute>) => string,
 ): void {
+  loadFormats();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', readForm);
   app.addHook('onRequest', (request, reply, done) => {

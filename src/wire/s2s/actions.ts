@@ -1,12 +1,5 @@
 /** The actions of `/post`: what each does with a request that passed the checks. */
-import type {
-  Account,
-  Gateway,
-  PaymentDetails,
-  PaymentWithDetails,
-  Schedule,
-  ScheduleTerms,
-} from '../../core/context.ts';
+import type { Account, Gateway, PaymentDetails, PaymentWithDetails, ScheduleTerms } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { type Order, openPayment } from '../../core/payments/open.ts';
@@ -59,7 +52,8 @@ const sale: Action = {
   },
   async perform(gateway, account, body) {
     const { value } = body;
-    const schedule = await optionalSchedule(gateway, account, value('schedule_id'));
+    const scheduleId = value('schedule_id');
+    const schedule = scheduleId === '' ? undefined : await existingSchedule(gateway, account, scheduleId);
     const brand = brandLabel(value('brand'), account.settings, isOffered(gateway, account)) as string;
     const row = BRANDS[brand] as Brand;
     const context = fieldContext(gateway, account, body);
@@ -222,12 +216,6 @@ const recurringSale: Action = {
     return card?.token === undefined ? answer : { ...answer, card_token: card.token };
   },
 };
-
-const optionalSchedule = async (
-  gateway: Gateway,
-  account: Account,
-  scheduleId: string,
-): Promise<Schedule | undefined> => (scheduleId === '' ? undefined : existingSchedule(gateway, account, scheduleId));
 
 /** The schedule terms of a request; fields that were not sent are left out. */
 function readTerms({ value }: S2sBody): Partial<ScheduleTerms> {

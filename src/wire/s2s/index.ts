@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway, MerchantCall } from '../../core/context.ts';
 import { readBody, type S2sBody } from '../../core/requests/s2s-body.ts';
 import { createBudget } from '../../lib/budget.ts';
-import { endOfTick } from '../../lib/tick.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
+import type { HandledRequest } from '../handled-request.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { S2S_ACTIONS } from './actions.ts';
@@ -17,11 +17,60 @@ import { announcesLongField, createBodyReader, LargeBody } from './reader.ts';
 
 const EMPTY = Buffer.alloc(0);
 
+/** Performs the request with this body, or throws a refusal. */
+export type S2sHandler = (
+  request: HandledRequest,
+  contentType: string,
+  address: string,
+  bytes: Buffer,
+) => Promise<S2sAnswer>;
+
+export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler {
+  return async (request, contentType, address, bytes) => {
+    const body = readBody(contentType, bytes);
+    const call = request.call as MerchantCall;
+    call.body = body;
+    if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
+    const name = actionOf(body);
+    const action = name && S2S_ACTIONS[name];
+    const operation: ApiOperation | undefined = name && S2S_OPERATIONS[name];
+    const accountFields = action?.accountFields;
+    if (name) {
+      request.action = name;
+      call.action = name;
+      call.operation = operation;
+    }
+    request.isRead = operation?.isRead === true;
+    const admitted = admit(gateway, {
+      operation,
+      action: name ?? '',
+      body,
+      keyField: 'client_key',
+      address,
+      onAccount: (account) => {
+        request.mid = account.mid;
+        call.account = account;
+        limits.countAccount(account);
+      },
+      mayExplain: limits.mayExplain,
+      accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
+    });
+    const account = admitted instanceof Promise ? await admitted : admitted;
+    const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
+    call.answer = answer;
+    request.outcome = answer.result as string;
+    request.paymentId = answer.trans_id as string | undefined;
+    return answer;
+  };
+}
+
+/** The route of the framework, for the requests that the listener leaves to it: see `listener.ts`. */
 export function s2sRoutes(
   app: FastifyInstance,
   gateway: Gateway,
   addressOf: (request: FastifyRequest) => string,
   limits: RequestLimits,
+  handle: S2sHandler,
 ): void {
   const budget = createBudget(LIMITS.largeBodiesBytes);
   gateway.metrics.observeLargeBodies(() => budget.held);
@@ -36,53 +85,14 @@ export function s2sRoutes(
   });
 
   app.post('/post', async (request): Promise<S2sAnswer> => {
-    const sent = request.body as Buffer | LargeBody | undefined;
-    if (!(sent instanceof LargeBody)) return handle(request, sent ?? EMPTY);
+    const sent = (request.body as Buffer | LargeBody | undefined) ?? EMPTY;
+    const bytes = sent instanceof LargeBody ? sent.bytes : sent;
     try {
-      return await handle(request, sent.bytes);
+      return await handle(request, request.headers['content-type'] ?? '', addressOf(request), bytes);
     } finally {
-      sent.release();
+      if (sent instanceof LargeBody) sent.release();
     }
   });
-
-  const handle = async (request: FastifyRequest, bytes: Buffer): Promise<S2sAnswer> => {
-    await endOfTick();
-    const body = readBody(request.headers['content-type'] ?? '', bytes);
-    const call = request.call as MerchantCall;
-    call.body = body;
-    if (bytes.length > LIMITS.bodyBytes) refuseLargeBody(body);
-    const name = actionOf(body);
-    const action = name && S2S_ACTIONS[name];
-    const operation: ApiOperation | undefined = name && S2S_OPERATIONS[name];
-    const accountFields = action?.accountFields;
-    if (name) {
-      request.action = name;
-      call.action = name;
-      call.operation = operation;
-    }
-    request.isRead = operation?.isRead === true;
-    const account = await admit(gateway, {
-      operation,
-      action: name ?? '',
-      body,
-      keyField: 'client_key',
-      address: addressOf(request),
-      onAccount: (account) => {
-        request.mid = account.mid;
-        call.account = account;
-        limits.countAccount(account);
-      },
-      mayExplain: limits.mayExplain,
-      accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
-    });
-    const answer = await (action as NonNullable<typeof action>).perform(gateway, account, body);
-    // Lets the next batch be sent to the database before the responses of this one are serialised.
-    await endOfTick();
-    call.answer = answer;
-    request.outcome = answer.result as string;
-    request.paymentId = answer.trans_id as string | undefined;
-    return answer;
-  };
 }
 
 /** Refuses a body that exceeds the usual limit even without its long fields. */

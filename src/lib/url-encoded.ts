@@ -1,0 +1,25 @@
+/** Writes form bodies with the same bytes as `URLSearchParams`, at a fraction of its cost. */
+
+/** Texts of these characters are written as they are. */
+const UNCHANGED = /^[\w*.-]*$/;
+/** What `encodeURIComponent` writes differently. */
+const DIFFERENT = /%20|[!'()~]/g;
+const REPLACED: Readonly<Record<string, string>> = {
+  '%20': '+',
+  '!': '%21',
+  "'": '%27',
+  '(': '%28',
+  ')': '%29',
+  '~': '%7E',
+};
+
+const encoded = (text: string): string =>
+  UNCHANGED.test(text)
+    ? text
+    : encodeURIComponent(text.toWellFormed()).replace(DIFFERENT, (found) => REPLACED[found] as string);
+
+export function urlEncoded(pairs: Iterable<readonly [name: string, value: string]>): string {
+  let body = '';
+  for (const [name, value] of pairs) body += `${body === '' ? '' : '&'}${encoded(name)}=${encoded(value)}`;
+  return body;
+}

@@ -1,0 +1,101 @@
+/** The listener of `/post`: its responses are those of the framework, which answers the same request at `/post/`. */
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { type Fields, openShop, saleFields } from '../support/gateway.ts';
+
+const shop = openShop({ trustedProxies: ['127.0.0.1'], requestsPerAddress: 2 });
+
+const FORM = 'application/x-www-form-urlencoded';
+
+async function send(path: string, form: Fields, headers: Fields = {}) {
+  const response = await fetch(shop.url + path, { method: 'POST', body: new URLSearchParams(form), headers });
+  const { date: _date, 'x-request-id': id, 'content-length': _length, ...rest } = Object.fromEntries(response.headers);
+  return { status: response.status, id: id as string, headers: rest, body: (await response.json()) as Fields };
+}
+
+/** The log line of a request, without what differs between two requests. */
+function logged(id: string): Record<string, unknown> {
+  const line = shop.logs.map((text) => JSON.parse(text)).find(({ request_id }) => request_id === id);
+  const { time: _time, request_id: _id, ms: _ms, payment_id: _payment, ...rest } = line;
+  return rest;
+}
+
+describe('the same response and log line as the framework', () => {
+  const cases: Record<string, () => Fields> = {
+    'a sale': () => saleFields(shop.merchant),
+    'a declined sale': () => saleFields(shop.merchant, { identifier: 'fail@example.com' }),
+    'invalid fields': () => saleFields(shop.merchant, { order_amount: 'much' }),
+    'a wrong hash': () => saleFields(shop.merchant, { hash: '0'.repeat(40) }),
+    'an unknown action': () => ({ action: 'STEAL' }),
+    'an empty body': () => ({}),
+  };
+  for (const [name, form] of Object.entries(cases)) {
+    test(name, async () => {
+      const [here, there] = [await send('/post', form()), await send('/post/', form())];
+      expect(here.status).toBe(there.status);
+      expect(here.headers).toEqual(there.headers);
+      expect(Object.keys(here.body)).toEqual(Object.keys(there.body));
+      await vi.waitFor(() => expect(logged(here.id)).toEqual(logged(there.id)));
+    });
+  }
+
+  test('too many requests of an address', async () => {
+    const flood = async (path: string, from: string) => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => send(path, { action: 'STEAL' }, { 'x-forwarded-for': from })),
+      );
+      return answers.find(({ status }) => status === 429);
+    };
+    const [here, there] = [await flood('/post', '192.0.2.1'), await flood('/post/', '192.0.2.2')];
+    expect(here?.headers).toEqual(there?.headers);
+    expect(here?.headers['retry-after']).toBe('1');
+    expect(here?.body).toEqual(there?.body);
+  });
+});
+
+/** Sends the pieces of a request one after another, and returns what arrives until the server closes or falls silent. */
+async function converse(pieces: string[]): Promise<string> {
+  const socket = connect(Number(new URL(shop.url).port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  for (const piece of pieces) {
+    socket.write(piece);
+    await pause(20);
+  }
+  await vi.waitFor(() => expect(received).toContain('}'));
+  socket.destroy();
+  return received;
+}
+
+const head = (length: number, type = FORM): string =>
+  `POST /post HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`;
+
+test('reads a body that arrives in pieces', async () => {
+  const form = new URLSearchParams(saleFields(shop.merchant)).toString();
+  const received = await converse([head(form.length, `${FORM}; charset=utf-8`), form.slice(0, 40), form.slice(40)]);
+  expect(received).toContain('"result":"SUCCESS"');
+});
+
+test('answers pipelined requests in their order', async () => {
+  const forms = [saleFields(shop.merchant), { action: 'STEAL' }].map((form) => new URLSearchParams(form).toString());
+  const received = await converse([forms.map((form) => head(form.length) + form).join('')]);
+  await pause(0);
+  expect(received.indexOf('"result":"SUCCESS"')).toBeGreaterThan(0);
+  expect(received.match(/HTTP\/1\.1 \d+/g)?.[0]).toBe('HTTP/1.1 200');
+});
+
+test('records a request whose client disconnects before the end of the body', async () => {
+  const before = shop.logs.length;
+  const socket = connect(Number(new URL(shop.url).port), '127.0.0.1');
+  socket.write(`${head(100)}action=SALE`);
+  await pause(50);
+  socket.destroy();
+  await vi.waitFor(() =>
+    expect(shop.logs.slice(before).map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ action: 'unknown', status: 400, msg: 'request' }),
+    ),
+  );
+});
