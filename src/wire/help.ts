@@ -26,10 +26,13 @@ export interface RefusedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
+/** A longer response would make the gateway an amplifier for attacks. */
+const ENTRIES_MOST = 100;
+
 /** The body of the response to a refused request. */
 export function answerOf(gateway: Gateway, refusal: Refusal, request: RefusedRequest): Envelope {
   const { call } = request;
-  const entries = refusal.problems.map((problem) => {
+  const entries = refusal.problems.slice(0, ENTRIES_MOST).map((problem) => {
     const param = call ? nameAsSent(call, problem.field) : problem.field;
     return entryOf(problem, param, gateway.publicUrl + sectionOf(refusal, problem, request));
   });

@@ -1,11 +1,12 @@
 /** What the refusals of merchant requests tell a developer: what is expected, and the mistake that was probably made. */
 import { findAccountByKey, KEY_PREFIXES } from '../core/accounts.ts';
+import { maskedSignedText, maskFor } from '../core/api-calls/mask.ts';
 import type { Account, Gateway } from '../core/context.ts';
-import { hintsFor, signedText } from '../core/explain/explain.ts';
+import { hintsFor } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
-import type { ApiOperation } from '../rules/operations.ts';
+import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { expectedOf, fieldNamed } from './expected.ts';
 import type { AccountFields, MerchantRequest } from './merchant-request.ts';
 
@@ -105,8 +106,10 @@ export async function wrongHash(
   const hints = mayExplain(account)
     ? await hintsFor(account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
     : [NOT_EXPLAINED];
-  const hint = [...meant.map(didYouMean), ...hints].join(' ');
-  return new Refusal('wrongHash', [{ ...problem, hint, signedText: signedText(account, candidate) }]);
+  const mask = maskFor(account);
+  const signedText = maskedSignedText(signedValues(operation, value), mask);
+  const hint = [...meant.map(didYouMean), ...hints].map(mask).join(' ');
+  return new Refusal('wrongHash', [{ ...problem, hint, signedText }]);
 }
 
 const NOT_EXPLAINED =

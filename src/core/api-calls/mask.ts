@@ -1,5 +1,6 @@
 /** Masks an API call before it is kept: secret fields, unknown fields, and values that contain a secret or a card number. */
 import { cardNumberIn } from '../../lib/card.ts';
+import { asciiUpper } from '../../lib/hash.ts';
 import { isObject } from '../../lib/json.ts';
 import { SECRET_NAMES, scrub } from '../../lib/scrub.ts';
 import { BRANDS, LONG_FIELDS, nameInside } from '../../rules/brands.ts';
@@ -77,6 +78,12 @@ export function maskFor(account: Account | undefined): Mask {
       ? `${text.slice(0, LIMITS.apiCallValueLength).toWellFormed()}…`
       : text;
   };
+}
+
+/** The signed text of these values; a secret may be spread over several of them, so the whole is searched as well. */
+export function maskedSignedText(values: readonly string[], mask: Mask): string {
+  const text = values.map((value) => (mask(value) === MASKED ? MASKED : asciiUpper(mask(value)))).join('');
+  return `${mask(text) === MASKED ? MASKED : text}***`;
 }
 
 const maskedField = (name: string, value: string, mask: Mask): Field => {

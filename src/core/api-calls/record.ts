@@ -1,6 +1,5 @@
 /** Keeps recent API calls of merchants: a bounded buffer in memory, masked and written in batches off the request path. */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { asciiUpper } from '../../lib/hash.ts';
 import { firstIdAt, isUuid, newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { createRateLimit } from '../../lib/rate-limit.ts';
@@ -8,7 +7,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { ApiCall, CallExplanation, CallRecorder, FinishedCall, Gateway, MerchantCall } from '../context.ts';
 import { explain } from '../explain/explain.ts';
 import type { RequestBody } from '../requests/body.ts';
-import { MASKED, type Mask, maskedAnswer, maskedRequest, maskFor } from './mask.ts';
+import { type Mask, maskedAnswer, maskedRequest, maskedSignedText, maskFor } from './mask.ts';
 
 interface Waiting {
   call: MerchantCall;
@@ -168,6 +167,9 @@ async function explanationOf(gateway: Gateway, call: MerchantCall): Promise<Call
   );
   const mask: Mask = maskFor(account);
   const shown = fields.map(({ name, value: text }) => ({ name, value: mask(text) }));
-  const signedText = shown.map(({ value: text }) => (text === MASKED ? text : asciiUpper(text))).join('');
-  return { action, alternatives, fields: shown, signedText: `${signedText}***`, mistakes, hints: hints.map(mask) };
+  const signedText = maskedSignedText(
+    fields.map(({ value: text }) => text),
+    mask,
+  );
+  return { action, alternatives, fields: shown, signedText, mistakes, hints: hints.map(mask) };
 }

@@ -77,7 +77,11 @@ export async function explain(
     ...requestFindings(gateway, account, request, chosen),
   ];
 
-  const fields = maskedFields(account, chosen);
+  const mask = maskerFor(account);
+  const fields = operation.signs.map((name) => {
+    const text = mask(value(name));
+    return { name, value: isOrderNumber(name) ? text : maskCardNumbers(text) };
+  });
   const text = asciiUpper(values.join('') + (account.passwords()[0] as string));
   const md5 = md5Hex(text);
   // Without signed values, the MD5 is that of the password alone.
@@ -88,7 +92,7 @@ export async function explain(
     action,
     alternatives: alternativesTo(chosen, request),
     fields,
-    signedText: signedTextOf(account, fields),
+    signedText: mask(asciiUpper(fields.map((field) => field.value).join(''))) + MASK,
     md5: showsDigests && !isPasswordAlone ? md5 : null,
     sha1: showsDigests ? sha1(md5).toString('hex') : null,
     matches,
@@ -102,26 +106,6 @@ export async function hintsFor(account: Account, request: RequestToExplain): Pro
   const findings = await hashFindings(account, request, request.candidates[0], false);
   return [...new Set(findings.map(({ sentence }) => sentence))];
 }
-
-/** The text that the hash of a request covers, with the password and other secrets masked. */
-export const signedText = (account: Account, request: Pick<Candidate, 'operation' | 'value'>): string =>
-  signedTextOf(account, maskedFields(account, request));
-
-/** The signed fields without secrets and card numbers. */
-function maskedFields(
-  account: Account,
-  { operation, value }: Pick<Candidate, 'operation' | 'value'>,
-): Explanation['fields'] {
-  const mask = maskerFor(account);
-  return operation.signs.map((name) => {
-    const text = mask(value(name));
-    return { name, value: isOrderNumber(name) ? text : maskCardNumbers(text) };
-  });
-}
-
-/** A secret may also be spread over several fields, so the whole text is masked once more. */
-const signedTextOf = (account: Account, fields: Explanation['fields']): string =>
-  maskerFor(account)(asciiUpper(fields.map(({ value }) => value).join(''))) + MASK;
 
 /** The first operation whose hash is valid; otherwise the most likely one. */
 const chooseCandidate = (account: Account, { candidates }: RequestToExplain): Candidate =>
