@@ -61,11 +61,7 @@ async function restoreBackup({ arg, environment, output }: Call): Promise<number
   const config = readConfig(environment);
   const work = async (connection: Parameters<typeof restore>[0]) => {
     await migrateAt(connection).catch(refuseMigration);
-    const source = createReadStream(file);
-    const plain = createGunzip();
-    // An error of either stream reaches the reader of the second one.
-    source.once('error', (error) => plain.destroy(error)).pipe(plain);
-    const restored = await restore(connection, plain, showProgress(output)).catch((error) => {
+    const restored = await restore(connection, decompressed(file), showProgress(output)).catch((error) => {
       throw fileError(error, file);
     });
     output.progress(`${restored.tables} of ${restored.tables} tables`, true);
@@ -74,7 +70,7 @@ async function restoreBackup({ arg, environment, output }: Call): Promise<number
   const { restored, verified } = await withDatabase(config, work, { isAlone: true });
   const { violations, payments, historyRows } = verified;
   const facts = { rows: restored.rows, tables: restored.tables, created_at: restored.createdAt };
-  output.result({ ...facts, payments, history_rows: historyRows, violations }, () =>
+  output.result({ ...facts, payments: Number(payments), history_rows: Number(historyRows), violations }, () =>
     [
       `Restored ${restored.rows} rows of ${restored.tables} tables from the backup of ${restored.createdAt}.`,
       ...(violations.length > 0
@@ -88,6 +84,18 @@ async function restoreBackup({ arg, environment, output }: Call): Promise<number
       : 'The gateway starts only with the master key of the installation that wrote the backup.',
   );
   return violations.length > 0 ? 1 : undefined;
+}
+
+/** An error of either stream is thrown to the reader. */
+async function* decompressed(file: string): AsyncGenerator<Buffer> {
+  const source = createReadStream(file);
+  const plain = createGunzip();
+  source.once('error', (error) => plain.destroy(error)).pipe(plain);
+  try {
+    yield* plain;
+  } finally {
+    source.destroy();
+  }
 }
 
 const exists = (file: string): Promise<boolean> =>

@@ -74,7 +74,8 @@ export async function migrate({ environment, flag, output }: Call): Promise<unde
 export async function verify({ environment, output }: Call): Promise<number | undefined> {
   const result = await withInstallation(readConfig(environment), ({ connection }) => verifyAt(connection));
   const { violations, payments, historyRows } = result;
-  output.result({ ok: violations.length === 0, violations, payments, history_rows: historyRows }, () =>
+  const counts = { payments: Number(payments), history_rows: Number(historyRows) };
+  output.result({ ok: violations.length === 0, violations, ...counts }, () =>
     violations.length > 0
       ? violations.join('\n')
       : `All checks passed: ${payments} payments, ${historyRows} history rows.`,

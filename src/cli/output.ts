@@ -10,14 +10,14 @@ export interface Output {
   progress(line: string, isLast?: boolean): void;
 }
 
-interface Stream {
+export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
 }
 
 const LINE_MS = 1000;
 
-export function createOutput(isJson: boolean, stdout: Stream, stderr: Stream): Output {
+export function createOutput(isJson: boolean, stdout: OutputStream, stderr: OutputStream): Output {
   let shownAt = Number.NEGATIVE_INFINITY;
   return {
     isJson,
