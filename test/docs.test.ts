@@ -66,6 +66,7 @@ const PAGES = [
   'vectors/README.md',
   'client/README.md',
   'examples/README.md',
+  'examples/woocommerce/README.md',
   'vectors/wallets/README.md',
   'src/lib/wallets/roots/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),

@@ -34,6 +34,10 @@ class WC_Payment_Gateway
     {
     }
 
+    public function process_admin_options(): void
+    {
+    }
+
     public function get_option(string $name): string
     {
         global $shop;

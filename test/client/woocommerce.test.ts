@@ -2,13 +2,16 @@
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { fill, VCARD } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { openShop } from '../support/gateway.ts';
 import { hasPhp } from '../support/php.ts';
 import { clearAway, ROOT, run } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receivers.ts';
+
+// Each step starts PHP, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 type Received = TestReceiver['received'][number];
 

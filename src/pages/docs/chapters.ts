@@ -32,6 +32,7 @@ export const AUDIENCES: readonly Audience[] = [
       ...inFolder('merchant/', 'going-live'),
       { file: 'client/README.md', path: 'client' },
       { file: 'examples/README.md', path: 'examples' },
+      { file: 'examples/woocommerce/README.md', path: 'examples/woocommerce' },
     ],
   },
   {
