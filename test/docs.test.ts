@@ -79,6 +79,10 @@ const anchor = (heading: string): string =>
     .replace(/[^\p{L}\d\s_-]/gu, '')
     .replaceAll(' ', '-');
 
+test('no page starts the program with npx, which would run the package of another project', async () => {
+  for (const name of PAGES) expect(await read(name), name).not.toMatch(/npx (-\S+ )*turnpike/);
+});
+
 test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s has a target', async (name) => {
   const text = (await read(name)).replace(/^```.*?^```/gms, '');
   for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {

@@ -208,7 +208,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'account rotate-password',
-    summary: 'Generates a new password; the old one works for a day',
+    summary: 'Generates a new password and prints it; the answer says until when the old one works',
     args: [ACCOUNT],
     options: [URL_OPTION],
     json: 'document',

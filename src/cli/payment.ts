@@ -51,9 +51,9 @@ export async function listPayments(call: Call): Promise<undefined> {
     page.items.length === 0
       ? 'There are no such payments.'
       : columns(
-          page.items.map(({ payment_id, created_at, order_id, brand, amount, currency, status }) => [
-            ...[payment_id, created_at, order_id, brand, `${amount} ${currency}`, status],
-          ]),
+          page.items.map(({ payment_id, created_at, order_id, brand, amount, currency, status }) => {
+            return [payment_id, created_at, order_id, brand, `${amount} ${currency}`, status];
+          }),
         ),
   );
   if (page.next_cursor !== null && !call.output.isJson)
@@ -79,9 +79,7 @@ export async function showPayment(call: Call): Promise<undefined> {
   });
 }
 
-const operationFacts = ({ operation, amount, state, reason }: Operation): unknown[] => [
-  ...[operation, amount, state, reason],
-];
+const operationFacts = ({ operation, amount, state, reason }: Operation) => [operation, amount, state, reason];
 
 /** The id makes the request repeatable: a second request with the same id does nothing more. */
 async function operate(call: Call, action: 'capture' | 'void' | 'refund'): Promise<number | undefined> {
