@@ -17,8 +17,10 @@ COPY docs ./docs
 COPY client ./client
 COPY examples ./examples
 COPY vectors ./vectors
+COPY bin ./bin
 COPY src ./src
 COPY simulator ./simulator
+RUN ln -s /app/bin/turnpike /usr/local/bin/turnpike
 USER node
 VOLUME /data
 EXPOSE 8080 8081

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { OpenApi } from '../src/pages/docs/openapi.ts';
 import { openApi } from '../src/wire/openapi.ts';
 import { brands } from './pages/brands.ts';
+import { commandLine } from './pages/command-line.ts';
 import { configuration } from './pages/configuration.ts';
 import { connectors } from './pages/connectors.ts';
 import { errors } from './pages/errors.ts';
@@ -19,6 +20,7 @@ import { statesDiagram } from './pages/states-diagram.ts';
 /** The generated pages: file name and expected contents. */
 export const documents = (api = openApi('http://127.0.0.1:8080')): Record<string, string> => ({
   'brands.md': brands(),
+  'command-line.md': commandLine(),
   'configuration.md': configuration(),
   'connectors.md': connectors(),
   'errors.md': errors(),

@@ -66,6 +66,7 @@ const PAGES = [
   'vectors/README.md',
   'client/README.md',
   'examples/README.md',
+  'examples/woocommerce/README.md',
   'vectors/wallets/README.md',
   'src/lib/wallets/roots/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
@@ -77,6 +78,10 @@ const anchor = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\d\s_-]/gu, '')
     .replaceAll(' ', '-');
+
+test('no page starts the program with npx, which would run the package of another project', async () => {
+  for (const name of PAGES) expect(await read(name), name).not.toMatch(/npx (-\S+ )*turnpike/);
+});
 
 test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s has a target', async (name) => {
   const text = (await read(name)).replace(/^```.*?^```/gms, '');

@@ -10,15 +10,15 @@ import {
   findConnection,
   listConnections,
 } from '../core/connections.ts';
-import type { Gateway } from '../core/context.ts';
+import type { Account, Gateway } from '../core/context.ts';
 import { commandCaller, type Principal } from '../core/principal.ts';
 import { changeRoutes } from '../core/routes.ts';
-import { isUuid } from '../lib/id.ts';
 import { isObject } from '../lib/json.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { CONNECTORS, type ConnectorName, readConnection } from '../rules/connectors.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
 import { readRoutes, routeView } from '../rules/routes.ts';
+import { columns, members } from './output.ts';
 
 /** A command on the machine itself may do everything. */
 const SYSTEM: Principal = { kind: 'token', id: null, name: 'turnpike', role: 'owner', mids: null };
@@ -35,64 +35,63 @@ async function readJson(input: Readable): Promise<unknown> {
   }
 }
 
-const USAGE =
-  'Say what to do: connection list, connection check <connection_id>, or connection add < connection.json, where the ' +
-  `file has connector (${Object.keys(CONNECTORS).join(', ')}), name, mids, credentials and settings.`;
-
-export async function runConnection(
-  gateway: Gateway,
-  [verb, id = '', ...more]: readonly string[],
-  input: Readable = process.stdin,
-): Promise<string> {
-  if (verb === 'list' && id === '') return listed(gateway);
-  if (verb === 'add' && id === '') return added(gateway, input);
-  if (verb !== 'check' || !isUuid(id) || more.length > 0) throw new StartupError(USAGE);
-  const { ok, detail } = await checkConnection(gateway, await findConnection(gateway, SYSTEM, id.toLowerCase()));
-  if (!ok) process.exitCode = 1;
-  return detail;
+/** The result of a command, as JSON and as text. */
+export interface CommandResult {
+  value: unknown;
+  text: string;
+  hasFailed?: boolean;
 }
 
-async function listed(gateway: Gateway): Promise<string> {
-  const rows = (await listConnections(gateway, SYSTEM)).map((row) => connectionView(gateway, row));
-  if (rows.length === 0) return 'There are no connections.';
-  return rows
-    .map(({ connectionId, connector, mode, name }) => [connectionId, connector, mode ?? '-', name].join('  '))
-    .join('\n');
+export async function checkedConnection(gateway: Gateway, id: string): Promise<CommandResult> {
+  const found = await findConnection(gateway, SYSTEM, id.toLowerCase()).catch(explain);
+  const { ok, detail } = await checkConnection(gateway, found);
+  return { value: { ok, detail }, text: detail, hasFailed: !ok };
 }
 
-async function added(gateway: Gateway, from: Readable): Promise<string> {
+export async function listedConnections(gateway: Gateway): Promise<CommandResult> {
+  const items = (await listConnections(gateway, SYSTEM))
+    .map((row) => connectionView(gateway, row))
+    .map(({ connectionId, connector, mode, name }) => ({ connection_id: connectionId, connector, mode, name }));
+  const text = columns(items.map(({ mode, ...item }) => [item.connection_id, item.connector, mode ?? '-', item.name]));
+  return { value: { items }, text: text || 'There are no connections.' };
+}
+
+export async function addedConnection(gateway: Gateway, from: Readable): Promise<CommandResult> {
   const sent = await readJson(from);
   const { connector, ...rest } = isObject(sent) ? sent : {};
   const entry = connectableEntry(connector);
-  if (!entry) throw new StartupError(USAGE);
+  if (!entry) {
+    throw new StartupError(`connector: This value should be one of ${Object.keys(CONNECTORS).join(', ')}.`);
+  }
   const { input, problems } = readConnection(entry, rest, gateway.environment, false);
   if (problems.length > 0) throw refuse(problems);
   const by = commandCaller('connection add');
   const row = await createConnection(gateway, SYSTEM, by, connector as ConnectorName, input).catch(explain);
   const { pathname } = new URL(connectionView(gateway, row).notificationUrl, 'http://localhost');
-  return `connection_id      ${row.connectionId}\nnotification_path  ${pathname}`;
+  const value = { connection_id: row.connectionId, notification_path: pathname };
+  return { value, text: members(value) };
 }
 
 function explain(error: unknown): never {
-  throw error instanceof Refusal && error.problems.length > 0 ? refuse(error.problems) : error;
+  if (!(error instanceof Refusal)) throw error;
+  throw error.problems.length > 0 ? refuse(error.problems) : new StartupError(error.message);
 }
 
-export async function runRoutes(
-  gateway: Gateway,
-  [mid = '', verb, ...more]: readonly string[],
-  input: Readable = process.stdin,
-): Promise<string> {
-  const isKnown = verb === undefined || verb === 'set';
-  if (!isUuid(mid) || !isKnown || more.length > 0) {
-    throw new StartupError(
-      'Say the account: routes <mid> prints its routes, routes <mid> set < routes.json sets them.',
-    );
-  }
+async function requireAccount(gateway: Gateway, mid: string): Promise<Account> {
   const account = await findAccount(gateway, mid.toLowerCase());
   if (!account) throw new StartupError(`There is no account ${mid}.`);
-  if (verb === undefined) return JSON.stringify(account.routes.map(routeView), null, 2);
+  return account;
+}
+
+export async function listedRoutes(gateway: Gateway, mid: string): Promise<CommandResult> {
+  const value = (await requireAccount(gateway, mid)).routes.map(routeView);
+  return { value, text: JSON.stringify(value, null, 2) };
+}
+
+export async function replacedRoutes(gateway: Gateway, mid: string, input: Readable): Promise<CommandResult> {
+  const account = await requireAccount(gateway, mid);
   const { routes, problems } = readRoutes(await readJson(input));
   if (problems.length > 0) throw refuse(problems);
   await changeRoutes(gateway, SYSTEM, commandCaller('routes set'), account, routes).catch(explain);
-  return `The account has ${routes.length} routes.`;
+  return { value: { routes: routes.length }, text: `The account has ${routes.length} routes.` };
 }

@@ -4,31 +4,28 @@ import { inviteAgain, inviteOperator, readEmail } from '../core/operators/invita
 import { invitationLink } from '../core/operators/panel-address.ts';
 import { commandCaller } from '../core/principal.ts';
 import { StartupError } from '../lib/startup-error.ts';
-import { ROLES, type Role } from '../rules/roles.ts';
+import { INVITABLE_ROLES, type Role } from '../rules/roles.ts';
 import type { Config } from '../server/config.ts';
 import { baseAddress } from '../server/serve.ts';
+import { UsageError } from './command.ts';
 
 export interface WantedInvitation {
   email: string;
   role: Role | undefined;
 }
 
-/** A merchant sees certain accounts only, which the panel asks for. */
-const INVITABLE = ROLES.filter((role) => role !== 'merchant');
-
-export function readInvitation([verb, typed = '', role, ...more]: readonly string[]): WantedInvitation {
+export function readInvitation(typed: string, role: string): WantedInvitation {
   const email = readEmail(typed);
-  const known = INVITABLE.find((each) => each === role);
-  if (verb !== 'invite' || email === undefined || (role !== undefined && !known) || more.length > 0) {
-    throw new StartupError(
-      `Say the e-mail address and the role (${INVITABLE.join(', ')}): npm run turnpike -- operator invite ada@example.com owner.`,
-    );
-  }
-  return { email, role: known };
+  if (email === undefined) throw new UsageError('<e-mail> should be an e-mail address.');
+  return { email, role: INVITABLE_ROLES.find((each) => each === role) };
 }
 
 /** An operator who exists gets a new link; without a role, the first operator becomes an owner. */
-export async function invite(gateway: Gateway, config: Config, { email, role }: WantedInvitation): Promise<string> {
+export async function invite(
+  gateway: Gateway,
+  config: Config,
+  { email, role }: WantedInvitation,
+): Promise<{ link: string; note: string }> {
   const by = commandCaller('operator invite');
   const publicUrl = config.publicUrl || baseAddress(config.host, config.port);
   const found = await gateway.operators.findByEmail(email);
@@ -44,8 +41,9 @@ export async function invite(gateway: Gateway, config: Config, { email, role }: 
   if (created === 'emailInUse') throw new StartupError(`The operator ${email} was just created: run this again.`);
   const { operator, secret } =
     'secret' in created ? created : { operator: created, secret: await inviteAgain(gateway, by, created) };
-  return `${invitationLink(publicUrl, secret.reveal())}
-A one-time link for ${operator.email} (${operator.role}), which works for 7 days.${
-    operator.state === 'active' ? ' Using it replaces the password and the passkeys.' : ''
-  }`;
+  const replaces = operator.state === 'active' ? ' Using it replaces the password and the passkeys.' : '';
+  return {
+    link: invitationLink(publicUrl, secret.reveal()),
+    note: `A one-time link for ${operator.email} (${operator.role}), which works for 7 days.${replaces}`,
+  };
 }

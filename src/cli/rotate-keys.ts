@@ -4,11 +4,14 @@ import { type Progress, rotateKeys } from '../core/rotation.ts';
 import { createLog } from '../lib/log.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { boot } from '../server/boot.ts';
-import type { Config } from '../server/config.ts';
+import { readConfig } from '../server/config.ts';
 import { dropOldKeys, withNewKey } from '../server/master-key.ts';
 import { openRotationStore } from '../store/rotation.ts';
+import type { Call } from './command.ts';
+import type { Output } from './output.ts';
 
-export async function rotate(config: Config): Promise<void> {
+export async function rotate({ environment, output }: Call): Promise<undefined> {
+  const config = readConfig(environment);
   // A gateway with its key in the file would not notice a new key, so it must be stopped.
   const isFile = config.masterKey === '';
   if (isFile ? config.databaseUrl !== '' : !config.masterKey.includes(',')) {
@@ -24,32 +27,27 @@ export async function rotate(config: Config): Promise<void> {
   });
   try {
     const rows = openRotationStore(installation.connection);
-    const progress = showProgress(process.stdout);
+    const progress = showProgress(output);
     const { cards, secrets } = await rotateKeys(installation.gateway, rows, progress).finally(() => rows.close());
     const rest = isFile ? 'The old key was dropped.' : 'TURNPIKE_MASTER_KEY can be the new key alone from now on.';
     if (isFile) await dropOldKeys(config.dataDir);
-    process.stdout.write(`Everything is under the new key: ${cards} cards, ${secrets} other secrets. ${rest}\n`);
+    output.result(
+      { cards, secrets },
+      `Everything is under the new key: ${cards} cards, ${secrets} other secrets. ${rest}`,
+    );
   } finally {
     await installation.close();
   }
 }
 
-const LINE_MS = 1000;
-
-/** On a terminal one line that is updated, otherwise a line per interval; each part ends with a line of its own. */
-function showProgress(output: NodeJS.WriteStream): (progress: Progress) => void {
-  const { isTTY } = output;
+/** Each part ends with a line of its own. */
+function showProgress(output: Output): (progress: Progress) => void {
   let part: Progress['part'] | undefined;
   let startedAt = 0;
-  let shownAt = 0;
   return (progress) => {
     const now = performance.now();
-    if (progress.part !== part) [part, startedAt, shownAt] = [progress.part, now, 0];
-    const isLast = progress.done === progress.total;
-    if (!isLast && now - shownAt < (isTTY ? LINE_MS / 10 : LINE_MS)) return;
-    shownAt = now;
-    const line = progressLine(progress, (now - startedAt) / 1000);
-    output.write(isTTY ? `\r\u001b[K${line}${isLast ? '\n' : ''}` : `${line}\n`);
+    if (progress.part !== part) [part, startedAt] = [progress.part, now];
+    output.progress(progressLine(progress, (now - startedAt) / 1000), progress.done === progress.total);
   };
 }
 

@@ -3,6 +3,9 @@
 export const ROLES = ['owner', 'operator', 'support', 'viewer', 'merchant'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The roles of invitations from the command line; a merchant sees certain accounts only, which the panel asks for. */
+export const INVITABLE_ROLES = ROLES.filter((role) => role !== 'merchant');
+
 const STAFF = ['owner', 'operator', 'support', 'viewer'] as const;
 
 /** Each call of the admin API, and each page and action of the panel, names the permission that it needs. */

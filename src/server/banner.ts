@@ -47,7 +47,7 @@ export function banner({
 }: BannerFacts): string {
   const existingToken = isAdminTokenSet
     ? 'the value of TURNPIKE_ADMIN_TOKEN'
-    : 'as shown at the first start (for a new one: npm run turnpike -- admin-token)';
+    : 'as shown at the first start (for a new one: bin/turnpike admin-token)';
   // The default of `listen --url`.
   const urlOption = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
   const orderId = `demo-${Date.now().toString(36)}`;
@@ -70,8 +70,8 @@ export function banner({
   merchant_key  ${demo.merchantKey}
   password      ${demo.passwords()[0]}
   callbacks     signed with ${demo.callbackSecrets()[0]}
-                to forward them to your server, set TURNPIKE_ADMIN_TOKEN to the admin token and run
-                npx turnpike listen${urlOption} --forward http://localhost:3000/callback
+                to forward them to your server, run
+                bin/turnpike listen${urlOption} --forward http://localhost:3000/callback
 
   For your first payment, run this command in another terminal:
 

@@ -72,7 +72,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
 }
 
 /** The usual cause is a database user without the right to create tables. */
-function refuseMigration(error: unknown): never {
+export function refuseMigration(error: unknown): never {
   if (!(error instanceof pg.DatabaseError)) throw error;
   throw new StartupError(
     `The schema of the database cannot be migrated (${error.message}): the gateway needs a database user with the right to create tables.`,
@@ -80,9 +80,9 @@ function refuseMigration(error: unknown): never {
 }
 
 /** The database connection. `close` stops a server that this process started, and leaves one that was already running. */
-async function openDatabaseServer(
+export async function openDatabaseServer(
   config: Config,
-  { say, isGateway, isAlone = isGateway }: BootOptions,
+  { say, isGateway, isAlone = isGateway }: Pick<BootOptions, 'say' | 'isGateway' | 'isAlone'>,
 ): Promise<{ connection: Connection; close(): Promise<void> }> {
   if (config.databaseUrl !== '') {
     const connection = { connectionString: config.databaseUrl };

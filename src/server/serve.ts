@@ -1,5 +1,4 @@
 /** Runs the gateway until a stop signal: HTTP server, work loop and, if configured, several worker processes. */
-import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import type { Gateway } from '../core/context.ts';
 import { adminToken, demoAccount } from '../core/installation.ts';
@@ -11,6 +10,7 @@ import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Connection } from '../store/database.ts';
 import { startWorkLoop } from '../work/loop.ts';
+import { writeAdminToken } from './admin-token-file.ts';
 import { createApp } from './app.ts';
 import { banner } from './banner.ts';
 import { boot } from './boot.ts';
@@ -36,6 +36,8 @@ export async function serve(config: Config): Promise<void> {
   let stopServing: () => Promise<void> = async () => undefined;
   try {
     const token = await adminToken(gateway, config.adminToken);
+    // For the commands on this machine; production keeps no copy of its token.
+    if (token.made !== undefined && config.environment === 'sandbox') await writeAdminToken(config.dataDir, token.made);
     let port = config.port;
     if (config.workers > 1 && config.role !== 'work') {
       const workers = await runWorkers(
@@ -193,5 +195,3 @@ function stopSignal(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });
 }
-
-export const isWorker = (): boolean => cluster.isWorker;

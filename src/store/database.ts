@@ -2,7 +2,7 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { StartupError, UnreachableError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
@@ -142,6 +142,8 @@ export async function checkDatabase({ pool }: Database): Promise<void> {
     if (readonly) throw new StartupError('The database is read-only: connect Turnpike to the primary.');
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    throw new StartupError(`The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`);
+    throw new UnreachableError(
+      `The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`,
+    );
   }
 }

@@ -25,14 +25,48 @@ async function migrations(): Promise<Migration[]> {
   );
 }
 
-/** Migrates the database at this address. */
-export async function migrateAt(connection: Connection): Promise<string[]> {
+async function withPool<Result>(connection: Connection, work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
   const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000 });
-  try {
-    return await migrate(pool);
-  } finally {
-    await pool.end();
+  return work(pool).finally(() => pool.end());
+}
+
+/** Migrates the database at this address. */
+export const migrateAt = (connection: Connection): Promise<string[]> => withPool(connection, migrate);
+
+interface AppliedMigration {
+  name: string;
+  digest: string;
+}
+
+/** The files that the database has run; none in a database without a schema. */
+export async function appliedMigrations(client: Pick<pg.ClientBase, 'query'>): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<{ exists: boolean }>(`select to_regclass('migrations') is not null as exists`);
+  if (!rows[0]?.exists) return [];
+  return (await client.query<AppliedMigration>('select name, digest from migrations order by name')).rows;
+}
+
+/** The names of the files that a migration would run; without a database, all. Refuses what a migration refuses. */
+export async function missingMigrations(connection?: Connection): Promise<string[]> {
+  const all = await migrations();
+  const applied = connection ? await withPool(connection, (pool) => appliedMigrations(pool)) : [];
+  return missingOf(all, applied).map(({ name }) => name);
+}
+
+function missingOf(all: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const digests = new Map(applied.map(({ name, digest }) => [name, digest]));
+  const unknown = [...digests.keys()].filter((name) => !all.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new StartupError(
+      `The database was migrated by a newer Turnpike (it has ${unknown.join(', ')}): start that version or a later one.`,
+    );
   }
+  const changed = all.find(({ name, digest }) => (digests.get(name) ?? digest) !== digest);
+  if (changed) {
+    throw new StartupError(
+      `The migration ${changed.name} was changed after this database ran it: add a new file instead.`,
+    );
+  }
+  return all.filter(({ name }) => !digests.has(name));
 }
 
 /** Runs the missing files, each in its own transaction, and returns their names. */
@@ -43,20 +77,7 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query('create table if not exists migrations (name text primary key, digest text not null)');
-    const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from migrations');
-    const applied = new Map(rows.map((row) => [row.name, row.digest]));
-    const unknown = [...applied.keys()].filter((name) => !all.some((migration) => migration.name === name));
-    if (unknown.length > 0) {
-      throw new StartupError(
-        `The database was migrated by a newer Turnpike (it has ${unknown.join(', ')}): start that version or a later one.`,
-      );
-    }
-    for (const { name, sql, digest } of all) {
-      const appliedDigest = applied.get(name);
-      if (appliedDigest === digest) continue;
-      if (appliedDigest !== undefined) {
-        throw new StartupError(`The migration ${name} was changed after this database ran it: add a new file instead.`);
-      }
+    for (const { name, sql, digest } of missingOf(all, await appliedMigrations(client))) {
       await client.query('begin');
       try {
         await client.query(sql);

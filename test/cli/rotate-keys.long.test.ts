@@ -179,7 +179,7 @@ describe('beside a gateway that has both keys', () => {
       isOver = true;
       await busy;
     }
-    expect(last.output()).toMatch(/^cards: \d+ of \d+, \d+ per second, /m);
+    expect(last.complaints()).toMatch(/^cards: \d+ of \d+, \d+ per second, /m);
     expect(last.output()).toMatch(/^Everything is under the new key: \d+ cards, \d+ other secrets\./m);
     expect(linkOf(gateway, paymentId)).toBe(link);
   }, 240_000);

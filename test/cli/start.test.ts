@@ -13,11 +13,13 @@ import {
   exists,
   expectNoServer,
   isRunning,
+  NO_SIMULATOR,
   newDatabase,
   newDataDir,
   pidFile,
   type RunningGateway,
   refusal,
+  runCommand,
   serverFolder,
   serverPid,
   startGateway,
@@ -83,8 +85,11 @@ describe('a first start', () => {
     expect((await gateway.admin('GET', '/accounts', undefined, 'another')).status).toBe(401);
   });
 
-  test('only its owner can read the master key that it makes', async () => {
-    expect((await fs.stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600);
+  test('only its owner can read the master key and the token that it makes', async () => {
+    for (const name of ['master.key', 'admin.token']) {
+      expect((await fs.stat(join(dataDir, name))).mode & 0o777, name).toBe(0o600);
+    }
+    expect((await fs.readFile(join(dataDir, 'admin.token'), 'utf8')).trim()).toBe(token);
     expect((await fs.stat(serverFolder(dataDir))).mode & 0o077).toBe(0);
   });
 
@@ -96,7 +101,7 @@ describe('a first start', () => {
     expect(gateway.complaints()).toBe('');
 
     const { merchant } = gateway;
-    gateway = await startGateway({ DATA_DIR: dataDir });
+    gateway = await startGateway({ DATA_DIR: dataDir, ...NO_SIMULATOR });
     expect(gateway.merchant).toEqual(merchant);
     expect(gateway.output()).toContain('Admin token   as shown at the first start');
     expect(gateway.output()).not.toContain('shown only this once');
@@ -124,7 +129,8 @@ describe('a first start', () => {
   });
 });
 
-describe('a start that cannot go on says why in one sentence:', () => {
+// Concurrent, because each test waits for processes of its own.
+describe.concurrent('a start that cannot go on says why in one sentence:', () => {
   let dataDir: string;
   beforeAll(async () => {
     dataDir = await newDataDir();
@@ -134,7 +140,9 @@ describe('a start that cannot go on says why in one sentence:', () => {
   const MASTER_KEY = newMasterKey();
 
   test('an unknown command', async () => {
-    expect(await refusal({}, 'dance')).toMatch(/no command dance/);
+    const program = runCommand({}, 'dance');
+    expect(await program.ended).toEqual({ code: 2, signal: null });
+    expect(program.complaints()).toMatch(/^turnpike: There is no command dance\. [^\n]+\.\n$/);
   });
 
   test('a port in use', async () => {
@@ -169,9 +177,12 @@ describe('a start that cannot go on says why in one sentence:', () => {
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
 
     const other = newMasterKey();
-    const sentence = await refusal({ ...production, TURNPIKE_MASTER_KEY: other });
+    const [sentence, ofSandbox] = await Promise.all([
+      refusal({ ...production, TURNPIKE_MASTER_KEY: other }),
+      refusal({ DATA_DIR: production.DATA_DIR, DATABASE_URL: url }),
+    ]);
     expect(sentence).toMatch(/master key does not open/);
     expect(sentence).not.toContain(other);
-    expect(await refusal({ DATA_DIR: production.DATA_DIR, DATABASE_URL: url })).toMatch(/production installation/);
+    expect(ofSandbox).toMatch(/production installation/);
   });
 });

@@ -1,8 +1,4 @@
 /** `verify`: no messages for an intact database, and a message for every kind of damage. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rollUp } from '../../src/core/reports.ts';
 import { keepCard } from '../../src/core/vault.ts';
@@ -10,7 +6,9 @@ import { newId } from '../../src/lib/id.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { verifyAt } from '../../src/store/verify.ts';
+import { turnpike } from '../cli/turnpike.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
+import { databaseUrl } from '../support/process.ts';
 
 const MASTER_KEY = newMasterKey();
 const shop = openShop({ masterKey: MASTER_KEY });
@@ -252,20 +250,11 @@ test('finds totals that differ from their sums', async () => {
 });
 
 test('the command reports success, or the failed checks with exit code 1', async () => {
-  const { host, port, user, database } = shop.connection;
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-verify-'));
-  const command = () =>
-    new Promise<{ code: number; output: string }>((resolve) => {
-      const env = {
-        ...process.env,
-        DATA_DIR: folder,
-        TURNPIKE_MASTER_KEY: MASTER_KEY,
-        DATABASE_URL: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`,
-      };
-      execFile(process.execPath, ['src/cli/main.ts', 'verify'], { env }, (error, output) =>
-        resolve({ code: Number(error?.code ?? 0), output }),
-      );
-    });
+  const url = databaseUrl(shop.connection as Parameters<typeof databaseUrl>[0]);
+  const command = async () => {
+    const { code, output } = await turnpike({ DATABASE_URL: url, TURNPIKE_MASTER_KEY: MASTER_KEY }, ['verify']);
+    return { code, output };
+  };
   expect(await command()).toEqual({ code: 0, output: 'All checks passed: 100 payments, 200 history rows.\n' });
   await shop.rows('update payments set history_length = 7; update payments set attempt = 2');
   const [first] = await shop.rows('select min(payment_id::text) as id from payments');
@@ -276,5 +265,4 @@ test('the command reports success, or the failed checks with exit code 1', async
       `The attempts of an order are not numbered 1, 2, 3 without gaps: payment ${first?.id} and 99 more.\n`,
     ].join(''),
   });
-  await rm(folder, { recursive: true });
 });

@@ -319,10 +319,10 @@ export async function holdOutcomes(connection: Socket) {
   };
 }
 
-/** Starts the program in vain and returns the one sentence it says. */
-export async function refusal(variables: Fields, ...args: string[]): Promise<string> {
-  const program = args.length > 0 ? runCommand(variables, ...args) : run({ PORT: '0', ...variables });
-  expect(await program.ended).toEqual({ code: 1, signal: null });
+/** Starts the gateway in vain and returns the one sentence it says. */
+export async function refusal(variables: Fields, code = 1): Promise<string> {
+  const program = run({ PORT: '0', ...variables });
+  expect(await program.ended).toEqual({ code, signal: null });
   expect(program.complaints()).toMatch(/^turnpike: [^\n]+\.\n$/);
   return program.complaints().slice('turnpike: '.length).trim();
 }

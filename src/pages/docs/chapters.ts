@@ -32,6 +32,7 @@ export const AUDIENCES: readonly Audience[] = [
       ...inFolder('merchant/', 'going-live'),
       { file: 'client/README.md', path: 'client' },
       { file: 'examples/README.md', path: 'examples' },
+      { file: 'examples/woocommerce/README.md', path: 'examples/woocommerce' },
     ],
   },
   {
@@ -57,6 +58,7 @@ export const AUDIENCES: readonly Audience[] = [
       { file: 'docs/requests.md', isSplit: true },
       { file: 'docs/brands.md', isSplit: true },
       ...inFolder('', 'errors', 'states', 'three-ds', 'wallets', 'settings', 'configuration', 'roles', 'connectors'),
+      ...inFolder('', 'command-line'),
       ...inFolder('', 'provider-api', 'page-scripts', 'performance', 'changes'),
       { file: 'vectors/README.md', path: 'vectors' },
       { file: 'vectors/wallets/README.md', path: 'vectors/wallets' },

@@ -1,0 +1,157 @@
+/** `migrate`, `verify` and `backup` on databases of their own: a restored gateway goes on where the backup was made. */
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newMasterKey } from '../../src/lib/seal.ts';
+import { query } from '../support/database.ts';
+import { openShop, saleFields, sign } from '../support/gateway.ts';
+import { clearAway, databaseUrl, NO_SIMULATOR, newDatabase, newDataDir, startGateway } from '../support/process.ts';
+import { turnpike } from './turnpike.ts';
+
+const masterKey = newMasterKey();
+const shop = openShop({ masterKey });
+let folder: string;
+let file: string;
+/** An authorised payment, which is captured after the restore. */
+let transId: string;
+
+const inDatabase = (url: string, ...words: string[]) =>
+  turnpike({ DATABASE_URL: url, TURNPIKE_MASTER_KEY: masterKey }, words);
+const original = () => databaseUrl(shop.connection as Parameters<typeof databaseUrl>[0]);
+const restore = (url: string, from = file) => inDatabase(url, 'backup', '--restore', from);
+
+beforeAll(async () => {
+  folder = await fs.mkdtemp(join(tmpdir(), 'turnpike-backup-'));
+  file = join(folder, 'turnpike.backup');
+  await shop.sale({ order_description: 'Tab\there, back\\slash, Čaj' });
+  await shop.sale({ identifier: 'decline@example.com' });
+  transId = (await shop.sale({ auth: 'Y' })).body.trans_id;
+});
+afterAll(async () => {
+  await clearAway();
+  await fs.rm(folder, { recursive: true, force: true });
+});
+
+test('migrate says what it did, and a dry run changes nothing', async () => {
+  const { url } = await newDatabase();
+  const dry = (await inDatabase(url, 'migrate', '--dry-run', '--json')).json();
+  expect(dry.migrations.length).toBeGreaterThan(20);
+  const ran = await inDatabase(url, 'migrate', '--json');
+  expect(ran.json()).toEqual({ ...dry, dry_run: false });
+  expect((await inDatabase(url, 'migrate')).output).toBe(
+    'Nothing to do: the database of DATABASE_URL is up to date.\n',
+  );
+});
+
+test('a dry run does not create a database folder', async () => {
+  const dataDir = await newDataDir();
+  const { code, output } = await turnpike({ DATA_DIR: dataDir }, ['migrate', '--dry-run']);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^\d+ migrations would run in .* does not exist yet:\n/)]);
+  await expect(fs.stat(dataDir)).rejects.toThrow('ENOENT');
+});
+
+test('a database that is not there is unreachable: code 3', async () => {
+  const { code, messages } = await inDatabase('postgres://u:geheim@127.0.0.1:1/turnpike', 'verify');
+  expect([code, messages]).toEqual([3, expect.stringMatching(/cannot be reached \(ECONNREFUSED\)/)]);
+  expect(messages).not.toContain('geheim');
+});
+
+describe('a backup', () => {
+  /** Stays empty until the backup is restored. */
+  let target: Awaited<ReturnType<typeof newDatabase>>;
+  beforeAll(async () => {
+    target = await newDatabase();
+  });
+
+  test('is written beside a running gateway, for its owner only, and overwrites nothing', async () => {
+    const { code, json, messages } = await inDatabase(original(), 'backup', file, '--json');
+    expect(code, messages).toBe(0);
+    const { size, mode } = await fs.stat(file);
+    expect(json()).toMatchObject({ file, bytes: size, tables: expect.any(Number), rows: expect.any(Number) });
+    expect(mode & 0o777).toBe(0o600);
+    expect(messages).toContain('The master key is not in the backup.');
+    expect(gunzipSync(await fs.readFile(file)).includes(Buffer.from(masterKey, 'base64'))).toBe(false);
+    expect(gunzipSync(await fs.readFile(file)).includes(masterKey)).toBe(false);
+    expect(gunzipSync(await fs.readFile(file)).includes(shop.merchant.password)).toBe(false);
+    const again = await inDatabase(original(), 'backup', file);
+    expect([again.code, again.messages]).toEqual([1, expect.stringMatching(/exists already/)]);
+    expect(await fs.readdir(folder)).toEqual(['turnpike.backup']);
+  });
+
+  test.each<[string, (whole: Buffer) => Buffer]>([
+    ['truncated', (whole) => whole.subarray(0, whole.length - 40)],
+    ['without its last part', (whole) => gzipSync(gunzipSync(whole).subarray(0, -77))],
+    [
+      'altered',
+      (whole) =>
+        gzipSync(Buffer.from(gunzipSync(whole).toString('latin1').replace('Test Shop', 'Best Shop'), 'latin1')),
+    ],
+    ['something else', () => Buffer.from('dear diary')],
+    ['something else, compressed', () => gzipSync('dear diary')],
+    [
+      'of another format',
+      (whole) =>
+        gzipSync(Buffer.from(gunzipSync(whole).toString('latin1').replace('"format":1', '"format":9'), 'latin1')),
+    ],
+    [
+      'of another schema',
+      (whole) =>
+        gzipSync(
+          Buffer.from(
+            gunzipSync(whole).toString('latin1').replace('"digest":"', '"digest":"x').replace('","', '"," '),
+            'latin1',
+          ),
+        ),
+    ],
+  ])('that is %s is refused, and changes nothing', async (name, alter) => {
+    const other = join(folder, `${name}.backup`);
+    await fs.writeFile(other, alter(await fs.readFile(file)));
+    const { url, connection } = target;
+    const { code, messages } = await restore(url, other);
+    expect(code).toBe(1);
+    expect(messages).toMatch(
+      /(nothing was restored|use the version that wrote it|version of Turnpike that wrote it)[^\n]*\.\n$/,
+    );
+    expect(messages).not.toMatch(/\n {4}at /);
+    for (const table of ['accounts', 'installation', 'payments']) {
+      expect((await query(connection, `select from ${table}`)).rowCount).toBe(0);
+    }
+  });
+
+  test('that does not exist is said', async () => {
+    const { code, messages } = await restore(target.url, join(folder, 'none'));
+    expect([code, messages]).toEqual([1, expect.stringMatching(/There is no file/)]);
+  });
+
+  test('is restored into an empty database: all rows are the same, verify passes, payments go on', async () => {
+    const { url, connection } = target;
+    const { code, output, messages } = await restore(url);
+    expect(code, messages).toBe(0);
+    expect(output).toMatch(/All checks passed: 3 payments, \d+ history rows\.\n$/);
+    const tables = await query(
+      connection,
+      `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    );
+    for (const { relname } of tables.rows) {
+      const rows = `select coalesce(jsonb_agg(to_jsonb(t) order by to_jsonb(t)), '[]') as all from "${relname}" t`;
+      const [copy, source] = [await query(connection, rows), await query(shop.connection as typeof connection, rows)];
+      expect(copy.rows[0].all, relname).toEqual(source.rows[0].all);
+    }
+    const verified = await inDatabase(url, 'verify', '--json');
+    expect(verified.json()).toMatchObject({ ok: true, payments: 3 });
+
+    const variables = { DATABASE_URL: url, DATA_DIR: await newDataDir(), TURNPIKE_MASTER_KEY: masterKey };
+    const gateway = await startGateway({ ...variables, ...NO_SIMULATOR });
+    const { client_key, password } = shop.merchant;
+    const capture = { action: 'CAPTURE', client_key, trans_id: transId, hash: sign(password, transId) };
+    expect((await gateway.post(capture)).body).toMatchObject({ status: 'SETTLED' });
+    expect((await gateway.post(saleFields(shop.merchant))).body).toMatchObject({ status: 'SETTLED' });
+    await gateway.stop();
+    expect((await inDatabase(url, 'verify')).code).toBe(0);
+
+    const used = await restore(url);
+    expect([used.code, used.messages]).toEqual([1, expect.stringMatching(/The database is not empty/)]);
+  }, 90_000);
+});
