@@ -1,5 +1,6 @@
 /** Checkout sessions: the checks of their objects and lists, and the payment that a session opens. */
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
+import { parameterProblems } from '../../core/payments/choose.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
 import { composePayment, type Order, openPayment } from '../../core/payments/open.ts';
 import { canBePaid } from '../../core/payments/payer.ts';
@@ -8,7 +9,7 @@ import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
-import { invalidField, type Problem } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
@@ -95,8 +96,12 @@ export async function session(
     content: canonicalContent(body),
   };
   const isRestricted = order.details.session?.methods.length !== 0;
-  if (isRestricted && !canBePaid(gateway, composePayment(gateway, account, order), account)) {
-    throw invalidField('methods', 'This value should have a method that the account offers for this order.');
+  const composed = isRestricted && composePayment(gateway, account, order);
+  if (composed && !canBePaid(gateway, composed, account)) {
+    throw new Refusal('invalidData', [
+      { field: 'methods', sentence: 'This value should have a method that the account offers for this order.' },
+      ...parameterProblems(gateway, composed, account),
+    ]);
   }
   const payment = await openPayment(gateway, account, order);
   // A repeat returns the link of the session, whichever attempt is current.

@@ -134,6 +134,8 @@ export const accounts = {
     fee_calculation_method: 'Fee calculation',
     brands: 'Allowed brands',
     brand_aliases: 'Brand aliases',
+    page_methods: 'Methods on the payment page',
+    method_names: 'Names of methods',
     return_parameters: 'Return parameters',
     order_id_reuse: 'Order id reuse',
     authorisation_days: 'Days until an authorisation expires',
