@@ -91,7 +91,7 @@ export async function openTestPayment(
 ): Promise<string> {
   const paymentId = newId();
   const until = gateway.clock.now(account.mid) + LIMITS.sessionMinutes * LIMITS.minuteMs;
-  const orderId = `demo-${paymentId}`;
+  const orderId = `demo-${paymentId.slice(-12)}`;
   await openPayment(gateway, account, {
     protocol: 'checkout',
     brand: NO_BRAND_YET,

@@ -1,12 +1,11 @@
 /** The page on which the payer chooses a payment method. */
 import type { Method } from '../../core/payments/choose.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { type Brand, brandOf } from '../../rules/brands.ts';
 import type { MethodGroup } from '../../rules/method-kinds.ts';
 import type { Page } from '../layout.ts';
 import type { Messages } from '../locales/index.ts';
 import { arrangeMethods } from './method-groups.ts';
-import { METHOD_ICONS } from './method-icons.ts';
+import { methodTile } from './method-icons.ts';
 import { namesOn } from './method-names.ts';
 import { cancelLink, declineNotice, orderSummary, type PageView, pageTitle, statusPolling } from './view.ts';
 import { walletAdditions, walletButtons } from './wallets.ts';
@@ -23,7 +22,7 @@ const choiceList = (methods: readonly Method[], nameOf: (label: string) => strin
   html`<ul class="choices">
 ${methods.map(
   ({ label }) =>
-    html`<li><a class="choice" href="?method=${encodeURIComponent(label)}"><span class="tile">${METHOD_ICONS[(brandOf(label) as Brand).kind]}</span><bdi>${nameOf(label)}</bdi></a></li>
+    html`<li><a class="choice" href="?method=${encodeURIComponent(label)}">${methodTile(label)}<bdi>${nameOf(label)}</bdi></a></li>
 `,
 )}</ul>`;
 
@@ -42,9 +41,10 @@ ${declineNotice(view)}
 ${walletButtons(view, 'or')}
 ${choiceList(likely, nameOf)}
 ${groups.length > 0 && html`<h2 class="more">${messages.methods.moreMethods}</h2>`}
-${groups.map(
-  ([group, methods]) =>
-    html`<details class="group"><summary><h3>${messages.methods[GROUP_TITLES[group]]}</h3><span class="count">${methods.length}</span></summary>
+${groups.map(([group, methods]) =>
+  methods.length === 1
+    ? choiceList(methods, nameOf)
+    : html`<details class="group"><summary>${methodTile((methods[0] as Method).label)}<h3>${messages.methods[GROUP_TITLES[group]]}</h3><span class="count">${methods.length}</span></summary>
 ${choiceList(methods, nameOf)}</details>
 `,
 )}

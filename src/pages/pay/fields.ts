@@ -1,13 +1,12 @@
 /** The page on which the payer enters the missing fields of a brand. */
 import type { Method } from '../../core/payments/choose.ts';
 import { html } from '../../lib/html.ts';
-import { type Brand, brandOf } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import { renderInput } from './inputs.ts';
-import { METHOD_ICONS } from './method-icons.ts';
+import { methodTile } from './method-icons.ts';
 import { namesOn } from './method-names.ts';
 import { CONSENT, seriesTerms } from './series.ts';
 import {
@@ -95,7 +94,7 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Method
     additions: hasWallets ? walletAdditions(view) : undefined,
     body: html`${orderSummary(view)}
 <section class="card">
-<p class="method"><span class="tile">${METHOD_ICONS[(brandOf(method.label) as Brand).kind]}</span><bdi>${namesOn(view)(method.label)}</bdi></p>
+<p class="method">${methodTile(method.label)}<bdi>${namesOn(view)(method.label)}</bdi></p>
 <h1>${fields.length > 0 ? messages.details : messages.complete}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}

@@ -1,5 +1,6 @@
 /** The icons of payment methods: one drawing per kind, on a grid of 24, in the colour of the text. */
-import { Html } from '../../lib/html.ts';
+import { Html, html } from '../../lib/html.ts';
+import { type Brand, brandOf } from '../../rules/brands.ts';
 import type { MethodKind } from '../../rules/method-kinds.ts';
 
 const PHONE = 'M8 3h8a1.5 1.5 0 0 1 1.5 1.5v15A1.5 1.5 0 0 1 16 21H8a1.5 1.5 0 0 1-1.5-1.5v-15A1.5 1.5 0 0 1 8 3z';
@@ -45,3 +46,7 @@ const icon = (path: string): Html =>
 export const METHOD_ICONS = Object.fromEntries(
   Object.entries(PATHS).map(([kind, path]) => [kind, icon(path)]),
 ) as Readonly<Record<MethodKind, Html>>;
+
+/** The icon of a method beside its name. */
+export const methodTile = (label: string): Html =>
+  html`<span class="tile">${METHOD_ICONS[(brandOf(label) as Brand).kind]}</span>`;

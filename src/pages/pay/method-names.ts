@@ -42,7 +42,7 @@ export function methodNames(
   const byName = Map.groupBy(labels.toSorted(), (label) => nameOf(label, account, locale));
   const names = new Map(
     [...byName].flatMap(([name, same]) =>
-      same.map((label, index): [string, string] => [label, same.length === 1 ? name : `${name} ${index + 1}`]),
+      same.map((label, index): [string, string] => [label, same.length === 1 ? name : `${name}\u00a0${index + 1}`]),
     ),
   );
   return (label) => names.get(label) ?? nameOf(label, account, locale);
