@@ -48,7 +48,7 @@ if (isLong) {
 
   test('the fields of brands: with hints, with a list, and wrong', async () => {
     const page = await onlooker(stage);
-    await expectGoodLooks(page, 'fields', await session({ methods: ['bnpl-b'] }));
+    await expectGoodLooks(page, 'fields', await session({ methods: ['bank-a'] }));
     await expectGoodLooks(page, 'fields-choice', await session({ methods: ['crypto-a'] }));
     const turkish = { billing_address: { country: 'TR' }, methods: ['agg-a'] };
     await expectGoodLooks(page, 'fields-refused', { ...(await session(turkish)), prepare: refused });
