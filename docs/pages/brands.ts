@@ -125,7 +125,7 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   the gateway, where the payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
 - _Merchant_ under _Supplied by_ means that only the merchant knows the value: send it in the sale, or in the
   ${code('parameters')} of a [Checkout session](merchant/checkout.md#open-a-session). The payment page does not ask for it,
-  and a session without it does not offer the brand.
+  and a session that lacks a required one does not offer the brand.
 - The payment page shows a brand under its _name_, in the language of the payer, unless the account has given it another
   one: see [Names and order of methods](merchant/payment-page.md#names-and-order-of-methods).
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call

@@ -185,12 +185,12 @@ export const SETTINGS = {
   page_methods: row<string[]>(
     [],
     brands,
-    'The methods that the payment page shows, in this order; empty means all brands of the account, in the order of `brands`. A session can name others, and sales over `/post` are not affected.',
+    'The methods that the payment page shows, by label, in this order; empty means all allowed brands. A session can name others, and sales over /post are not affected.',
   ),
   method_names: row<Record<string, string>>(
     {},
     methodNames,
-    'The names of methods on the payment page: by brand label for all languages, or with a language, such as `bank-a.de`, for one. A method without a name has the name of its kind.',
+    'The names of methods on the payment page: by brand label for all languages, or with a language, such as bank-a.de, for one. A method without a name has the translated name of its kind.',
   ),
   return_parameters: row(
     false,

@@ -1,5 +1,6 @@
 /** The methods on the payment page: which are offered for an order and an account, under which names, in which groups. */
 import { describe, expect, test } from 'vitest';
+import { startDemo } from '../../src/core/demo.ts';
 import {
   type Body,
   checkoutOf,
@@ -11,6 +12,7 @@ import {
   show,
 } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
+import { signedIn } from '../support/operators.ts';
 
 const shop = openShop({ simulator: true });
 const checkout = checkoutOf(shop);
@@ -145,6 +147,20 @@ describe('the settings of the account', () => {
     expect(choices(await pageOf({}, merchant))).toEqual(['pin-a', 'card']);
   });
 
+  test('are previewed in the panel before they are saved, with the labels of the methods', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const { mid } = await shop.newMerchant();
+    const query = new URLSearchParams({ page_methods: 'pin-a\r\ncard\r\n', method_names: 'pin-a: Gift card' });
+    const { text } = await owner.get(`/admin/accounts/${mid}/preview?${query}`);
+    expect(Object.entries(names(text))).toEqual([
+      ['pin-a', 'Gift card'],
+      ['card', 'Card'],
+    ]);
+    const tab = (await owner.get(`/admin/accounts/${mid}?tab=payment_page`)).text;
+    expect(tab).toContain('<dt>Prepaid voucher</dt><dd><span class="mono">pin-a</span></dd>');
+    expect(tab).not.toContain('crypto-a-payout');
+  });
+
   test.each([
     ['page_methods', ['nothing']],
     ['method_names', { nothing: 'x' }],
@@ -206,4 +222,14 @@ test('the demo shop offers a handful of methods on its page, and every brand ove
   const { body } = await shop.admin('GET', '/accounts');
   const demo = body.items.find(({ name }: { name: string }) => name === 'Demo Shop');
   expect(demo.settings.brands).toEqual([]);
+});
+
+test('the logo of the demo shop moves with the address of the gateway, and one that an operator has set does not', async () => {
+  const { gateway } = shop;
+  const logoAt = async (address: string) => (await startDemo(gateway, address)).settings['branding.logo'];
+  expect(await logoAt('http://127.0.0.1:1')).toBe('http://127.0.0.1:1/sandbox/demo-logo.svg');
+  expect(await logoAt(shop.url)).toBe(`${shop.url}/sandbox/demo-logo.svg`);
+  const { mid } = await startDemo(gateway, shop.url);
+  await shop.admin('PATCH', `/accounts/${mid}`, { branding: { logo: '' } });
+  expect(await logoAt('http://127.0.0.1:1')).toBe('');
 });

@@ -1,12 +1,12 @@
 /** The choice of the brands of an account, and of their order on the payment page. */
 import type { Account, Gateway } from '../../core/context.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { BRANDS, CARD, isForPayers } from '../../rules/brands.ts';
+import { BRANDS, brandOf, CARD, isForPayers } from '../../rules/brands.ts';
 import { localeFor } from '../locale.ts';
 import { methodNames } from '../pay/method-names.ts';
 import { lines } from './account-settings.ts';
 import { en } from './locales/en.ts';
-import { badge } from './parts.ts';
+import { badge, facts } from './parts.ts';
 
 const text = en.accounts.brands;
 
@@ -63,4 +63,12 @@ export function brandsField({ gateway, account, acceptLanguage, value, error }: 
 <div class="choices">${mode('all', text.all, isAll)}${mode('some', text.some, !isAll)}</div>
 ${error !== undefined && html`<p class="error" id="brands-error">${error}</p>`}
 <div class="list"><p class="hint">${text.hint}</p><ol>${rows}</ol></div></fieldset>`;
+}
+
+/** The labels of the methods for payers, which the settings of the payment page use, with the names that payers see. */
+export function methodLabels(account: Account, acceptLanguage: string | undefined): Html {
+  const labels = LABELS.filter((label) => !brandOf(label)?.isPayout);
+  const nameOf = methodNames(labels, account, localeFor(account.settings.locale, acceptLanguage));
+  const mono = (label: string): Html => html`<span class="mono">${label}</span>`;
+  return html`<details class="field"><summary>${text.labels}</summary>${facts(labels.map((label) => [nameOf(label), mono(label)]))}</details>`;
 }

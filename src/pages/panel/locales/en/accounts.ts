@@ -107,6 +107,7 @@ export const accounts = {
     requestsOnly: 'Not on the payment page',
     noProvider: 'No provider',
     noneChosen: 'Choose at least one brand, or allow all brands.',
+    labels: 'Methods and their labels',
   },
   preview: {
     title: 'Preview',
