@@ -1,11 +1,14 @@
 /** Generates docs/brands.md: the description, fields and a working request of every brand. */
 import { BRANDS as SANDBOX } from '../../simulator/brands.ts';
+import { en } from '../../src/pages/locales/en.ts';
 import { EXAMPLES, IDENTIFICATIONS } from '../../src/rules/brand-examples.ts';
 import { BRANDS, type Brand } from '../../src/rules/brands.ts';
+import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
+import type { MethodKind } from '../../src/rules/method-kinds.ts';
 import { SETTINGS, type SettingName } from '../../src/rules/settings.ts';
+import { expectsOf, needOf, withMembers } from '../../src/wire/openapi/descriptions.ts';
 import { code, duration, page, table } from './markdown.ts';
-import { fieldTable } from './requests.ts';
 
 /** The test brand has no simulated provider: the gateway itself answers. */
 const sandboxOf = (label: string): string =>
@@ -24,6 +27,22 @@ function payerTimeOf({ isImmediate, isPayout, payerTimeMs, codeTimeMs, pendingMs
   if (codeTimeMs !== undefined) return `the code is shown for ${duration(codeTimeMs)}${end}`;
   return `${duration(LIMITS.payerMs)} after a redirect${end}`;
 }
+
+/** Who can supply a field: the payer only on the payment page. */
+function supplierOf({ isPayout, needsToken }: Brand, { by, need, isSetting, name }: Field): string {
+  if (isSetting) return 'operator';
+  const isMerchants = by === 'merchant' || need === 'may' || name.startsWith('order_') || isPayout || needsToken;
+  if (!isMerchants) return 'merchant or payer';
+  return need === 'ask' ? 'merchant; after a sale without it, the payer' : 'merchant';
+}
+
+const fieldTable = (brand: Brand): string =>
+  table(
+    ['Field', 'Need', 'Supplied by', 'Expects'],
+    brand.fields.flatMap((field) =>
+      withMembers(field).map((row) => [code(row.name), needOf(row), supplierOf(brand, field), expectsOf(row)]),
+    ),
+  );
 
 /** One curl argument; a value that a form cannot carry unencoded gets `--data-urlencode`. */
 function argument([name, value]: [string, string]): string {
@@ -53,7 +72,7 @@ function section([label, brand]: [string, Brand]): string[] {
     `## ${label}`,
     brand.about,
     ...(SANDBOX[label] ? [`**In the sandbox:** ${SANDBOX[label].sandbox}`] : []),
-    brand.fields.length > 0 ? fieldTable(brand.fields) : 'This brand has no fields of its own.',
+    brand.fields.length > 0 ? fieldTable(brand) : 'This brand has no fields of its own.',
     ...(missing.length > 0
       ? [`Set ${missing.map(code).join(', ')} in the [settings](settings.md) of the account first.`]
       : []),
@@ -104,6 +123,11 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   other names for brands.
 - A field that is _requested from the payer if missing_ may be left out. The sale then returns a redirect to a page of
   the gateway, where the payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
+- _Merchant_ under _Supplied by_ means that only the merchant knows the value: send it in the sale, or in the
+  ${code('parameters')} of a [Checkout session](merchant/checkout.md#open-a-session). The payment page does not ask for it,
+  and a session that lacks a required one does not offer the brand.
+- The payment page shows a brand under its _name_, in the language of the payer, unless the account has given it another
+  one: see [Names and order of methods](merchant/payment-page.md#names-and-order-of-methods).
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
   contains it. _Not stored_ means that the value is used for the sale and then forgotten.
 - Card payments and payments with ${recurring()} support [recurring sales](merchant/recurring.md).
@@ -114,11 +138,13 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   arguments are the brand, the identifier, the order number, the currency and the brand fields. In the sandbox the
   identifier ${code('decline@example.com')} makes every brand decline.`,
     table(
-      ['Brand', 'Description', 'Money', 'Currencies', 'Payer’s time', 'In the sandbox'],
+      ['Brand', 'Description', 'Name', 'Money', 'Country', 'Currencies', 'Payer’s time', 'In the sandbox'],
       Object.entries(BRANDS).map(([label, brand]) => [
         `[${label}](#${label})`,
         brand.about,
+        en.methods[brand.kind as Exclude<MethodKind, 'card'>],
         brand.isPayout ? 'out' : 'in',
+        brand.country ?? 'any',
         currenciesOf(brand),
         payerTimeOf(brand),
         sandboxOf(label),

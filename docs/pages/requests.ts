@@ -8,7 +8,7 @@ import { code, page, table } from './markdown.ts';
 
 type Rows = readonly (readonly string[])[];
 
-export function fieldTable(fields: readonly Field[], more: Rows = []): string {
+function fieldTable(fields: readonly Field[], more: Rows = []): string {
   const rows: Rows[number][] = fields
     .flatMap(withMembers)
     .map((field) => [code(field.name), needOf(field), expectsOf(field)]);

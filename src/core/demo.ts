@@ -1,11 +1,52 @@
-/** Test payments of the sandbox: of the demo account, which anybody can try, and of any account from the panel. */
+/** The demo shop of the sandbox, and test payments: of the demo shop, and of any account from the panel. */
 import { newId } from '../lib/id.ts';
-import { NO_BRAND_YET } from '../rules/brands.ts';
+import { EXAMPLES } from '../rules/brand-examples.ts';
+import { BRANDS, type Brand, isForPayers, NO_BRAND_YET, nameInside } from '../rules/brands.ts';
+import type { Field } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { Settings } from '../rules/settings.ts';
+import { changeAccount, createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
-import { demoAccount } from './installation.ts';
 import { linkOf } from './payments/links.ts';
 import { openPayment } from './payments/open.ts';
+import { pretendWalletSettings } from './pretend-wallet.ts';
+import { commandCaller } from './principal.ts';
+
+const DEMO = 'demo_account';
+
+/** The path of the logo of the demo shop, which the gateway serves itself. */
+export const DEMO_LOGO = '/sandbox/demo-logo.svg';
+const LOGO = 'branding.logo';
+
+/** The page of the demo shop; `/post` accepts every brand. */
+const DEMO_SETTINGS: Partial<Settings> = {
+  'branding.name': 'Green Leaf Tea',
+  'branding.colour': '#1a7f5a',
+  page_methods: ['card', 'wallet-a', 'wallet-b', 'open-banking-a', 'bank-a', 'ips', 'bnpl-b', 'pin-a'],
+};
+
+/** The account of the sandbox's quick start; created on first use. */
+export async function demoAccount(gateway: Gateway, publicUrl = gateway.publicUrl): Promise<Account> {
+  const { installation } = gateway;
+  const mid = (await installation.read(DEMO))?.toString();
+  const known = mid === undefined ? undefined : await findAccount(gateway, mid);
+  if (known) return known;
+  const { account } = await createAccount(gateway, commandCaller('serve'), 'Demo Shop', {
+    ...pretendWalletSettings(gateway.clock.real()),
+    ...DEMO_SETTINGS,
+    [LOGO]: publicUrl + DEMO_LOGO,
+  });
+  const kept = (await installation.writeOnce(DEMO, Buffer.from(account.mid))).toString();
+  return (await findAccount(gateway, kept)) ?? account;
+}
+
+/** The demo account at the start of a sandbox; its logo moves with the address of the gateway. */
+export async function startDemo(gateway: Gateway, publicUrl: string): Promise<Account> {
+  const account = await demoAccount(gateway, publicUrl);
+  const settings = { [LOGO]: publicUrl + DEMO_LOGO };
+  const isMoved = account.settings[LOGO].endsWith(DEMO_LOGO) && account.settings[LOGO] !== settings[LOGO];
+  return (isMoved && (await changeAccount(gateway, commandCaller('serve'), account.mid, { settings }))) || account;
+}
 
 /** Opens a Checkout session of the demo account and returns the address of its payment page. */
 export async function openDemoPayment(gateway: Gateway): Promise<string> {
@@ -13,6 +54,33 @@ export async function openDemoPayment(gateway: Gateway): Promise<string> {
   const account = await demoAccount(gateway);
   return gateway.publicUrl + (await openTestPayment(gateway, account, (id) => `${start}?paid=${id}`, start));
 }
+
+const isSentByMerchant = ({ fields }: Brand, name: string, isSecret: boolean): boolean =>
+  fields.some(
+    (field: Field) =>
+      field.by === 'merchant' &&
+      (field.isSecret ?? false) === isSecret &&
+      (field.name === name || (field.items !== undefined && name.startsWith(`${field.name}[`))),
+  );
+
+/** Sample values of the fields that only merchants know, by brand, so that a test order offers every method. */
+const sampleParameters = (isSecret: boolean): Record<string, Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(BRANDS)
+      .filter(([, brand]) => isForPayers(brand))
+      .map(([label, brand]) => [
+        label,
+        Object.fromEntries(
+          Object.entries(EXAMPLES[label]?.fields ?? {})
+            .filter(([name]) => isSentByMerchant(brand, name, isSecret))
+            .map(([name, value]) => [nameInside(name), value]),
+        ),
+      ])
+      .filter(([, values]) => Object.keys(values as object).length > 0),
+  );
+
+/** The parameters of a test order, as a session stores them. */
+export const SAMPLE_PARAMETERS = { open: sampleParameters(false), secret: sampleParameters(true) } as const;
 
 /** Opens a Checkout session of an account and returns the path of its payment page. */
 export async function openTestPayment(
@@ -23,7 +91,7 @@ export async function openTestPayment(
 ): Promise<string> {
   const paymentId = newId();
   const until = gateway.clock.now(account.mid) + LIMITS.sessionMinutes * LIMITS.minuteMs;
-  const orderId = `demo-${paymentId}`;
+  const orderId = `demo-${paymentId.slice(-12)}`;
   await openPayment(gateway, account, {
     protocol: 'checkout',
     brand: NO_BRAND_YET,
@@ -35,7 +103,7 @@ export async function openTestPayment(
     isRecurringInit: false,
     payerUntil: until,
     details: {
-      description: 'A test order',
+      description: 'A pot of green tea and two cups',
       payer: {},
       session: {
         id: paymentId,
@@ -44,9 +112,10 @@ export async function openTestPayment(
         successUrl: successUrl(paymentId),
         cancelUrl: cancelUrl ?? successUrl(paymentId),
         methods: [],
-        parameters: {},
+        parameters: SAMPLE_PARAMETERS.open,
       },
     },
+    secrets: SAMPLE_PARAMETERS.secret,
     content: orderId,
   });
   return `/pay/${linkOf(gateway, paymentId)}`;

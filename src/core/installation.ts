@@ -1,18 +1,14 @@
-/** What an installation creates once: its secret, its environment, its admin token, the demo account. */
+/** What an installation creates once: its secret, its environment, its admin token. */
 import { hash } from 'node:crypto';
 import { createFingerprints, type Fingerprints } from '../lib/fingerprints.ts';
 import { newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, newMasterKey } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
-import { createAccount, findAccount } from './accounts.ts';
-import type { Account, Gateway } from './context.ts';
-import { pretendWalletSettings } from './pretend-wallet.ts';
-import { commandCaller } from './principal.ts';
+import type { Gateway } from './context.ts';
 
 const SECRET = 'secret';
 const TOKEN = 'admin_token_digest';
 const ENVIRONMENT = 'environment';
-const DEMO = 'demo_account';
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
@@ -57,16 +53,4 @@ export async function replaceAdminToken({ installation }: Gateway): Promise<stri
   const made = newSecret(24);
   await installation.write(TOKEN, digest(made));
   return made;
-}
-
-/** The account of the sandbox's quick start; created on first use. */
-export async function demoAccount(gateway: Gateway): Promise<Account> {
-  const { installation } = gateway;
-  const mid = (await installation.read(DEMO))?.toString();
-  const known = mid === undefined ? undefined : await findAccount(gateway, mid);
-  if (known) return known;
-  const settings = pretendWalletSettings(gateway.clock.real());
-  const { account } = await createAccount(gateway, commandCaller('serve'), 'Demo Shop', settings);
-  const kept = (await installation.writeOnce(DEMO, Buffer.from(account.mid))).toString();
-  return (await findAccount(gateway, kept)) ?? account;
 }

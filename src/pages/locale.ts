@@ -19,6 +19,8 @@ export interface Locale {
   /** Formats a count of days, weeks or months. */
   formatInterval(unit: string, count: number): string;
   formatDate(at: number): string;
+  /** The name of a country. */
+  formatCountry(code: string): string;
 }
 
 const MAX_HEADER_LENGTH = 500;
@@ -118,6 +120,7 @@ function createLocale(language: Language, tag: string): Locale {
   const units = memoize((unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }));
   // The dates of charges are in UTC, like those of the API.
   const dates = memoize(() => new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' }));
+  const countries = memoize(() => new Intl.DisplayNames(tag, { type: 'region' }));
   const currencies = memoize((currency) => {
     // The fraction digits come from our currency table, which differs from that of the runtime.
     const digits = exponentOf(currency);
@@ -143,6 +146,7 @@ function createLocale(language: Language, tag: string): Locale {
     },
     formatInterval: (unit, count) => units(unit).format(count),
     formatDate: (at) => dates().format(at),
+    formatCountry: (code) => countries().of(code) ?? code,
     formatAmount: ({ amount, currency }) =>
       // Formats the decimal string: a JavaScript number could round it.
       currencies(currency).format(amountText(amount, exponentOf(currency)) as unknown as number),

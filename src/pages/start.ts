@@ -1,15 +1,19 @@
 /** The page at `/`: in the sandbox where to begin, in production the panel. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
-import { openDemoPayment } from '../core/demo.ts';
-import { demoAccount } from '../core/installation.ts';
+import { DEMO_LOGO, demoAccount, openDemoPayment } from '../core/demo.ts';
 import { html } from '../lib/html.ts';
 import { isUuid } from '../lib/id.ts';
+import { commonHeaders } from './layout.ts';
 import { panelDocument, panelHeaders } from './panel/layout.ts';
 import { en } from './panel/locales/en.ts';
 import { facts, notice } from './panel/parts.ts';
 
 const text = en.start;
+
+/** The logo of the demo shop: a tea leaf. */
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" viewBox="0 0 40 40"><rect width="40" height="40" rx="9" fill="#1a7f5a"/><path d="M10 30C9 17 17 9 31 9c1 14-7 21-17 18.5M10 30c3-7 7-11.5 13-14" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/></svg>';
 
 export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<{ Querystring: Record<string, unknown> }>('/', async (request, reply) => {
@@ -20,6 +24,10 @@ export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
     return startPage(gateway, typeof paid === 'string' && isUuid(paid) ? paid : undefined);
   });
   if (gateway.environment === 'production') return;
+  app.get(DEMO_LOGO, (request, reply) => {
+    request.action = 'start';
+    return reply.headers({ ...commonHeaders(gateway), 'content-type': 'image/svg+xml' }).send(LOGO);
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => done(null));
   app.post('/sandbox/test-payment', async (request, reply) => {

@@ -129,6 +129,23 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .pulse::before,button[disabled]::before{border-inline-end-color:currentcolor;opacity:.5}}
 @media(forced-colors:active){.card,.time,.tile{border:1px solid}button,.button{border:2px solid}
 .code{forced-color-adjust:none}}
+.method{display:flex;align-items:center;gap:.75rem;margin:0 0 1rem;padding-bottom:1rem;border-bottom:1px solid var(--line);font-weight:600}
+.more{margin-top:1.75rem;color:var(--soft);font-size:.875rem;font-weight:600}
+.more~.choices{margin-top:.625rem}
+.group{margin-top:.625rem;border:1px solid var(--edge);border-radius:12px}
+.group summary{display:flex;align-items:center;gap:14px;min-height:3.5rem;padding:.5rem 14px;border-radius:12px;font-weight:600;list-style:none;cursor:pointer}
+.group summary::-webkit-details-marker{display:none}
+.group summary:hover{background:var(--raised)}
+.group summary:hover .tile{background:var(--card)}
+.group summary::after{content:"";flex:none;width:.5rem;height:.5rem;margin-inline:auto .25rem;border:solid var(--soft);border-width:0 2px 2px 0;transform:translateY(-.125rem) rotate(45deg)}
+.group[open] summary::after{transform:translateY(.125rem) rotate(225deg)}
+.group h3{margin:0;font:inherit}
+.group .choices{margin:0;padding:0 .5rem .5rem;gap:.25rem}
+.group .choice{border-color:transparent}
+.choice bdi,.group h3{hyphens:auto}
+.count{flex:none;min-width:1.5rem;padding:0 .375rem;border-radius:99px;background:var(--raised);color:var(--soft);font-size:.8125rem;line-height:1.5rem;text-align:center;font-variant-numeric:tabular-nums}
+@media(max-width:24rem){.choice,.group summary{gap:10px;padding-inline:10px}.group .choices{padding-inline:.125rem}}
+@media(forced-colors:active){.count{border:1px solid}}
 `;
 
 /** The style rules for the accent colour of an account. */

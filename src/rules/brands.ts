@@ -35,8 +35,9 @@ import {
   withoutSpaces,
 } from './formats.ts';
 import { LIMITS } from './limits.ts';
+import type { MethodKind, MethodTraits } from './method-kinds.ts';
 
-export interface Brand {
+export interface Brand extends MethodTraits {
   /** The name of the connector. */
   connector: string;
   /** The provider returns the outcome at once, without an action of the payer. */
@@ -53,8 +54,6 @@ export interface Brand {
   codeTimeMs?: number;
   /** A status request queries the provider while the outcome is open. */
   isQueriedOnStatus?: true;
-  /** The only country of the method; payers from other countries are not offered it. */
-  country?: string;
   /** A script creates a payment token on the payer's device; there is no form for the brand. */
   needsToken?: true;
   /** The sub-methods of the provider's page; each is offered when all its fields were sent. */
@@ -66,8 +65,9 @@ export interface Brand {
 }
 
 /** A brand that a provider processes over HTTP. */
-const upstream = (about: string, fields: readonly Field[], traits: Partial<Brand> = {}): Brand => ({
+const upstream = (kind: MethodKind, about: string, fields: readonly Field[], traits: Partial<Brand> = {}): Brand => ({
   connector: 'upstream',
+  kind,
   about,
   fields,
   // Banks may take weeks for a payout. A payer who has not paid after a week is not expected to pay.
@@ -95,23 +95,34 @@ const accountOf = (where: string): Field[] => [
   ask(p('accountNumber'), anyText, { countries: [where], label: 'Account number' }),
 ];
 
-const identityOf = (where?: string): Field[] => [
-  ask(p('personal_id'), anyText, { ...(where && { countries: [where] }), label: 'Personal ID number' }),
+const identityOf = (where: string): Field[] => [
+  ask(p('personal_id'), anyText, { countries: [where], label: 'Personal ID number' }),
 ];
 
-const bankIn = (country: string, about: string): Brand => upstream(about, accountOf(country), { country });
-const identityIn = (country: string, about: string): Brand => upstream(about, identityOf(country), { country });
+const TURKEY = { country: 'TR', currency: 'TRY' } as const;
+const THAILAND = { country: 'TH', currency: 'THB' } as const;
+const VIETNAM = { country: 'VN', currency: 'VND' } as const;
+const COLOMBIA = { country: 'CO', currency: 'COP' } as const;
+const INDIA = { country: 'IN', currency: 'INR' } as const;
+const ARGENTINA = { country: 'AR', currency: 'ARS' } as const;
+const MEXICO = { country: 'MX', currency: 'MXN' } as const;
+type Home = Required<Pick<Brand, 'country' | 'currency'>>;
+
+const bankIn = (home: Home, about: string): Brand => upstream('bank', about, accountOf(home.country), home);
+const identityIn = (home: Home, about: string): Brand => upstream('local', about, identityOf(home.country), home);
 
 const UPI = { label: 'UPI ID', hint: 'Such as name@bank' };
 const upiBy = (field: Field): Brand =>
-  upstream('UPI in India; the payer approves in their app.', [field], { country: 'IN', pendingMs: LIMITS.dayMs });
-const PRICE_HINT = 'A number, such as 4.99';
+  upstream('upi', 'UPI in India; the payer approves in their app.', [field], { ...INDIA, pendingMs: LIMITS.dayMs });
 
-const S_123 = { methods: ['S1', 'S2', 'S3'] };
+/** Payers do not know such values, so Checkout never asks for them. */
+const MERCHANT = { by: 'merchant' } as const;
+const S_123 = { ...MERCHANT, methods: ['S1', 'S2', 'S3'] };
 
 export const BRANDS: Readonly<Record<string, Brand>> = {
   vcard: {
     connector: 'vcard',
+    kind: 'test',
     isImmediate: true,
     recurs: true,
     fields: [
@@ -123,6 +134,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     about: 'The test brand: the identifier selects the outcome.',
   },
   'payout-a': upstream(
+    'payout',
     'A payout to the person named, who answers a security question to receive it.',
     [
       must('payer_first_name', text(1, 60)),
@@ -137,47 +149,52 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'wallet-a': upstream(
+    'deviceWallet',
     'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletAToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   'wallet-b': upstream(
+    'onlineWallet',
     'A device wallet: a button on the payment page. For a sale, the merchant’s page or app provides the payment token.',
     [must(TOKEN_FIELD, walletBToken, { isTransient: true, lengthMost: WALLET_TOKEN_LENGTH })],
     { recurs: true, needsToken: true },
   ),
   ips: upstream(
+    'qr',
     'Instant payment by QR code: the merchant shows the code, and the payer scans it with their banking app.',
     [must('order_currency', oneOf(['EUR', 'RSD', 'BAM', 'MKD']))],
     { codeTimeMs: LIMITS.codeMs, isQueriedOnStatus: true, pendingMs: LIMITS.dayMs },
   ),
-  'pin-a': upstream('A prepaid voucher.', [
+  'pin-a': upstream('voucher', 'A prepaid voucher.', [
     must(p('pin'), digits(16, 16), { isSecret: true, label: 'Voucher PIN', hint: '16 digits' }),
   ]),
-  'telecom-a': upstream('Payment by phone bill.', [may(p('productReceiver'), anyText)]),
-  'bank-a': upstream('A transfer from the payer’s bank account.', [
+  'telecom-a': upstream('phoneBill', 'Payment by phone bill.', [may(p('productReceiver'), anyText)]),
+  'bank-a': upstream('bank', 'A transfer from the payer’s bank account.', [
     must('payer_first_name', anyText, { label: 'First name' }),
     must('payer_last_name', anyText, { label: 'Last name' }),
     must(p('bank_code'), bic, { label: 'SWIFT code (BIC)', hint: '8 or 11 characters, such as DEUTDEFF' }),
     must(p('bank_account_number'), anyText, { label: 'Account number' }),
   ]),
   'transfer-a': upstream(
+    'bank',
     'A bank transfer in Argentina; the payer has five minutes.',
     [must('order_currency', oneOf(['ARS'])), ask('bank_cuil', cuil, { label: 'CUIL', hint: '11 digits' })],
-    { payerTimeMs: LIMITS.transferMs },
+    { ...ARGENTINA, payerTimeMs: LIMITS.transferMs },
   ),
   'transfer-b': upstream(
+    'bank',
     'A bank transfer in Mexico; the payer has five minutes.',
     [must('order_currency', oneOf(['MXN'])), ask('bank_curp', curp, { label: 'CURP', hint: '18 letters and digits' })],
-    { payerTimeMs: LIMITS.transferMs },
+    { ...MEXICO, payerTimeMs: LIMITS.transferMs },
   ),
-  'doc-a': upstream('A local method that requires the payer’s personal ID.', [
+  'doc-a': upstream('personalId', 'A local method that requires the payer’s personal ID.', [
     must(p('document_number'), anyText, { label: 'Document number' }),
   ]),
-  'doc-b': upstream('A local method that requires the payer’s personal ID.', [
+  'doc-b': upstream('personalId', 'A local method that requires the payer’s personal ID.', [
     must(p('document_number'), anyText, { label: 'Document number' }),
   ]),
-  'local-a': upstream('A local method; payers from some countries must enter a personal ID.', [
+  'local-a': upstream('local', 'A local method; payers from some countries must enter a personal ID.', [
     must(p('personalId'), personalId, {
       countries: ['BR', 'CL', 'CO'],
       needsCountry: true,
@@ -185,11 +202,13 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     }),
   ]),
   'crypto-a': upstream(
+    'coins',
     'Payment in the chosen cryptocurrency.',
     [must(p('payment_currency'), oneOf(COINS), { label: 'Cryptocurrency' })],
     { pendingMs: CHAIN_CONFIRMATION_MS },
   ),
   'crypto-a-payout': upstream(
+    'cryptoPayout',
     'A payout in cryptocurrency.',
     [
       must(p('address'), addressOn(p('network'))),
@@ -199,18 +218,20 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'crypto-b': upstream(
+    'crypto',
     'Payment in cryptocurrency.',
     [must(p('cryptoCurrency'), anyText, { label: 'Cryptocurrency' })],
     {
       pendingMs: CHAIN_CONFIRMATION_MS,
     },
   ),
-  'trading-a': upstream('A deposit to a trading account.', [
-    must(p('paymentGatewayName'), anyText, { label: 'Payment service' }),
+  'trading-a': upstream('deposit', 'A deposit to a trading account.', [
+    must(p('paymentGatewayName'), anyText, MERCHANT),
     must(p('paymentCurrency'), anyText, { label: 'Currency of the payment' }),
     may(p('tradingAccountLogin'), anyText),
   ]),
   'trading-b': upstream(
+    'withdrawal',
     'A withdrawal from a trading account to a wallet.',
     [
       must('withdrawCurrency', anyText, { alias: 'withdrawalCurrency' }),
@@ -220,23 +241,24 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'hosted-a': upstream(
+    'providerPage',
     'A provider’s page with up to four payment methods; each is offered when its item fields were sent.',
     [
       ask(p('product_reference_id'), text(1, 64), { ...S_123, label: 'Product number' }),
-      ask(p('product_name'), text(1, 255), { methods: ['S2', 'S3', 'S4'], label: 'Product' }),
-      ask(p('product_quantity'), digits(4), { methods: ['S1', 'S2', 'S3', 'S4'], label: 'Quantity' }),
+      ask(p('product_name'), text(1, 255), { ...MERCHANT, methods: ['S2', 'S3', 'S4'], label: 'Product' }),
+      ask(p('product_quantity'), digits(4), { ...MERCHANT, methods: ['S1', 'S2', 'S3', 'S4'], label: 'Quantity' }),
       ask(p('product_sku'), anyText, { ...S_123, label: 'SKU' }),
       ask(p('product_category'), anyText, { ...S_123, label: 'Category' }),
-      ask(p('product_url'), link, { methods: ['S2', 'S3'], label: 'Web page of the product' }),
-      ask(p('product_image_url'), link, { methods: ['S3'], label: 'Picture of the product' }),
-      ask(p('product_type'), anyText, { methods: ['S3'], label: 'Type of product' }),
+      ask(p('product_url'), link, { ...MERCHANT, methods: ['S2', 'S3'], label: 'Web page of the product' }),
+      ask(p('product_image_url'), link, { ...MERCHANT, methods: ['S3'], label: 'Picture of the product' }),
+      ask(p('product_type'), anyText, { ...MERCHANT, methods: ['S3'], label: 'Type of product' }),
     ],
     { methods: ['S1', 'S2', 'S3', 'S4'] },
   ),
-  'hosted-b': upstream('A provider’s page that converts the amount to another currency.', [
+  'hosted-b': upstream('otherCurrency', 'A provider’s page that converts the amount to another currency.', [
     must(p('toCurrency'), currency, { label: 'Currency to pay in', hint: 'Three letters, such as EUR' }),
   ]),
-  'local-b': upstream('A local method; payers must enter a document number, except in three countries.', [
+  'local-b': upstream('local', 'A local method; payers must enter a document number, except in three countries.', [
     ask(p('document_number'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Document number' }),
     ask(p('document_type'), anyText, { exceptCountries: ['GT', 'PA', 'CR'], label: 'Type of document' }),
   ]),
@@ -244,6 +266,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'upi-b': upiBy(must(p('upi_id'), upiAddress, UPI)),
   'upi-c': upiBy(must(p('upiAddress'), upiAddress, UPI)),
   'p2p-a': upstream(
+    'personPayout',
     'A payout from person to person, with a security question.',
     securityQuestion(
       may(p('SecurityQuestion'), anyText),
@@ -252,6 +275,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     { isPayout: true },
   ),
   'p2p-b': upstream(
+    'personPayout',
     'A payout from person to person, with an optional security question.',
     securityQuestion(
       may(p('SecurityQuestion'), anyText),
@@ -259,46 +283,44 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     ),
     { isPayout: true },
   ),
-  'bnpl-a': upstream('Buy now, pay later.', [
-    must(p('category'), anyText, { label: 'Category' }),
-    must(p('buyer_registered_since'), utcMoment, {
-      label: 'Customer since',
-      hint: 'Date and time, such as 2024-05-31T12:00:00Z',
-    }),
-    must(p('buyer_loyalty_level'), count, { default: '0' }),
+  'bnpl-a': upstream('payLater', 'Buy now, pay later.', [
+    must(p('category'), anyText, MERCHANT),
+    must(p('buyer_registered_since'), utcMoment, MERCHANT),
+    must(p('buyer_loyalty_level'), count, { ...MERCHANT, default: '0' }),
   ]),
-  'bnpl-b': upstream('Buy now, pay later.', [
-    must(p('shipping_amount'), number, { label: 'Shipping costs', hint: PRICE_HINT }),
-    must(p('tax_amount'), number, { label: 'Tax', hint: PRICE_HINT }),
-    must(p('product_reference_id'), anyText, { label: 'Product number' }),
-    must(p('product_type'), anyText, { label: 'Type of product' }),
-    must(p('product_sku'), anyText, { label: 'SKU' }),
-    must(p('product_amount'), number, { label: 'Price of the product', hint: PRICE_HINT }),
+  'bnpl-b': upstream('payLater', 'Buy now, pay later.', [
+    must(p('shipping_amount'), number, MERCHANT),
+    must(p('tax_amount'), number, MERCHANT),
+    must(p('product_reference_id'), anyText, MERCHANT),
+    must(p('product_type'), anyText, MERCHANT),
+    must(p('product_sku'), anyText, MERCHANT),
+    must(p('product_amount'), number, MERCHANT),
   ]),
-  'open-banking-a': upstream('A payment that the payer approves in their online banking.', [
-    must(p('payee_name'), anyText, { label: 'Name of the payee' }),
-    must(p('payee_country'), country, { label: 'Country of the payee', hint: 'Two letters, such as DE' }),
+  'open-banking-a': upstream('onlineBanking', 'A payment that the payer approves in their online banking.', [
+    must(p('payee_name'), anyText, MERCHANT),
+    must(p('payee_country'), country, MERCHANT),
     must(p('payee_identifications'), anyText, {
+      ...MERCHANT,
       items: [must('type', oneOf(IDENTIFICATION_TYPES)), must('identification', identification)],
       isSecret: true,
     }),
   ]),
-  'mobile-money-a': upstream('Mobile money; the payer approves on their phone.', [
+  'mobile-money-a': upstream('mobileMoney', 'Mobile money; the payer approves on their phone.', [
     may(p('AccountProviderCode'), anyText),
     may(p('NarrativeFileName'), anyText, { with: p('NarrativeFileBase64') }),
     may(p('NarrativeFileBase64'), base64, { with: p('NarrativeFileName'), lengthMost: LIMITS.attachmentLength }),
     may(p('ProviderReferenceText'), anyText),
   ]),
-  'agg-a': bankIn('TR', 'A bank transfer in Turkey.'),
-  'agg-b': bankIn('TR', 'A bank transfer in Turkey.'),
-  'agg-c': bankIn('TH', 'A bank transfer in Thailand.'),
-  'agg-d': bankIn('TH', 'A bank transfer in Thailand.'),
-  'agg-e': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
-  'agg-f': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
-  'agg-g': identityIn('VN', 'A local method in Vietnam that needs the payer’s identity.'),
-  'agg-h': identityIn('CO', 'A local method in Colombia that needs the payer’s identity.'),
-  'agg-i': identityIn('IN', 'A local method in India that needs the payer’s identity.'),
-  'agg-j': identityIn('TR', 'A local method in Turkey that needs the payer’s identity.'),
+  'agg-a': bankIn(TURKEY, 'A bank transfer in Turkey.'),
+  'agg-b': bankIn(TURKEY, 'A bank transfer in Turkey.'),
+  'agg-c': bankIn(THAILAND, 'A bank transfer in Thailand.'),
+  'agg-d': bankIn(THAILAND, 'A bank transfer in Thailand.'),
+  'agg-e': identityIn(VIETNAM, 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-f': identityIn(VIETNAM, 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-g': identityIn(VIETNAM, 'A local method in Vietnam that needs the payer’s identity.'),
+  'agg-h': identityIn(COLOMBIA, 'A local method in Colombia that needs the payer’s identity.'),
+  'agg-i': identityIn(INDIA, 'A local method in India that needs the payer’s identity.'),
+  'agg-j': identityIn(TURKEY, 'A local method in Turkey that needs the payer’s identity.'),
 };
 
 /** The brand and the connector of a Checkout payment until the payer has chosen a brand. */
@@ -310,6 +332,7 @@ export const CARD = 'card';
 const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
   [CARD]: {
     connector: 'upstream',
+    kind: 'card',
     recurs: true,
     pendingMs: 7 * LIMITS.dayMs,
     fields: [],
@@ -362,7 +385,7 @@ export function brandValues(
 }
 
 /** The common fields of a sale are stored with the payment itself. */
-const isCommon = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
+export const isCommon = (name: string): boolean => /^(order_|payer_|identifier$)/.test(name);
 
 const PARAMETERS = 'parameters[';
 

@@ -82,6 +82,8 @@ export interface FieldTraits {
   default?: string;
   /** The field is ignored unless this one is sent too. */
   with?: string;
+  /** Only the merchant knows the value: a session that lacks it does not offer the brand. */
+  by?: 'merchant';
   /** The value is a setting of the account, not a field of the request. */
   isSetting?: true;
   /** Stored sealed and never displayed. */

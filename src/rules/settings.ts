@@ -91,6 +91,16 @@ const aliases = kind(
   },
   'pairs',
 );
+const NAME_KEY = /^([a-z-]+)(\.[a-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$/;
+const methodNames = kind(
+  'an object of brand label, or brand label and language such as bank-a.de: name of 60 characters or less',
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(
+      ([key, name]) => isBrand(NAME_KEY.exec(key)?.[1] ?? '') && isText(name, 60) && name.trim() !== '',
+    ),
+  'pairs',
+);
 const emails = kind('a list of texts', (value) => isTexts(value, (entry) => entry !== ''), 'list');
 const days = kind(
   'a whole number from 1 to 365',
@@ -175,6 +185,16 @@ export const SETTINGS = {
     {},
     aliases,
     'Additional names for brands in the requests of this account.',
+  ),
+  page_methods: row<string[]>(
+    [],
+    brands,
+    'The methods that the payment page shows, by label, in this order; empty means all allowed brands. A session can name others, and sales over /post are not affected.',
+  ),
+  method_names: row<Record<string, string>>(
+    {},
+    methodNames,
+    'The names of methods on the payment page: by brand label for all languages, or with a language, such as bank-a.de, for one. A method without a name has the translated name of its kind.',
   ),
   return_parameters: row(
     false,
@@ -337,6 +357,8 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
     'branding.logo',
     'branding.colour',
     'locale',
+    'page_methods',
+    'method_names',
     'frame_ancestors',
     'return_parameters',
     'three_ds_link_target',

@@ -1,7 +1,8 @@
 /** Runs the gateway until a stop signal: HTTP server, work loop and, if configured, several worker processes. */
 import { createServer } from 'node:net';
 import type { Gateway } from '../core/context.ts';
-import { adminToken, demoAccount } from '../core/installation.ts';
+import { startDemo } from '../core/demo.ts';
+import { adminToken } from '../core/installation.ts';
 import { inviteFirstOwner } from '../core/operators/invitations.ts';
 import { invitationLink, panelUrl } from '../core/operators/panel-address.ts';
 import { commandCaller } from '../core/principal.ts';
@@ -61,7 +62,7 @@ export async function serve(config: Config): Promise<void> {
     const panel = config.role === 'work' ? undefined : await panelAddress(gateway, url);
     log.info({ url, environment: config.environment, role: config.role }, 'started');
     if (config.environment === 'sandbox' && panel) {
-      const demo = await demoAccount(gateway);
+      const demo = await startDemo(gateway, url);
       const simulatorUrl = config.sandboxUrl || installation.provider?.url;
       const facts = { url, simulatorUrl, dataDir: config.dataDir, tookMs: performance.now() - started };
       output.flush();

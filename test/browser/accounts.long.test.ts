@@ -47,7 +47,7 @@ test('a brand is moved up with a button, and saved', async () => {
   const page = await owner();
   const { mid } = await stage.shop.newMerchant({ brands: ['card', 'vcard'] });
   await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=payments`);
-  await page.getByRole('button', { name: 'Move up: vcard' }).click();
+  await page.getByRole('button', { name: 'Move up: Test payment' }).click();
   await page.getByRole('button', { name: 'Save settings' }).click();
   await page.getByText('Saved.').waitFor();
   expect((await stage.shop.admin('GET', `/accounts/${mid}`)).body.settings.brands).toEqual(['vcard', 'card']);

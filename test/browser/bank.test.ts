@@ -47,7 +47,7 @@ test('a payer who returns after the provider’s notification goes to the shop; 
   await pay('Decline');
   await page.getByRole('alert').getByText(en.noMoney).waitFor();
   await reads(page, en.howToPay);
-  await page.getByRole('link', { name: 'doc-a' }).click();
+  await page.getByRole('link', { name: en.methods.personalId }).click();
   await pay('Approve');
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);

@@ -24,16 +24,18 @@ const KINDS: Readonly<
       ['doc-a'],
       ['local-a', from('CL')],
       ['local-b', from('PE')],
-      ['hosted-a'],
       ['hosted-b'],
       ['crypto-a'],
       ['crypto-b'],
-      ['trading-a'],
+      ['trading-a', { parameters: { 'trading-a': { paymentGatewayName: 'Cards' } } }],
     ],
     arrives: (page) => page.getByRole('button', { name: 'Leave without paying' }).waitFor(),
   },
-  'is redirected to a lender or an aggregator': {
-    brands: [['bnpl-a'], ['bnpl-b'], ['agg-a', from('TR')], ['agg-e', from('VN')]],
+  'is redirected to an aggregator': {
+    brands: [
+      ['agg-a', from('TR')],
+      ['agg-e', from('VN')],
+    ],
     arrives: (page) => page.getByRole('button', { name: 'Leave without paying' }).waitFor(),
   },
   'waits for an app': { brands: [['upi-a'], ['upi-b']], arrives: (page) => reads(page, en.waiting) },

@@ -22,6 +22,15 @@ test('the ways to pay, in every language', async () => {
   await expectGoodLooks(page, 'choice', kind, ALL_LANGUAGES);
 });
 
+test('many ways to pay, with the groups open', async () => {
+  const page = await onlooker(stage);
+  const open: Required<Kind>['prepare'] = async (page) => {
+    expect(await page.evaluate("document.querySelectorAll('details.group').length")).toBeGreaterThan(2);
+    await page.evaluate("document.querySelectorAll('details').forEach((group) => { group.open = true })");
+  };
+  await expectGoodLooks(page, 'choice-groups', { ...(await session({ order: { currency: 'EUR' } })), prepare: open });
+});
+
 test('a card that is wrong from top to bottom, in every language', async () => {
   const page = await onlooker(stage);
   const kind = await session({ methods: ['card'] });
@@ -48,7 +57,7 @@ if (isLong) {
 
   test('the fields of brands: with hints, with a list, and wrong', async () => {
     const page = await onlooker(stage);
-    await expectGoodLooks(page, 'fields', await session({ methods: ['bnpl-b'] }));
+    await expectGoodLooks(page, 'fields', await session({ methods: ['bank-a'] }));
     await expectGoodLooks(page, 'fields-choice', await session({ methods: ['crypto-a'] }));
     const turkish = { billing_address: { country: 'TR' }, methods: ['agg-a'] };
     await expectGoodLooks(page, 'fields-refused', { ...(await session(turkish)), prepare: refused });

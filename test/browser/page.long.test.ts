@@ -62,7 +62,7 @@ test('text of twice the size fits the layout on the smallest phone', async () =>
   const page = await stage.payer({ viewport: { width: 320, height: 640 } });
   const transfer = await stage.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
   expect((await fill(transfer.url, { bank_cuil: '20123456786' })).status).toBe(303);
-  const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bnpl-b'] }), transfer];
+  const sessions = [await stage.open(), await stage.open(CARD), await stage.open({ methods: ['bank-a'] }), transfer];
   for (const language of ['en', 'de', 'vi', 'ar']) {
     await page.setExtraHTTPHeaders({ 'accept-language': language });
     for (const { url } of sessions) {

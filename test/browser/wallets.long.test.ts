@@ -19,8 +19,12 @@ beforeAll(async () => {
 });
 
 const BOTH = ['wallet-a', 'wallet-b'];
-const button = (page: Page, wallet: string) =>
-  page.getByRole('button', { name: en.payWith.replace('{method}', wallet), exact: true });
+const NAMES: Readonly<Record<string, string>> = {
+  'wallet-a': en.methods.deviceWallet,
+  'wallet-b': en.methods.onlineWallet,
+};
+const payWith = (wallet: string): string => en.payWith.replace('{method}', NAMES[wallet] ?? wallet);
+const button = (page: Page, wallet: string) => page.getByRole('button', { name: payWith(wallet), exact: true });
 
 const VENDOR_SCRIPT = 'https://pay.google.com/gp/p/js/pay.js';
 /** The browser may ask for the vendor's script, and the gateway may refuse a token. */

@@ -13,8 +13,12 @@ beforeAll(async () => {
   merchant = await stage.shop.newMerchant(walletSettings());
 });
 
-const button = (page: Page, wallet: string) =>
-  page.getByRole('button', { name: en.payWith.replace('{method}', wallet), exact: true });
+const NAMES: Readonly<Record<string, string>> = {
+  'wallet-a': en.methods.deviceWallet,
+  'wallet-b': en.methods.onlineWallet,
+};
+const payWith = (wallet: string): string => en.payWith.replace('{method}', NAMES[wallet] ?? wallet);
+const button = (page: Page, wallet: string) => page.getByRole('button', { name: payWith(wallet), exact: true });
 const sheet = (page: Page) => page.getByRole('dialog');
 
 /** Opens the sheet of a wallet, and chooses a test card. */
@@ -85,7 +89,7 @@ test('a browser without the wallet: the page says so if there is no other way to
   expect(await page.getByText(en.walletMissing).count()).toBe(0);
   expect(await page.getByRole('button').count()).toBe(1);
   await stage.visit(page, { methods: ['wallet-a'] }, merchant);
-  await reads(page, en.payWith.replace('{method}', 'wallet-a'));
+  await reads(page, payWith('wallet-a'));
   await pay(page, 'wallet-a');
   await isAtShop(page, stage, 'thanks');
 });

@@ -67,10 +67,10 @@ describe('the payment methods', () => {
     expect([status, choices(text)]).toEqual([200, expected]);
   });
 
-  test('offers all by default, except payouts, wallets and methods in other currencies', async () => {
+  test('offers all by default, except payouts, wallets, other currencies and fields that only the merchant knows', async () => {
     const offered = choices((await show((await checkout.open()).url)).text);
-    expect(offered).toEqual(expect.arrayContaining(['vcard', 'doc-a', 'pin-a', 'upi-a', 'agg-a', 'hosted-a']));
-    const never = /^(payout-a|wallet-.|ips|transfer-.|crypto-a-payout|trading-b|p2p-.|open-banking-a)$/;
+    expect(offered).toEqual(expect.arrayContaining(['vcard', 'doc-a', 'pin-a', 'upi-a', 'agg-a']));
+    const never = /^(payout-a|wallet-.|ips|transfer-.|crypto-a-payout|trading-.|p2p-.|open-banking-a|hosted-a|bnpl-.)$/;
     expect(offered.filter((label) => never.test(label))).toEqual([]);
   });
 
@@ -87,8 +87,7 @@ describe('the payment methods', () => {
     ['local-a', {}, []],
     ['local-a', { billing_address: { country: 'cl' } }, [p('personalId')]],
     ['local-b', { parameters: { 'local-b': { document_type: 'DNI' } } }, [p('document_number')]],
-    ['hosted-a', {}, [p('product_name'), p('product_quantity')]],
-    ['bnpl-a', {}, [p('category'), p('buyer_registered_since')]],
+    ['hosted-a', { parameters: { 'hosted-a': { product_name: 'Mug', product_quantity: '1' } } }, []],
     ['transfer-a', { order: { currency: 'ARS' } }, ['bank_cuil']],
     ['telecom-a', {}, []],
   ])('%s with %j asks for exactly %j, at once when it is the only method', async (label, fields, expected) => {

@@ -100,7 +100,7 @@ describe('brands', () => {
     expect(rows.slice(0, 4).map(([, label, checked, name]) => [label, name, checked !== undefined])).toEqual([
       ['hosted-a', 'My bank', true],
       ['card', 'Card', true],
-      ['vcard', 'vcard', true],
+      ['vcard', 'Test payment', true],
       [expect.any(String), expect.any(String), false],
     ]);
     const { location } = await owner.submit(`${pathOf(merchant)}/test-payment`);

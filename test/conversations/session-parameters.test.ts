@@ -99,13 +99,6 @@ describe('open-banking-a', () => {
     ]);
   });
 
-  test('asks the payer for the missing fields besides the list', async () => {
-    const session = await bankSession({ payee_name: undefined });
-    expect(inputs((await show(session.url)).text)).toEqual(['parameters[payee_name]']);
-    await fill(session.url, { method: 'open-banking-a', 'parameters[payee_name]': 'Tea House' });
-    expect(submitted).toEqual([{ reference: session.id, parameters: PAYEE }]);
-  });
-
   test('the payer cannot replace or extend the list', async () => {
     const session = await bankSession();
     const mine = { [`${LIST}[0][identification]`]: '99-99-99', [`${LIST}[2][type]`]: 'PAN', [LIST]: 'x' };
@@ -124,22 +117,36 @@ describe('open-banking-a', () => {
     expect(submitted).toEqual([{ reference: session.id, parameters: PAYEE }]);
   });
 
-  test.each<[string, unknown]>([
-    ['missing', undefined],
-    ['empty', []],
-    ['a text', 'GB29NWBK60161331926819'],
-    ['of texts', ['GB29NWBK60161331926819']],
-    ['of lists', [[SORT_CODE]]],
-    ['one object', SORT_CODE],
-    ['with an unknown type', [{ ...SORT_CODE, type: 'SWIFT' }]],
-    ['with a type that is a list', [{ ...SORT_CODE, type: ['SORT_CODE'] }]],
-    ['without a type', [{ identification: '20-00-00' }]],
-    ['without an identification', [SORT_CODE, { type: 'BIC' }]],
-    ['with an identification that does not match its type', [SORT_CODE, { type: 'IBAN', identification: 'GB29' }]],
-  ])('a list that is %s: the method is neither offered nor accepted', async (_, payee_identifications) => {
+  const [BLANK, NO_LIST] = ['This value should not be blank.', 'This value should be a list of objects.'];
+  test.each<[string, unknown, string]>([
+    ['missing', undefined, `: ${BLANK}`],
+    ['empty', [], `: ${BLANK}`],
+    ['a text', 'GB29NWBK60161331926819', `: ${NO_LIST}`],
+    ['of texts', ['GB29NWBK60161331926819'], `[0][type]: ${BLANK}`],
+    ['of lists', [[SORT_CODE]], `[0][type]: ${BLANK}`],
+    ['one object', SORT_CODE, `: ${NO_LIST}`],
+    [
+      'with an unknown type',
+      [{ ...SORT_CODE, type: 'SWIFT' }],
+      '[0][type]: The value you selected is not a valid choice.',
+    ],
+    ['with a type that is a list', [{ ...SORT_CODE, type: ['SORT_CODE'] }], `[0][type]: ${BLANK}`],
+    ['without a type', [{ identification: '20-00-00' }], `[0][type]: ${BLANK}`],
+    ['without an identification', [SORT_CODE, { type: 'BIC' }], `[1][identification]: ${BLANK}`],
+    [
+      'with an identification that does not match its type',
+      [SORT_CODE, { type: 'IBAN', identification: 'GB29' }],
+      '[1][identification]: This value is not valid.',
+    ],
+  ])('a list that is %s: the method is neither offered nor accepted', async (_, payee_identifications, problem) => {
     const parameters = { 'open-banking-a': { ...PAYEE, payee_identifications } };
     const alone = sessionFields({ methods: ['open-banking-a'], parameters });
-    expect(await checkout.send('session', alone)).toMatchObject(NO_METHOD_FITS);
+    const { status, body } = await checkout.send('session', alone);
+    const sentences = body.errors.map(({ error_message }: { error_message: string }) => error_message);
+    expect([status, sentences.slice(0, 2)]).toEqual([
+      400,
+      [NO_METHOD_FITS.body.errors[0]?.error_message, `parameters.open-banking-a.payee_identifications${problem}`],
+    ]);
     const session = await bankSession({ payee_identifications }, { methods: ['open-banking-a', 'vcard'] });
     await pay(session, 'open-banking-a');
     expect([submitted, await checkout.events(session.id)]).toEqual([[], ['opened']]);

@@ -26,8 +26,10 @@ const FIELD_LABELS = new Set(
   Object.values(BRANDS)
     .filter(({ isPayout, needsToken }) => !isPayout && !needsToken)
     .flatMap(({ fields }) => fields)
-    .filter(({ need, isSetting, items, default: known, name }) => {
-      return need !== 'may' && !isSetting && !items && known === undefined && !name.startsWith('order_');
+    .filter(({ need, by, isSetting, default: known, name }) => {
+      // Checkout never asks for what only the merchant knows; a sale may lead to a page that does.
+      const isAsked = need === 'ask' || (need === 'must' && by !== 'merchant');
+      return isAsked && !isSetting && known === undefined && !name.startsWith('order_');
     })
     .flatMap(({ name, label, hint }) => [label ?? `no label for ${name}`, ...(hint ? [hint] : [])]),
 );

@@ -67,6 +67,8 @@ export const DEFAULT_SETTINGS = {
   fee_calculation_method: 'account_level',
   brands: [],
   brand_aliases: {},
+  page_methods: [],
+  method_names: {},
   return_parameters: false,
   order_id_reuse: 'after_failure',
   authorisation_days: 7,

@@ -10,6 +10,7 @@ import {
   CARD,
   fieldsToAsk,
   isAbsent,
+  isCommon,
   isForPayers,
   NO_BRAND_YET,
   NO_CONNECTOR,
@@ -76,36 +77,30 @@ export function missingFields(brand: Brand, context: FieldContext): Field[] {
   return [...required, ...fieldsToAsk(brand, context)];
 }
 
-/** The account's alias of a brand, or the brand itself. */
-export const brandTitle = (label: string, aliases: Readonly<Record<string, string>>): string =>
-  Object.keys(aliases).find((alias) => aliases[alias] === label) ?? label;
-
 /** A payment method that is offered to the payer. */
 export interface Method {
   label: string;
-  /** The account's alias of the brand, or the brand itself. */
-  title: string;
   fields: readonly Field[];
   /** A card that the provider asks for on its own page. */
   isHosted?: true;
 }
 
+/** The account's own order of methods on the payment page; empty if it has none. */
+export const ownOrder = ({ settings: { page_methods, brands } }: Account): readonly string[] =>
+  page_methods.length > 0 ? page_methods : brands;
+
 /**
- * The payment methods that the account and the session allow for this payment: in the order of the account's list of
- * brands, or without one, cards first.
+ * The payment methods that the account and the session allow for this payment: in the account's own order, or without
+ * one, cards first.
  */
 export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
-  const { brands } = account.settings;
-  const sessionMethods = payment.details.session?.methods ?? [];
-  const allowsCards = (list: readonly string[]): boolean => list.length === 0 || list.includes(CARD);
-  const hasCards =
-    allowsCards(brands) && allowsCards(sessionMethods) && canTake(gateway, account, CARD, factsOf(payment));
+  const hasCards = isAllowed(payment, account, CARD) && canTake(gateway, account, CARD, factsOf(payment));
   const isHosted = hasCards && isCardHosted(gateway, account, payment);
-  const card: Method = { label: CARD, title: 'Card', fields: [], ...(isHosted && { isHosted }) };
+  const card: Method = { label: CARD, fields: [], ...(isHosted && { isHosted }) };
   const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
-  return brands.length === 0
-    ? methods
-    : methods.toSorted((one, other) => brands.indexOf(one.label) - brands.indexOf(other.label));
+  const order = ownOrder(account);
+  const position = ({ label }: Method): number => (order.includes(label) ? order.indexOf(label) : order.length);
+  return order.length === 0 ? methods : methods.toSorted((one, other) => position(one) - position(other));
 }
 
 /** Whether the payment needs a brand that supports merchant-initiated repetitions. */
@@ -113,49 +108,74 @@ const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean
   isRecurringInit || scheduleId !== null;
 
 const isOtherCountry = ({ country }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
-  country !== undefined && Boolean(payer.country) && payer.country !== country;
+  country !== undefined && Boolean(payer.country) && payer.country?.toUpperCase() !== country;
 
-/** The name of a brand that account, session, payer and connectors allow for this payment; otherwise undefined. */
-export function offeredTitle(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
+/** The name of a method in the list of a session: its label or an alias of the account. */
+const nameInSession = (
+  { details: { session } }: PaymentWithDetails,
+  { settings: { brand_aliases } }: Account,
   label: string,
-): string | undefined {
-  const brand = BRANDS[label] as Brand;
-  const { brands } = account.settings;
-  const sessionMethods = payment.details.session?.methods ?? [];
-  const title = brandTitle(label, account.settings.brand_aliases);
-  const isAllowed = brands.length === 0 || brands.includes(label);
-  const isInSession = sessionMethods.length === 0 || sessionMethods.includes(label) || sessionMethods.includes(title);
-  const isAvailable = canTake(gateway, account, label, factsOf(payment));
-  if (!isAllowed || !isInSession || !isAvailable || isOtherCountry(brand, payment)) return undefined;
-  return mustRecur(payment) && !brand.recurs ? undefined : title;
+): string | undefined =>
+  session?.methods.find(
+    (name) => name === label || (Object.hasOwn(brand_aliases, name) && brand_aliases[name] === label),
+  );
+
+/** Whether the account may use a method, and the session names it or, if it names none, the account's page shows it. */
+function isAllowed(payment: PaymentWithDetails, account: Account, label: string): boolean {
+  const { brands, page_methods } = account.settings;
+  if (brands.length > 0 && !brands.includes(label)) return false;
+  if ((payment.details.session?.methods ?? []).length > 0) return nameInSession(payment, account, label) !== undefined;
+  return page_methods.length === 0 || page_methods.includes(label);
 }
 
-/** The brands that are offered, each with the fields that it still needs. */
-function brandMethods(gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] {
+/** Whether account, session, payer and connectors allow a brand for this payment. */
+export function isOffered(gateway: Gateway, payment: PaymentWithDetails, account: Account, label: string): boolean {
+  const brand = BRANDS[label] as Brand;
+  return (
+    isAllowed(payment, account, label) &&
+    canTake(gateway, account, label, factsOf(payment)) &&
+    !isOtherCountry(brand, payment) &&
+    (brand.recurs === true || !mustRecur(payment))
+  );
+}
+
+/** The brands for payers that are offered, as far as their fields allow it, each with its missing and invalid fields. */
+function candidateBrands(gateway: Gateway, payment: PaymentWithDetails, account: Account) {
   const contextFor = fieldContextsOf(gateway, payment, account);
   return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    const title = isForPayers(brand) ? offeredTitle(gateway, payment, account, label) : undefined;
-    if (title === undefined) return [];
+    if (!isForPayers(brand) || !isOffered(gateway, payment, account, label)) return [];
     const context = contextFor(label);
     const fields = missingFields(brand, context);
-    return isOfferable(brand, fields, context) ? [{ label, title, fields }] : [];
+    return [{ label, fields, problems: fieldProblems(brand, fields, context) }];
   });
 }
 
-/** Whether the payer can fill in all missing fields, and the other fields are valid for the brand. */
-function isOfferable(brand: Brand, missing: readonly Field[], context: FieldContext): boolean {
-  if (missing.some((field) => field.items || field.name.startsWith('order_'))) return false;
-  const problems: Problem[] = [];
+const brandMethods = (gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] =>
+  candidateBrands(gateway, payment, account).flatMap(({ label, fields, problems }) =>
+    problems.length === 0 ? [{ label, fields }] : [],
+  );
+
+/** The fields because of which a brand is not offered: those that the merchant has to send, and those that are not valid. */
+function fieldProblems(brand: Brand, missing: readonly Field[], context: FieldContext): Problem[] {
+  const problems: Problem[] = missing
+    .filter(({ by }) => by === 'merchant')
+    .map(({ name }) => ({ field: name, sentence: SENTENCES.blank }));
   checkFields(
     brand.fields.filter((field) => !missing.includes(field)),
     context,
     problems,
   );
-  return problems.length === 0;
+  return problems;
 }
+
+/** What has to change in the parameters of a session, so that a method that it names is offered. */
+export const parameterProblems = (gateway: Gateway, payment: PaymentWithDetails, account: Account): Problem[] =>
+  candidateBrands(gateway, payment, account).flatMap(({ label, problems }) => {
+    const name = nameInSession(payment, account, label);
+    // A brand that does not fit the order needs other data than parameters.
+    if (name === undefined || problems.some(({ field }) => isCommon(field))) return [];
+    return problems.map(({ field, sentence }) => ({ field: `parameters.${name}.${nameInside(field)}`, sentence }));
+  });
 
 /** Stores the payer's choice and input and submits the payment; returns problems if the input is not valid. */
 export async function choose(

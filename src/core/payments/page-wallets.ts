@@ -6,14 +6,12 @@ import type { SettingName } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { offeredTitle } from './choose.ts';
+import { isOffered } from './choose.ts';
 import { hasTokenKeys } from './wallet-token.ts';
 
 /** A wallet that is offered if the payer's browser has it. */
 export interface PageWallet {
   label: WalletBrand;
-  /** The account's alias of the brand, or the brand itself. */
-  title: string;
   /** The payment request, in the terms of the vendor's script. */
   request: Readonly<Record<string, unknown>>;
 }
@@ -42,11 +40,9 @@ function isReady(gateway: Gateway, account: Account, brand: WalletBrand): boolea
 export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): PageWallet[] {
   // The payer agrees in a form, which the payment sheet of a wallet does not have.
   if (payment.details.session?.needsConsent) return [];
-  return WALLET_BRANDS.flatMap((label) => {
-    const title = offeredTitle(gateway, payment, account, label);
-    if (title === undefined || !isReady(gateway, account, label)) return [];
-    return [{ label, title, request: REQUESTS[label](gateway, payment, account) }];
-  });
+  return WALLET_BRANDS.filter(
+    (label) => isOffered(gateway, payment, account, label) && isReady(gateway, account, label),
+  ).map((label) => ({ label, request: REQUESTS[label](gateway, payment, account) }));
 }
 
 /** With the decimals of the currency, and none if it has none. */

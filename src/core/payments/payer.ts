@@ -95,7 +95,7 @@ function choicesOf(gateway: Gateway, payment: PaymentWithDetails, account: Accou
   if (state === 'REDIRECT' && nextStep?.kind === 'fields') {
     const row = brandOf(brand) as Brand;
     const fields = fieldsToAsk(row, fieldContextsOf(gateway, payment, account)(brand));
-    return { methods: [{ label: brand, title: brand, fields }], wallets: [] };
+    return { methods: [{ label: brand, fields }], wallets: [] };
   }
   const isChoosing = state === 'PREPARE' && brand === NO_BRAND_YET;
   const isInSession = details.session !== undefined && gateway.clock.now(payment.mid) < details.session.until;

@@ -1,8 +1,12 @@
 /** The messages of the payment pages in English; their type defines the keys that every language must have. */
+import type { MethodGroup, MethodKind } from '../../rules/method-kinds.ts';
 import type { ReasonName } from '../../rules/reasons.ts';
 
 /** The plural forms of a message, by CLDR category. */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
+
+/** Cards have a message of their own. */
+type MethodMessages = Record<Exclude<MethodKind, 'card'> | `group${Capitalize<MethodGroup>}` | 'moreMethods', string>;
 
 export const en = {
   yourOrder: 'Your order',
@@ -154,6 +158,37 @@ export const en = {
   } satisfies Record<ReasonName, string>,
   /** Translations of field labels and hints, by their English text in the field tables. */
   fieldLabels: {} as Readonly<Record<string, string>>,
+  /** Payment methods by their kind, and the headings of their groups. */
+  methods: {
+    test: 'Test payment',
+    deviceWallet: 'Device wallet',
+    onlineWallet: 'Online wallet',
+    onlineBanking: 'Online banking',
+    bank: 'Bank transfer',
+    qr: 'Banking app with QR code',
+    upi: 'UPI app',
+    mobileMoney: 'Mobile money',
+    payLater: 'Buy now, pay later',
+    voucher: 'Prepaid voucher',
+    phoneBill: 'Phone bill',
+    personalId: 'Payment with personal ID',
+    local: 'Local payment method',
+    coins: 'Bitcoin, Ether or stablecoin',
+    crypto: 'Cryptocurrency',
+    otherCurrency: 'Payment in another currency',
+    providerPage: 'Other methods on the provider’s page',
+    deposit: 'Deposit to a trading account',
+    payout: 'Payout',
+    personPayout: 'Payout to a person',
+    cryptoPayout: 'Payout in cryptocurrency',
+    withdrawal: 'Withdrawal to a crypto wallet',
+    groupCards: 'Cards and wallets',
+    groupBank: 'Bank account',
+    groupApp: 'App or QR code',
+    groupLater: 'Pay later',
+    groupMore: 'Other methods',
+    moreMethods: 'More ways to pay',
+  } satisfies MethodMessages,
 };
 
 type Translated<Value> = Value extends string

@@ -1,10 +1,11 @@
 /** The live preview of the payment page beside the branding settings, and what is said about the contrast of a colour. */
 import type { Account } from '../../core/context.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { readSettings, type SettingName, type Settings } from '../../rules/settings.ts';
+import { readSettings, SETTINGS, type SettingName, type Settings } from '../../rules/settings.ts';
 import { contrastShortfalls, type Scheme } from '../accent.ts';
 import { previewPage } from '../pay/preview.ts';
 import { pathOf, requireAccount } from './account-parts.ts';
+import { settingValue } from './account-settings.ts';
 import { en } from './locales/en.ts';
 import { withQuery } from './parts.ts';
 import type { PanelAnswer, PanelRequest } from './route.ts';
@@ -12,7 +13,14 @@ import type { PanelAnswer, PanelRequest } from './route.ts';
 const text = en.accounts.preview;
 
 /** The settings that the preview takes unsaved. */
-const PREVIEWED = ['branding.name', 'branding.logo', 'branding.colour', 'locale'] as const satisfies SettingName[];
+const PREVIEWED = [
+  'branding.name',
+  'branding.logo',
+  'branding.colour',
+  'locale',
+  'page_methods',
+  'method_names',
+] as const satisfies SettingName[];
 const COLOUR = 'branding.colour';
 
 const schemeOf = (value: string | undefined): Scheme => (value === 'dark' ? 'dark' : 'light');
@@ -22,7 +30,9 @@ const pageOf = (value: string | undefined): 'choice' | 'card' => (value === 'car
 export async function showPreview(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, query, acceptLanguage } = request;
   const account = await requireAccount(request);
-  const { set } = readSettings(Object.fromEntries(PREVIEWED.map((name) => [name, query[name] ?? ''])));
+  const { set } = readSettings(
+    Object.fromEntries(PREVIEWED.map((name) => [name, settingValue(SETTINGS[name].input, query[name] ?? '')])),
+  );
   const previewed: Account = { ...account, settings: { ...account.settings, ...set } as Settings };
   const scheme = schemeOf(query.scheme);
   return previewPage(gateway, previewed, { scheme, page: pageOf(query.page), acceptLanguage });

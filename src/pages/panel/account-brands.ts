@@ -1,13 +1,12 @@
 /** The choice of the brands of an account, and of their order on the payment page. */
 import type { Account, Gateway } from '../../core/context.ts';
-import { brandTitle } from '../../core/payments/choose.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { BRANDS, CARD, isForPayers } from '../../rules/brands.ts';
-import { type Locale, localeFor } from '../locale.ts';
-import { methodName } from '../pay/fields.ts';
+import { BRANDS, brandOf, CARD, isForPayers } from '../../rules/brands.ts';
+import { localeFor } from '../locale.ts';
+import { methodNames } from '../pay/method-names.ts';
 import { lines } from './account-settings.ts';
 import { en } from './locales/en.ts';
-import { badge } from './parts.ts';
+import { badge, facts } from './parts.ts';
 
 const text = en.accounts.brands;
 
@@ -48,17 +47,14 @@ function note(gateway: Gateway, label: string): Html | undefined {
   return brand && !isForPayers(brand) ? badge(text.requestsOnly, '') : undefined;
 }
 
-const displayName = (label: string, { settings }: Account, locale: Locale): string =>
-  methodName({ label, title: brandTitle(label, settings.brand_aliases), fields: [] }, locale);
-
 export function brandsField({ gateway, account, acceptLanguage, value, error }: BrandChoice): Html {
-  const locale = localeFor(account.settings.locale, acceptLanguage);
+  const nameOf = methodNames(LABELS, account, localeFor(account.settings.locale, acceptLanguage));
   const allowed = lines(value);
   const isAll = allowed.length === 0 && error === undefined;
   const mode = (name: 'all' | 'some', label: string, isChecked: boolean): Html =>
     html`<label class="choice"><input type="radio" name="${MODE}" value="${name}" id="brands-${name}"${isChecked && html` checked`}>${label}</label>`;
   const rows = [...allowed, ...LABELS.filter((label) => !allowed.includes(label))].map((label, index) => {
-    const name = displayName(label, account, locale);
+    const name = nameOf(label);
     return html`<li data-order><label class="choice"><input type="checkbox" name="${ALLOW}${label}" value="1"${
       (allowed.includes(label) || isAll) && html` checked`
     }><span>${name}</span></label><span class="soft mono">${label !== name && label}</span>${note(gateway, label)}<span class="inline"><button type="button" class="quiet small" hidden data-move="up" aria-label="${text.up}: ${name}">↑</button><button type="button" class="quiet small" hidden data-move="down" aria-label="${text.down}: ${name}">↓</button><input class="position" name="${POSITION}${label}" inputmode="numeric" maxlength="4" value="${index + 1}" aria-label="${text.position}: ${name}"></span></li>`;
@@ -67,4 +63,12 @@ export function brandsField({ gateway, account, acceptLanguage, value, error }: 
 <div class="choices">${mode('all', text.all, isAll)}${mode('some', text.some, !isAll)}</div>
 ${error !== undefined && html`<p class="error" id="brands-error">${error}</p>`}
 <div class="list"><p class="hint">${text.hint}</p><ol>${rows}</ol></div></fieldset>`;
+}
+
+/** The labels of the methods for payers, which the settings of the payment page use, with the names that payers see. */
+export function methodLabels(account: Account, acceptLanguage: string | undefined): Html {
+  const labels = LABELS.filter((label) => !brandOf(label)?.isPayout);
+  const nameOf = methodNames(labels, account, localeFor(account.settings.locale, acceptLanguage));
+  const mono = (label: string): Html => html`<span class="mono">${label}</span>`;
+  return html`<details class="field"><summary>${text.labels}</summary>${facts(labels.map((label) => [nameOf(label), mono(label)]))}</details>`;
 }

@@ -7,7 +7,7 @@ import type { Problem } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
 import { ACCOUNT_NAME_LENGTH, isSecretSetting, SETTING_GROUPS, type SettingName } from '../../rules/settings.ts';
 import { brandingPreview } from './account-branding.ts';
-import { brandsField } from './account-brands.ts';
+import { brandsField, methodLabels } from './account-brands.ts';
 import { pathOf, stateBadge } from './account-parts.ts';
 import { inputText, settingField } from './account-settings.ts';
 import { formToken } from './layout.ts';
@@ -137,7 +137,12 @@ async function settingsTab(
   const oneField = (name: SettingName): Html => {
     const shared = { value: shownValue(name), error: errorOf(name) };
     if (name === 'brands') return brandsField({ gateway, account, acceptLanguage, ...shared });
-    const after = name === 'ip_allowlist' ? addressHint(request, account) : undefined;
+    const after =
+      name === 'ip_allowlist'
+        ? addressHint(request, account)
+        : name === 'method_names'
+          ? methodLabels(account, acceptLanguage)
+          : undefined;
     return settingField(name, { ...shared, after, key: keys[name] });
   };
   const { title, about } = groupText(group);

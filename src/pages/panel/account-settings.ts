@@ -27,7 +27,7 @@ export const lines = (value: string): string[] =>
     .filter((line) => line !== '');
 
 /** The value that the text of an input stands for; the settings table checks it. */
-function settingValue(input: SettingInput, value: string): unknown {
+export function settingValue(input: SettingInput, value: string): unknown {
   if (input === 'flag') return value === 'true';
   if (input === 'number') return /^\d+$/.test(value.trim()) ? Number(value) : value;
   if (input === 'list') return lines(value);

@@ -2,6 +2,8 @@
 import { displayName, findAccount } from '../../core/accounts.ts';
 import type { HistoryRow, OperationRow, PaymentWithDetails } from '../../core/context.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { localeFor } from '../locale.ts';
+import { methodNames } from '../pay/method-names.ts';
 import { requirePayment } from './find-payment.ts';
 import { en } from './locales/en.ts';
 import { facts, money, time } from './parts.ts';
@@ -44,7 +46,7 @@ ${facts([
   [text.order, payment.orderId],
   [text.description, details.description || undefined],
   [text.date, time(payment.createdAt)],
-  [text.method, payment.brand],
+  [text.method, account && methodNames([payment.brand], account, localeFor('en', undefined))(payment.brand)],
   [text.card, details.card?.masked],
   [text.email, details.payer?.email],
 ])}

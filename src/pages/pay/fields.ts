@@ -1,12 +1,13 @@
 /** The page on which the payer enters the missing fields of a brand. */
 import type { Method } from '../../core/payments/choose.ts';
 import { html } from '../../lib/html.ts';
-import { CARD } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumberAt, type Field, SENTENCES } from '../../rules/fields.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import { renderInput } from './inputs.ts';
+import { methodTile } from './method-icons.ts';
+import { namesOn } from './method-names.ts';
 import { CONSENT, seriesTerms } from './series.ts';
 import {
   cancelLink,
@@ -25,10 +26,6 @@ export interface MethodForm {
   answers: ReadonlyMap<string, string>;
   problems: readonly Problem[];
 }
-
-/** The display name of a payment method: translated for cards, otherwise the name that the account gave it. */
-export const methodName = ({ label, title }: Method, { messages }: Locale): string =>
-  label === CARD ? messages.card : title;
 
 /** Translates the message of a field check for the payer. */
 export function explainProblem(message: string, { messages, formatMessage }: Locale): string {
@@ -67,7 +64,7 @@ const isNumeric = ({ schema, hint }: Field): boolean =>
 
 export function fieldsPage(view: PageView, { method, answers, problems }: MethodForm): Page {
   const { payment, locale, methods } = view;
-  const { messages, formatMessage } = locale;
+  const { messages } = locale;
   const { fields } = method;
   // A payer who chose this method has seen the wallets before.
   const hasWallets = methods.length === 1;
@@ -97,7 +94,8 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Method
     additions: hasWallets ? walletAdditions(view) : undefined,
     body: html`${orderSummary(view)}
 <section class="card">
-<h1>${fields.length > 0 ? messages.details : formatMessage(messages.payWith, { method: methodName(method, locale) })}</h1>
+<p class="method">${methodTile(method.label)}<bdi>${namesOn(view)(method.label)}</bdi></p>
+<h1>${fields.length > 0 ? messages.details : messages.complete}</h1>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
 ${hasWallets && walletButtons(view, 'or')}

@@ -1,5 +1,6 @@
 /** A preview of the payment page for the panel: the real templates with a sample order, and nothing that can be used. */
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
+import { SAMPLE_PARAMETERS } from '../../core/demo.ts';
 import { methodsFor } from '../../core/payments/choose.ts';
 import { composePayment } from '../../core/payments/open.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
@@ -29,7 +30,8 @@ export interface PreviewOptions {
 function samplePayment(gateway: Gateway, account: Account, now: number): PaymentWithDetails {
   const paymentId = '00000000-0000-7000-8000-000000000000';
   const until = now + LIMITS.sessionMinutes * LIMITS.minuteMs;
-  const session = { id: paymentId, until, successUrl: '', cancelUrl: '', payer: {}, methods: [], parameters: {} };
+  const parameters = SAMPLE_PARAMETERS.open;
+  const session = { id: paymentId, until, successUrl: '', cancelUrl: '', payer: {}, methods: [], parameters };
   return composePayment(gateway, account, {
     protocol: 'checkout',
     brand: NO_BRAND_YET,
@@ -41,6 +43,7 @@ function samplePayment(gateway: Gateway, account: Account, now: number): Payment
     isRecurringInit: false,
     payerUntil: until,
     details: { description: 'A pot of green tea and two cups', payer: {}, session },
+    secrets: SAMPLE_PARAMETERS.secret,
     content: '',
   });
 }

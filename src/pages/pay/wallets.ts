@@ -3,6 +3,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { newSecret } from '../../lib/id.ts';
 import type { Page, PageAdditions } from '../layout.ts';
 import { PRETEND_SCRIPT, PRETEND_STYLE, VENDOR_B, WALLET_SCRIPT, WALLET_STYLE } from '../wallets/scripts.ts';
+import { namesOn } from './method-names.ts';
 import { cancelLink, declineNotice, orderSummary, type PageView, pageTitle, shopLink, statusPolling } from './view.ts';
 
 /** What the buttons need; nothing if no wallet is offered, so that the page stays as it is. */
@@ -22,10 +23,11 @@ export function walletButtons(view: PageView, separator?: 'or'): Html | undefine
   const { wallets, path, pretend, locale } = view;
   const { messages, formatMessage } = locale;
   if (wallets.length === 0) return undefined;
+  const nameOf = namesOn(view);
   const requests = Object.fromEntries(wallets.map(({ label, request }) => [label, request]));
   return html`<div class="wallets" id="wallets" hidden data-path="${path}" data-requests="${JSON.stringify(requests)}" data-busy="${messages.paying}" data-failed="${messages.walletFailed}"${pretend && html` data-pretend="${JSON.stringify(pretend)}"`}>
-${wallets.map(({ label, title }) => {
-  const text = formatMessage(messages.payWith, { method: title });
+${wallets.map(({ label }) => {
+  const text = formatMessage(messages.payWith, { method: nameOf(label) });
   const className = label === 'wallet-a' && !pretend ? 'vendor-a' : '';
   return html`<button type="button" class="${className}" data-wallet="${label}" data-label="${text}" hidden>${text}</button>
 `;
@@ -41,7 +43,9 @@ export function walletPage(view: PageView): Page {
   const { messages, formatMessage } = locale;
   const [only, ...others] = wallets;
   const title =
-    others.length === 0 ? formatMessage(messages.payWith, { method: only?.title ?? '' }) : messages.howToPay;
+    others.length === 0
+      ? formatMessage(messages.payWith, { method: namesOn(view)(only?.label ?? '') })
+      : messages.howToPay;
   return {
     title: pageTitle(view, title),
     ...statusPolling(view),

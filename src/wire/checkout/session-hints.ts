@@ -1,6 +1,6 @@
 /** What a session tells the developer about methods that do not fit its order, and about misspelt names. */
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
-import { methodsFor } from '../../core/payments/choose.ts';
+import { methodsFor, parameterProblems } from '../../core/payments/choose.ts';
 import { walletsFor } from '../../core/payments/page-wallets.ts';
 import type { CheckoutBody } from '../../core/requests/checkout-body.ts';
 import { didYouMean, misspellings } from '../../core/requests/misspelt.ts';
@@ -9,12 +9,13 @@ import { printableName } from '../../lib/form.ts';
 import { mostSimilar } from '../../lib/similar.ts';
 import { BRANDS, type Brand, brandLabel, CARD, nameInside } from '../../rules/brands.ts';
 import { docsOfBrand, docsOfPath } from '../../rules/docs.ts';
-import { invalidField, type Refusal } from '../../rules/errors.ts';
+import { Refusal } from '../../rules/errors.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
 
-/** The labels of the methods that the account offers for this order, whatever the session restricts them to. */
-function offeredFor(gateway: Gateway, payment: PaymentWithDetails, account: Account): string[] {
+/** The labels of the methods that a session may name for this order. */
+function offeredFor(gateway: Gateway, payment: PaymentWithDetails, owner: Account): string[] {
   const { session } = payment.details;
+  const account = { ...owner, settings: { ...owner.settings, page_methods: [] } };
   const unrestricted = session
     ? { ...payment, details: { ...payment.details, session: { ...session, methods: [] } } }
     : payment;
@@ -58,13 +59,16 @@ function hintsOf(
 /** The refusal of a session none of whose methods fits its order. */
 export function noMethodFits(gateway: Gateway, payment: PaymentWithDetails, account: Account): Refusal {
   const { offered, hints } = hintsOf(gateway, payment, account);
-  return invalidField('methods', 'This value should have a method that the account offers for this order.', {
+  const problem = {
+    field: 'methods',
+    sentence: 'This value should have a method that the account offers for this order.',
     expected:
       offered.length === 0
         ? `A list of methods; the account offers none for an order in ${payment.currency}.`
         : `A list with some of ${offered.join(', ')}, which the account offers for an order in ${payment.currency}.`,
     hint: hints.join(' '),
-  });
+  };
+  return new Refusal('invalidData', [problem, ...parameterProblems(gateway, payment, account)]);
 }
 
 export interface Warning {

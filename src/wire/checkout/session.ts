@@ -8,7 +8,7 @@ import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
-import { invalidField, type Problem } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';

@@ -107,6 +107,7 @@ export const accounts = {
     requestsOnly: 'Not on the payment page',
     noProvider: 'No provider',
     noneChosen: 'Choose at least one brand, or allow all brands.',
+    labels: 'Methods and their labels',
   },
   preview: {
     title: 'Preview',
@@ -134,6 +135,8 @@ export const accounts = {
     fee_calculation_method: 'Fee calculation',
     brands: 'Allowed brands',
     brand_aliases: 'Brand aliases',
+    page_methods: 'Methods on the payment page',
+    method_names: 'Names of methods',
     return_parameters: 'Return parameters',
     order_id_reuse: 'Order id reuse',
     authorisation_days: 'Days until an authorisation expires',
