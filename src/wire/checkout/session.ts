@@ -142,6 +142,7 @@ function sessionDetails(
       parameters,
       ...(cardTokens.length > 0 && { cardTokens }),
       ...(isYes(value('req_token')) && { wantsToken: true as const }),
+      ...(isYes(value('token_consent_required')) && { needsTokenConsent: true as const }),
       ...optional('scheduleStart', 'schedule_start_date'),
       ...optional('scheduleAmount', 'payment_schedule_amount'),
       ...(isYes(value('recurring_consent_required')) && { needsConsent: true as const }),

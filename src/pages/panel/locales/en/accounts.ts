@@ -133,6 +133,7 @@ export const accounts = {
     account_uuid: 'ACCOUNT_UUID',
     fee_calculation_method: 'Fee calculation',
     brands: 'Allowed brands',
+    card_networks: 'Accepted card networks',
     brand_aliases: 'Brand aliases',
     return_parameters: 'Return parameters',
     order_id_reuse: 'Order id reuse',
