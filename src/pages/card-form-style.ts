@@ -2,7 +2,7 @@
 
 export const CARD_FORM_STYLE = `.network{display:flex;align-items:center;gap:.375rem;align-self:end;font-size:.8125rem;font-weight:650;
 line-height:1.375rem}
-.network svg,.networks svg{display:block;width:30px;height:19px;border-radius:4px}
+.network svg,.networks svg{display:block;width:34px;height:21px;border-radius:4px}
 .network:has(#network:empty) svg{display:none}
 symbol text{fill:#fff;font:700 8.5px/1 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;text-anchor:middle}
 .networks{display:flex;flex-wrap:wrap;gap:4px;margin:.5rem 0 0;padding:0;list-style:none}
@@ -13,6 +13,10 @@ symbol text{fill:#fff;font:700 8.5px/1 system-ui,-apple-system,"Segoe UI",Roboto
 .where{flex:none;width:28px;height:18px;fill:none;stroke:currentcolor;stroke-width:1.5}
 .where .spot{fill:var(--accent);stroke:none}
 .where .back path{stroke-width:3}
-input[data-length="4"]~div .back,input:not([data-length="4"])~div .front{display:none}
+#card_cvv[data-length="4"]~div .back,#card_cvv:not([data-length="4"])~div .front{display:none}
 .saving{margin-top:1.125rem}
+.saved.fresh{align-items:flex-start;margin-top:1.25rem;padding-block:.75rem}
+.saved.fresh input{margin-top:.125rem}
+.saved.fresh .small{margin-top:.25rem}
+@media(max-width:23.4rem){.networks{gap:3px}.networks svg{width:28px;height:17.5px}}
 `;
