@@ -22,6 +22,8 @@ export type ThreeDS =
 
 export interface CardBehaviour {
   isDeclined?: true;
+  /** Why it is declined, in place of the usual text. */
+  reason?: string;
   refusesCapture?: true;
   /** The payer is redirected to a page; this decision applies, whatever the payer chooses there. */
   pageDecision?: 'approve' | 'decline';
@@ -48,6 +50,8 @@ export const CARDS: Readonly<Record<string, CardBehaviour>> = {
   '12/39': { pageDecision: 'decline' },
   '01/39': { connectionFault: 'timeout_after' },
   '02/39': { connectionFault: 'timeout_before' },
+  '03/39': { isDeclined: true, reason: 'Insufficient funds.' },
+  '04/39': { isDeclined: true, reason: 'The security code of the card is wrong.' },
   '05/39': { threeDS: { transStatus: 'C', resultAfterMs: 2000 } },
   '06/39': { threeDS: { transStatus: 'C', resultCopies: 2 } },
   '07/39': { threeDS: { transStatus: 'C', resultCopies: 0 } },
@@ -118,8 +122,8 @@ function walletProblem({ wallet, isPayerAbsent }: Card): string | undefined {
 
 /** Why the simulated bank declines a valid card. */
 export function bankRefusal(card: Card): string | undefined {
-  const { isDeclined, threeDS } = cardBehaviour(formatExpiry(card));
-  if (isDeclined || card.number === DECLINED_NUMBER) return DECLINED_BY_BANK;
+  const { isDeclined, reason = DECLINED_BY_BANK, threeDS } = cardBehaviour(formatExpiry(card));
+  if (isDeclined || card.number === DECLINED_NUMBER) return reason;
   const problem = walletProblem(card);
   if (problem !== undefined || isAuthenticatedByDevice(card)) return problem;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;

@@ -78,7 +78,7 @@ const ranges = kind(
 );
 const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)), 'list');
 const networks = kind(
-  `a list of ${NETWORK_NAMES.map((name) => `\`${name}\``).join(', ')}`,
+  'a list of card networks',
   (value) => isTexts(value, (name) => (NETWORK_NAMES as readonly string[]).includes(name)),
   'list',
 );
@@ -176,7 +176,7 @@ export const SETTINGS = {
   card_networks: row<string[]>(
     [],
     networks,
-    'The card networks that the payment page accepts, in the order in which it shows them; empty means all networks that the routes take.',
+    'The card networks that the payment page accepts, in their order on the page; empty means all that the routes take.',
   ),
   brand_aliases: row<Record<string, string>>(
     {},

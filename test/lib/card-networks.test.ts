@@ -1,4 +1,6 @@
 /** The table of card networks: prefixes, lengths, security codes, and the order in which prefixes are tried. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isCardNumber } from '../../src/lib/card.ts';
 import {
@@ -183,4 +185,30 @@ test('every network is listed once, and prefixes are digits in order', () => {
       ]);
     }
   }
+});
+
+test('the docs list every network with its digits and its code', async () => {
+  const doc = await readFile(join(import.meta.dirname, '../../docs/merchant/payment-page.md'), 'utf8');
+  const digitsOf = (lengths: readonly number[]): string =>
+    lengths.length > 3 && lengths.at(-1) === (lengths[0] ?? 0) + lengths.length - 1
+      ? `${lengths[0]} to ${lengths.at(-1)}`
+      : lengths.join(', ');
+  const rows = NETWORK_NAMES.map((name) => {
+    const { lengths, codeLength } = rulesOf(name);
+    return [
+      networkTitle(name) ?? 'every other number',
+      `\`${name}\``,
+      digitsOf(lengths),
+      String(codeLength ?? '3 or 4'),
+    ];
+  });
+  const table = doc.split('\n').filter((line) => /^\| [\w ]+\| `\w+` /.test(line));
+  expect(
+    table.map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ),
+  ).toEqual(rows);
 });

@@ -46,6 +46,8 @@ const ROWS: Record<string, [expected: string, reason?: string]> = {
   '12/39': ['redirect'],
   '01/39': ['timeout_after'],
   '02/39': ['timeout_before'],
+  '03/39': ['declined', 'Insufficient funds.'],
+  '04/39': ['declined', 'The security code of the card is wrong.'],
   '05/39': ['declined', AUTHENTICATION_REQUIRED],
   '06/39': ['declined', AUTHENTICATION_REQUIRED],
   '07/39': ['declined', AUTHENTICATION_REQUIRED],
