@@ -22,8 +22,6 @@ export type ThreeDS =
 
 export interface CardBehaviour {
   isDeclined?: true;
-  /** Why it is declined, in place of the usual text. */
-  reason?: string;
   refusesCapture?: true;
   /** The payer is redirected to a page; this decision applies, whatever the payer chooses there. */
   pageDecision?: 'approve' | 'decline';
@@ -50,16 +48,20 @@ export const CARDS: Readonly<Record<string, CardBehaviour>> = {
   '12/39': { pageDecision: 'decline' },
   '01/39': { connectionFault: 'timeout_after' },
   '02/39': { connectionFault: 'timeout_before' },
-  '03/39': { isDeclined: true, reason: 'Insufficient funds.' },
-  '04/39': { isDeclined: true, reason: 'The security code of the card is wrong.' },
   '05/39': { threeDS: { transStatus: 'C', resultAfterMs: 2000 } },
   '06/39': { threeDS: { transStatus: 'C', resultCopies: 2 } },
   '07/39': { threeDS: { transStatus: 'C', resultCopies: 0 } },
   '08/39': { threeDS: { transStatus: 'C', fails: true, browserStatus: 'Y' } },
 };
 
-const DECLINED_NUMBER = '4000000000000002';
 export const DECLINED_BY_BANK = 'Declined by the simulated bank.';
+
+/** Numbers that are declined with every expiry, and why. */
+const DECLINED_NUMBERS: Readonly<Record<string, string>> = {
+  '4000000000000002': DECLINED_BY_BANK,
+  '4000000000009995': 'Insufficient funds.',
+  '4000000000000127': 'The security code of the card is wrong.',
+};
 
 /** The authentication results with which a challenged card is accepted. */
 const SUFFICIENT = ['Y', 'A', 'I', 'U'];
@@ -122,8 +124,9 @@ function walletProblem({ wallet, isPayerAbsent }: Card): string | undefined {
 
 /** Why the simulated bank declines a valid card. */
 export function bankRefusal(card: Card): string | undefined {
-  const { isDeclined, reason = DECLINED_BY_BANK, threeDS } = cardBehaviour(formatExpiry(card));
-  if (isDeclined || card.number === DECLINED_NUMBER) return reason;
+  const { isDeclined, threeDS } = cardBehaviour(formatExpiry(card));
+  if (isDeclined) return DECLINED_BY_BANK;
+  if (Object.hasOwn(DECLINED_NUMBERS, card.number)) return DECLINED_NUMBERS[card.number];
   const problem = walletProblem(card);
   if (problem !== undefined || isAuthenticatedByDevice(card)) return problem;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;

@@ -176,7 +176,7 @@ describe('the reason of a decline', () => {
 
   test('of the gateway itself is translated, with the usual advice', async () => {
     const shown = await pageWith(REASONS.testDecline, 'de');
-    expect(shown).toContain(`${de.reasons.testDecline} ${de.noMoney} ${de.tryCard}`);
+    expect(shown).toContain(`${de.noMoney} ${de.tryCard} ${de.reasons.testDecline}`);
   });
 });
 

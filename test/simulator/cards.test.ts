@@ -46,8 +46,6 @@ const ROWS: Record<string, [expected: string, reason?: string]> = {
   '12/39': ['redirect'],
   '01/39': ['timeout_after'],
   '02/39': ['timeout_before'],
-  '03/39': ['declined', 'Insufficient funds.'],
-  '04/39': ['declined', 'The security code of the card is wrong.'],
   '05/39': ['declined', AUTHENTICATION_REQUIRED],
   '06/39': ['declined', AUTHENTICATION_REQUIRED],
   '07/39': ['declined', AUTHENTICATION_REQUIRED],
@@ -108,6 +106,16 @@ describe('a card without an authentication', () => {
   test.each(Object.keys(ROWS))('the number 4000000000000002 is declined with %s too', async (expiry) => {
     const fields = { card: card(expiry, { number: '4000000000000002' }), authentication: authenticated('Y') };
     expect((await pay(expiry, fields)).body).toMatchObject({ status: 'declined', reason: BANK_DECLINED });
+  });
+
+  test.each([
+    ['4000000000009995', 'Insufficient funds.'],
+    ['4000000000000127', 'The security code of the card is wrong.'],
+  ])('the number %s is declined with a reason of its own', async (number, reason) => {
+    expect((await pay('01/38', { card: card('01/38', { number }) })).body).toMatchObject({
+      status: 'declined',
+      reason,
+    });
   });
 
   test('decline@example.com is declined', async () => {

@@ -144,7 +144,7 @@ export function declineNotice(view: PageView): Html | undefined {
   const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
   const decline = declineText(view);
   const isAdvised = areCardsSpent || decline?.hasAdvice;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2>${decline && html`<p>${decline.text}</p>`}<p>${noMoney} ${!isAdvised && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}</div>`;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${decline?.hasAdvice && `${decline.text} `}${noMoney} ${!isAdvised && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${!decline?.hasAdvice && reasonText(view)}</div>`;
 }
 
 /** Tells the payer how many fields are invalid. */
