@@ -18,6 +18,7 @@ const AMEX = { card_number: '3782 822463 10005', card_cvv: '1234' };
 describe('a new card', () => {
   test.each<[string, Fields]>([
     ['of American Express, with a code of four digits', AMEX],
+    ['of American Express, in the sandbox with any code', { ...AMEX, card_cvv: '123' }],
     ['of Diners Club, with 14 digits', { card_number: '3056 930902 5904' }],
     ['of Maestro, with 12 digits', { card_number: '501800000009' }],
     ['of Troy', { card_number: '9792 0303 9444 0796' }],
@@ -29,13 +30,13 @@ describe('a new card', () => {
   });
 
   test.each<[string, Fields, field: string, sentence: string]>([
+    ['a code of two digits', { card_cvv: '12' }, 'card_cvv', 'Please fill in the 3 digits of the security code.'],
     [
-      'a code of three digits',
-      { ...AMEX, card_cvv: '123' },
+      'a code of two digits',
+      { ...AMEX, card_cvv: '12' },
       'card_cvv',
       'Please fill in the 4 digits of the security code.',
     ],
-    ['a code of four digits', { card_cvv: '1234' }, 'card_cvv', 'Please fill in the 3 digits of the security code.'],
     ['a length of another network', { card_number: '41111111111116' }, 'card_number', en.cardProblems.number],
     ['a wrong check digit', { card_number: '4111111111111112' }, 'card_number', en.cardProblems.number],
     ['a month after December', { card_expiry: '13/38' }, 'card_expiry', en.cardProblems.expiry],
