@@ -217,9 +217,10 @@ export function payRoutes(
       const problems = [{ field: CONSENT, sentence: SENTENCES.blank }];
       return show(reply.code(422), view, methodPage(view, { method, answers, problems }));
     }
-    const saving = isCardEntry(method) ? savingConsent(view, answers) : undefined;
-    const consent = [consentText(view), saving].filter(Boolean).join(' ') || undefined;
     const card = isCardEntry(method) ? readCard(answers, payerView.savedCards) : undefined;
+    const isNewCard = card !== undefined && 'number' in card;
+    const saving = isNewCard ? savingConsent(view, answers) : undefined;
+    const consent = [consentText(view), saving].filter(Boolean).join(' ') || undefined;
     const outcome = card
       ? await chooseCard(gateway, payment, account, card, browser, { consent, savesCard: saving !== undefined })
       : await choose(gateway, payment, account, method, answers, consent);
@@ -231,7 +232,7 @@ export function payRoutes(
     }
     const { state } = outcome.payment;
     const mayTryAgain = payment.details.session !== undefined && (isOpen(state) || state === 'DECLINED');
-    if (card && 'number' in card && mayTryAgain) keepInput(gateway, reply, view, answers);
+    if (isNewCard && mayTryAgain) keepInput(gateway, reply, view, answers);
     return reply.redirect(addressAfterSubmit(request, payerView, outcome.payment), 303);
   });
 

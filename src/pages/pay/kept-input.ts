@@ -15,7 +15,7 @@ const NOTHING: ReadonlyMap<string, string> = new Map();
 
 type Place = Pick<PageView, 'path' | 'payment' | 'account'>;
 
-/** The link is shared by everyone who may pay, the cookie is not: nobody else sees what this payer entered. */
+/** Others who have the link do not have the cookie, so they do not see what this payer entered. */
 const bound = ({ path }: Place): string => boundTo('cookie', NAME, path);
 
 /** In a frame of another site, browsers send only cookies that are marked for that. */
