@@ -54,8 +54,14 @@ export const CARDS: Readonly<Record<string, CardBehaviour>> = {
   '08/39': { threeDS: { transStatus: 'C', fails: true, browserStatus: 'Y' } },
 };
 
-const DECLINED_NUMBER = '4000000000000002';
 export const DECLINED_BY_BANK = 'Declined by the simulated bank.';
+
+/** Numbers that are declined with every expiry, and why. */
+const DECLINED_NUMBERS: Readonly<Record<string, string>> = {
+  '4000000000000002': DECLINED_BY_BANK,
+  '4000000000009995': 'Insufficient funds.',
+  '4000000000000127': 'The security code of the card is wrong.',
+};
 
 /** The authentication results with which a challenged card is accepted. */
 const SUFFICIENT = ['Y', 'A', 'I', 'U'];
@@ -119,7 +125,8 @@ function walletProblem({ wallet, isPayerAbsent }: Card): string | undefined {
 /** Why the simulated bank declines a valid card. */
 export function bankRefusal(card: Card): string | undefined {
   const { isDeclined, threeDS } = cardBehaviour(formatExpiry(card));
-  if (isDeclined || card.number === DECLINED_NUMBER) return DECLINED_BY_BANK;
+  if (isDeclined) return DECLINED_BY_BANK;
+  if (Object.hasOwn(DECLINED_NUMBERS, card.number)) return DECLINED_NUMBERS[card.number];
   const problem = walletProblem(card);
   if (problem !== undefined || isAuthenticatedByDevice(card)) return problem;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;

@@ -148,6 +148,8 @@ export interface CheckoutRequests {
     /** Expects `true` or `false`, also as `Y`, `N`, `1`, `0`. */
     req_token?: boolean | 'Y' | 'N' | undefined;
     /** Expects `true` or `false`, also as `Y`, `N`, `1`, `0`. */
+    token_consent_required?: boolean | 'Y' | 'N' | undefined;
+    /** Expects `true` or `false`, also as `Y`, `N`, `1`, `0`. */
     recurring_init?: boolean | 'Y' | 'N' | undefined;
     /** Expects UUID. */
     schedule_id?: string | undefined;

@@ -1,7 +1,8 @@
 /** The vault: stores card data encrypted as long as it is needed, and decrypts it for calls to the provider. */
 import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
-import { hasNumber, isCardNumber, isExpired, maskedNumber, networkOf } from '../lib/card.ts';
+import { hasNumber, isCardNumber, isExpired, maskedNumber } from '../lib/card.ts';
+import { isCodeOf, networkOf } from '../lib/card-networks.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
@@ -15,16 +16,28 @@ import type { Gateway } from './context.ts';
 export type { CardData as Card } from '../connectors/connector.ts';
 
 /** What can be wrong with a card; the payment page has a message for each. */
-export type CardProblem = 'number' | 'expiry' | 'expired' | 'cvv' | 'holder' | 'saved';
+export type CardProblem = 'number' | 'network' | 'expiry' | 'expired' | 'cvv' | 'holder' | 'saved';
 
-/** The problems of an entered card, by form field; empty if there are none. */
-export function cardProblems(card: CardData, now: number): Record<string, CardProblem> {
+/**
+ * The problems of an entered card, by form field; empty if there are none. Without a list, all networks are accepted.
+ * The test cards of the sandbox have no code of their own: every code of three or four digits is accepted there.
+ */
+export function cardProblems(
+  { environment }: Pick<Gateway, 'environment'>,
+  card: CardData,
+  now: number,
+  acceptedNetworks?: readonly string[],
+): Record<string, CardProblem> {
+  const number = card.number.reveal();
+  const network = networkOf(number);
+  const codeNetwork = environment === 'sandbox' ? 'other' : network;
   const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
   return {
-    ...(!isCardNumber(card.number.reveal()) && { card_number: 'number' }),
+    ...(acceptedNetworks?.includes(network) === false && { card_number: 'network' }),
+    ...(!isCardNumber(number) && { card_number: 'number' }),
     ...(!isDate && { card_expiry: 'expiry' }),
     ...(isDate && isExpired(card.month, card.year, now) && { card_expiry: 'expired' }),
-    ...(!/^\d{3,4}$/.test(card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
+    ...(!isCodeOf(codeNetwork, card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
     ...((!/^[^\p{C}]{2,100}$/u.test(card.holder) || hasNumber(card.holder)) && { card_holder: 'holder' }),
   };
 }

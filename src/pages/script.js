@@ -25,16 +25,39 @@
     if (document.activeElement === input) input.setSelectionRange(caret, caret);
   };
 
+  // The network of the number: its key, name, prefixes, lengths, length of its codes, gaps, and whether it is refused.
+  const number = document.getElementById('card_number');
+  const networkOf = (digits) => {
+    const isIn = (range) => {
+      const [first, last = first] = range.split('-');
+      const head = digits.slice(0, first.length);
+      return head >= first && head <= last;
+    };
+    const networks = number.dataset.networks.split('\n').map((line) => line.split('|'));
+    return networks.find(([, , prefixes]) => prefixes.split(' ').some(isIn));
+  };
+  const showNetwork = () => {
+    const [key, name, , , length] = networkOf(digitsOf(number.value));
+    const shown = document.getElementById('network');
+    if (shown.textContent !== name) shown.textContent = name;
+    shown.previousElementSibling.firstElementChild.setAttribute('href', `#n-${key}`);
+    for (const item of all('[data-network]')) item.toggleAttribute('data-on', item.dataset.network === key);
+    const { dataset } = document.getElementById('card_cvv');
+    dataset.length = all('[data-code]:has(:checked)')[0]?.dataset.code ?? length;
+    dataset.wrong = dataset[`wrong-${dataset.length}`];
+    all('.where+span')[0].textContent = dataset[`hint-${dataset.length}`];
+  };
+  for (const choice of all('[name=saved_card]')) choice.addEventListener('change', showNetwork);
+
   const format = {
     number(input) {
-      const digits = digitsOf(input.value).slice(0, 19);
-      const groups = /^3[47]/.test(digits) ? /^(\d{1,4})(\d{1,6})?(\d+)?/ : /\d{1,4}/g;
-      const parts = digits.match(groups) ?? [];
-      write(input, (groups.global ? parts : parts.slice(1).filter(Boolean)).join(' '));
-      const networks = JSON.parse(input.dataset.networks);
-      const name = networks.find(([, prefix]) => new RegExp(prefix).test(digits))?.[0] ?? '';
-      const badge = document.getElementById('network');
-      if (badge.textContent !== name) badge.textContent = name;
+      const digits = digitsOf(input.value);
+      const [, , , lengths, , gaps] = networkOf(digits).map((part) => part.split(','));
+      write(
+        input,
+        digits.slice(0, lengths.pop()).replace(/./g, (digit, at) => (gaps.includes(`${at}`) ? ' ' : '') + digit),
+      );
+      showNetwork();
     },
     expiry(input, event) {
       if (event.inputType?.startsWith('delete')) return;
@@ -55,20 +78,28 @@
       10 ===
     0;
 
+  // Each returns the message about an input that is wrong.
   const checks = {
-    number: (text) => /^\d{12,19}$/.test(digitsOf(text)) && isLuhnValid(digitsOf(text)),
-    expiry: (text) => /^\s*(0?[1-9]|1[0-2])\s*\/\s*(20)?\d\d\s*$/.test(text),
-    cvv: (text) => /^\d{3,4}$/.test(text.trim()),
-    holder: (text) => text.trim().length > 1,
+    number(text, { wrong, refused }) {
+      const digits = digitsOf(text);
+      const [, name, , lengths, , , isRefused] = networkOf(digits);
+      if (!lengths.split(',').includes(`${digits.length}`) || !isLuhnValid(digits)) return wrong;
+      return isRefused && refused.replace('{network}', name);
+    },
+    expiry(text, { wrong, now, expired }) {
+      const [, month, year] = /^\s*(0?[1-9]|1[0-2])\s*\/\s*(?:20)?(\d\d)\s*$/.exec(text) ?? [];
+      return month ? year + month.padStart(2, 0) < now && expired : wrong;
+    },
+    cvv: (text, { wrong, length }) => (RegExp(`^\\d{${+length || '3,4'}}$`).test(text.trim()) ? '' : wrong),
+    holder: (text, { wrong }) => (text.trim().length > 1 ? '' : wrong),
   };
 
   const problemOf = (input) => {
     if (input.offsetParent === null) return '';
-    const isValid = checks[input.dataset.check];
-    const isBlank = input.type === 'checkbox' ? !input.checked : input.value.trim() === '';
-    if (isValid?.(input.value)) return '';
-    const { wrong, blank = wrong ?? input.form.dataset.blank } = input.dataset;
-    return isBlank ? blank : (wrong ?? '');
+    const { dataset, value } = input;
+    const isBlank = input.type === 'checkbox' ? !input.checked : value.trim() === '';
+    if (isBlank) return dataset.blank ?? dataset.wrong ?? input.form.dataset.blank;
+    return checks[dataset.check]?.(value, dataset) || '';
   };
 
   const showError = (input, problem) => {
@@ -136,7 +167,7 @@
       else input.value = '';
       showError(input, '');
     }
-    for (const input of all('[data-networks]')) format.number(input);
+    if (number) format.number(number);
     for (const notice of all('[data-marks]')) notice.hidden = true;
   });
 

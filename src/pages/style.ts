@@ -1,5 +1,6 @@
 /** The style sheet of the payment pages: mobile first, light and dark, left-to-right and right-to-left. */
 import { accentOf, type Scheme } from './accent.ts';
+import { CARD_FORM_STYLE } from './card-form-style.ts';
 import { COLOURS } from './colours.ts';
 
 export const STYLE = `${COLOURS}*{box-sizing:border-box}
@@ -51,9 +52,6 @@ input[aria-invalid=true],select[aria-invalid=true]{border-color:var(--bad);box-s
 .pair label{align-self:end}
 .number{display:grid;grid-template-columns:minmax(0,1fr) auto;column-gap:.5rem}
 .number>:not(label,.network){grid-column:1/-1}
-.network{align-self:end;padding:0 .5rem;border-radius:6px;background:var(--raised);font-size:.75rem;font-weight:650;
-line-height:1.4rem}
-.network:empty{display:none}
 .notice{margin:1rem 0 0;padding:.875rem 1rem;border-radius:10px;background:var(--bad-ground);color:var(--bad)}
 .notice p{color:var(--ink)}
 .notice :first-child{margin-top:0}
@@ -120,7 +118,7 @@ background:var(--bad-ground);color:var(--bad)}
 .mark.good{background:var(--good-ground);color:var(--good)}
 .mark.late,.mark.info{background:var(--raised);color:var(--soft)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-@media(min-width:54rem){body:has(.summary) .top,main:has(.summary){max-width:56rem}
+${CARD_FORM_STYLE}@media(min-width:54rem){body:has(.summary) .top,main:has(.summary){max-width:56rem}
 main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5rem;padding-top:1rem}
 .summary{position:sticky;top:1.5rem}
 .card{padding:1.75rem}

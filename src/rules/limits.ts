@@ -143,6 +143,8 @@ export const LIMITS = {
   takeoverTimeoutMs: 2 * SECOND,
   /** How long a security code is held in memory while the payer is at the card issuer. */
   codeKeptMs: 15 * MINUTE,
+  /** How long the payer's browser keeps the name and the expiry of a card, for the form after a decline. */
+  inputKeptMs: 15 * MINUTE,
   /** How often a process deletes card numbers that are no longer needed. */
   cardSweepMs: MINUTE,
   /** The window in which card attempts without a successful payment count against a payer's address and an account. */

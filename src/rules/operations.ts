@@ -154,6 +154,7 @@ export const CHECKOUT_OPERATIONS = {
       may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
       may('url_target', text(1, 64)),
       may('req_token', flag, { isLoose: true }),
+      may('token_consent_required', flag, { isLoose: true }),
       may('recurring_init', flag, { isLoose: true }),
       may('schedule_id', uuid),
       may('schedule_start_date', calendarDate),

@@ -39,3 +39,23 @@ export const DECLINE_CAUSES = {
 } as const satisfies Record<string, { reason: string; isSoft: boolean }>;
 
 export type DeclineCause = keyof typeof DECLINE_CAUSES;
+
+/** Causes that payers read as another one: a thief should not learn that a card is blocked, nor a fraudster why. */
+const HIDDEN_CAUSES = {
+  lostOrStolen: 'refusedByBank',
+  suspectedFraud: 'refusedByBank',
+  methodUnavailable: 'providerRefused',
+} as const satisfies Partial<Record<DeclineCause, DeclineCause>>;
+
+/** The causes that the payment page explains, with what to do next; the end of the time is a reason of the gateway. */
+export type PayerCause = Exclude<DeclineCause, keyof typeof HIDDEN_CAUSES | 'outOfTime'>;
+
+const PAYER_CAUSES: ReadonlyMap<string, PayerCause> = new Map(
+  (Object.keys(DECLINE_CAUSES) as DeclineCause[]).flatMap((cause) => {
+    const shown = cause in HIDDEN_CAUSES ? HIDDEN_CAUSES[cause as keyof typeof HIDDEN_CAUSES] : cause;
+    return shown === 'outOfTime' ? [] : [[DECLINE_CAUSES[cause].reason, shown as PayerCause]];
+  }),
+);
+
+/** The cause that a payer reads for a decline reason; undefined for a text that only the provider knows. */
+export const payerCauseOf = (reason: string): PayerCause | undefined => PAYER_CAUSES.get(reason);

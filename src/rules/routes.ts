@@ -1,5 +1,6 @@
 /** Routes of an account: how they are read, which payments each one takes, and the order in which they are tried. */
 import { hash } from 'node:crypto';
+import { NETWORK_NAMES } from '../lib/card-networks.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject } from '../lib/json.ts';
 import { minorUnits } from '../lib/money.ts';
@@ -38,7 +39,6 @@ export interface RouteFacts {
   bin?: string | undefined;
 }
 
-export const CARD_NETWORKS = ['visa', 'mastercard', 'amex', 'discover', 'jcb', 'unionpay', 'other'] as const;
 const MOST_ROUTES = 100;
 const MOST_VALUES = 500;
 const AMOUNT = /^\d{1,12}(\.\d{1,4})?$/;
@@ -48,7 +48,7 @@ const isIn = (table: object, value: string): boolean => Object.hasOwn(table, val
 /** The list members: their names in the API, and their values. */
 const LISTS = {
   brands: (value: string) => value === CARD || isIn(BRANDS, value),
-  networks: (value: string) => (CARD_NETWORKS as readonly string[]).includes(value),
+  networks: (value: string) => (NETWORK_NAMES as readonly string[]).includes(value),
   currencies: (value: string) => isIn(CURRENCIES, value),
   countries: (value: string) => COUNTRIES.has(value),
   bins: (value: string) => /^\d{6,8}$/.test(value),

@@ -1,5 +1,6 @@
 /** The table of account settings; the admin API and the docs read it. */
 import { isLoopbackHost, parseRange } from '../lib/address.ts';
+import { NETWORK_NAMES } from '../lib/card-networks.ts';
 import type { HashCase } from '../lib/hash.ts';
 import { isUuid } from '../lib/id.ts';
 import { isObject, isText } from '../lib/json.ts';
@@ -80,6 +81,11 @@ const ranges = kind(
   'list',
 );
 const brands = kind('a list of brand labels', (value) => isTexts(value, (brand) => isBrand(brand)), 'list');
+const networks = kind(
+  'a list of card networks',
+  (value) => isTexts(value, (name) => (NETWORK_NAMES as readonly string[]).includes(name)),
+  'list',
+);
 const aliases = kind(
   'an object of alias: brand label',
   (value) => {
@@ -180,6 +186,11 @@ export const SETTINGS = {
     [],
     brands,
     'The brands that this account may use, in the order of the payment page; empty means all brands.',
+  ),
+  card_networks: row<string[]>(
+    [],
+    networks,
+    'The card networks that the payment page accepts, in their order on the page; empty means all that the routes take.',
   ),
   brand_aliases: row<Record<string, string>>(
     {},

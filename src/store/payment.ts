@@ -72,6 +72,8 @@ export interface SessionTerms {
   cardTokens?: string[];
   /** The merchant requested a card token. */
   wantsToken?: true;
+  /** A token is created only if the payer agrees that the card is saved. */
+  needsTokenConsent?: true;
   /** The amount of the scheduled charges, if it differs from that of the order. */
   scheduleAmount?: string;
   /** The date of the first scheduled charge. */

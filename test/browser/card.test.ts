@@ -11,6 +11,8 @@ const PROBLEMS = {
   card_cvv: en.cardProblems.cvv,
   card_holder: en.cardProblems.holder,
 };
+/** The error of a code, once the network of the card is known. */
+const wrongCode = (count: number) => en.cardForm.wrongCode.replace('{count}', String(count));
 
 test('pays with the keyboard alone and returns to the shop', async () => {
   const page = await stage.payer();
@@ -36,7 +38,7 @@ test('pays with the keyboard alone and returns to the shop', async () => {
   expect(stage.shop.logs.join('')).not.toContain('5555555555554444');
 });
 
-test('groups the digits of a number and shows its network while it is entered', async () => {
+test('groups the digits of a number, shows its network and announces it, while it is entered', async () => {
   const page = await stage.payer();
   await stage.visit(page, CARD);
   const { number } = cardForm(page);
@@ -45,7 +47,12 @@ test('groups the digits of a number and shows its network while it is entered', 
     ['4111111111111111', '4111 1111 1111 1111', 'Visa'],
     ['4111-1111-1111-1111', '4111 1111 1111 1111', 'Visa'],
     ['  5555 5555 5555 4444 ', '5555 5555 5555 4444', 'Mastercard'],
-    ['378282246310005', '3782 822463 10005', 'Amex'],
+    ['378282246310005', '3782 822463 10005', 'American Express'],
+    ['3782822463100059', '3782 822463 10005', 'American Express'],
+    ['30569309025904', '3056 930902 5904', 'Diners Club'],
+    ['6759649826438453', '6759 6498 2643 8453', 'Maestro'],
+    ['5066 9911 1111 1118', '5066 9911 1111 1118', 'Elo'],
+    ['97920303', '9792 0303', 'Troy'],
     ['٤١١١١١١١١١١١١١١١', '4111 1111 1111 1111', 'Visa'],
     ['9', '9', ''],
   ] as const) {
@@ -53,7 +60,13 @@ test('groups the digits of a number and shows its network while it is entered', 
     await number.focus();
     await page.keyboard.insertText(given);
     expect([await number.inputValue(), await network.textContent()]).toEqual([shown, name]);
+    const marked = await page
+      .locator('.networks [data-on] svg')
+      .evaluateAll((marks) => marks.map((mark) => mark.ariaLabel));
+    expect(marked, 'the row of networks').toEqual(['', 'Elo', 'Troy'].includes(name) ? [] : [name]);
   }
+  expect(await network.getAttribute('aria-live')).toBe('polite');
+  expect(await page.getByRole('list', { name: en.cardForm.accepted }).getByRole('img').count()).toBe(8);
   await number.fill('');
   await number.pressSequentially('41111111');
   await number.press('ArrowLeft');
@@ -76,20 +89,21 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
   await number.press('Tab');
   expect(await marked(page)).toEqual({ card_number: PROBLEMS.card_number });
   await pay.click();
-  expect([await marked(page), await focused(page)]).toEqual([PROBLEMS, 'card_number']);
+  expect([await marked(page), await focused(page)]).toEqual([{ ...PROBLEMS, card_cvv: wrongCode(3) }, 'card_number']);
   await number.fill('4111 1111 1111 1111');
   await expiry.fill('13/38');
   await cvv.fill('12');
   await holder.fill('Ada Byron');
   await holder.press('Enter');
-  const { card_expiry, card_cvv } = PROBLEMS;
-  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry, card_cvv }, 'card_expiry']);
+  const { card_expiry } = PROBLEMS;
+  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry, card_cvv: wrongCode(3) }, 'card_expiry']);
   await expiry.fill('05/20');
   await cvv.fill('123');
+  await holder.press('Enter');
+  expect(await marked(page), 'the date has passed').toEqual({ card_expiry: en.cardProblems.expired });
   expect(page.url()).toBe(url);
   expect(await stage.checkout.events(id)).toEqual(['opened']);
-  await pay.click();
-  await page.getByRole('alert').waitFor();
+  await Promise.all([page.waitForEvent('load'), page.evaluate("document.querySelector('main form').submit()")]);
   expect([await marked(page), await focused(page)]).toEqual([{ card_expiry: en.cardProblems.expired }, 'card_expiry']);
   expect(await Promise.all([number, cvv].map((input) => input.inputValue())), 'secrets are not repeated').toEqual([
     '',
@@ -98,13 +112,41 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
   expect(await stage.checkout.events(id)).toEqual(['opened']);
 });
 
+test('asks for a code as long as the network has it, and says where it is', async () => {
+  const page = await stage.payer();
+  const merchant = await stage.shop.newMerchant({ card_networks: ['visa', 'amex'] });
+  const session = await stage.visit(page, CARD, merchant);
+  const { number, expiry, cvv, holder } = cardForm(page);
+  const hint = page.locator('#card_cvv-hint');
+  expect(await hint.textContent()).toBe(en.cardCvvHint);
+  await number.fill('5555 5555 5555 4444');
+  await number.press('Tab');
+  const card_number = en.cardForm.notAccepted.replace('{network}', 'Mastercard');
+  expect(await marked(page)).toEqual({ card_number });
+  await number.fill('4111 1111 1111 1111');
+  expect([await marked(page), await hint.textContent()]).toEqual([{}, en.cardForm.code3]);
+  await number.fill('3782 822463 10005');
+  expect(await hint.textContent()).toBe(en.cardForm.code4);
+  await expiry.fill('01/38');
+  await cvv.fill('123');
+  await cvv.press('Tab');
+  expect(await marked(page)).toEqual({ card_cvv: wrongCode(4) });
+  await cvv.fill('1234');
+  await holder.fill('Ada Byron');
+  await holder.press('Enter');
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
+});
+
 test('shows a decline, and the payer pays with another card', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '02/38');
   await page.getByRole('alert').getByText(`${en.noMoney} ${en.tryCard}`).waitFor();
   expect(await page.title(), 'the title announces the decline').toMatch(en.declined);
-  expect(await cardForm(page).number.inputValue()).toBe('');
+  const { number, expiry, cvv, holder } = cardForm(page);
+  const kept = await Promise.all([number, expiry, cvv, holder].map((input) => input.inputValue()));
+  expect(kept, 'neither number nor code').toEqual(['', '02/38', '', 'Ada Byron']);
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.checkout.attempts(session.orderId)).toHaveLength(2);
@@ -125,7 +167,7 @@ test('a saved card needs only its security code; another card can be used instea
   expect(await seen()).toEqual([true, true, true]);
   await saved.check();
   await pay.click();
-  expect([await marked(page), await focused(page)]).toEqual([{ card_cvv: PROBLEMS.card_cvv }, 'card_cvv']);
+  expect([await marked(page), await focused(page)]).toEqual([{ card_cvv: wrongCode(3) }, 'card_cvv']);
   await cvv.fill('123');
   await pay.click();
   await isAtShop(page, stage, 'thanks');

@@ -25,7 +25,7 @@ test('card: shows errors and a decline, then pays', async () => {
   const page = await withoutScripts();
   const session = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
-  await fillCard(page, '05-30', '4111111111111112');
+  await fillCard(page, '05/3', '4111111111111112');
   await cardForm(page).pay.click();
   await page.getByRole('alert').waitFor();
   expect([await marked(page), await focused(page)]).toEqual([

@@ -122,12 +122,13 @@ describe('choice of the language', () => {
     expect(await shown('es-MX')).toBe('EUR 1,234.50');
   });
 
-  test('shows a provider’s reason unchanged, marked as English', async () => {
-    const { url } = await checkout.open({ methods: ['pin-a'] });
+  test('does not show the text of a provider', async () => {
+    const { url, id } = await checkout.open({ methods: ['pin-a'] });
     await fill(url, { [p('pin')]: '1234567812340000' });
     const { text } = await show(url, inLanguage('fr'));
-    expect(text).toContain('<span lang="en" dir="auto">The voucher is used up.</span>');
-    expect(text).toContain(LANGUAGES.fr.reasonGiven);
+    expect(text).not.toContain('voucher');
+    expect(readable(text)).toContain(`${LANGUAGES.fr.noMoney} ${LANGUAGES.fr.trySame}`);
+    expect((await checkout.status({ payment_id: id })).body.reason).toBe('The voucher is used up.');
   });
 });
 

@@ -232,7 +232,7 @@ describe('routes/try', () => {
     ['currency', { currency: 'XXL' }],
     ['amount', { amount: '0.00' }],
     ['amount', { amount: '-1' }],
-    ['network', { network: 'diners' }],
+    ['network', { network: 'dinersclub' }],
     ['country', { country: 'ZZ' }],
     ['bin', { bin: '41' }],
     ['colour', { colour: 'red' }],

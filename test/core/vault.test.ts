@@ -1,7 +1,15 @@
 /** The vault: a card is decrypted only in its own row, fingerprints match, and keys in use cannot be deleted. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gateway } from '../../src/core/context.ts';
-import { cardOfToken, keepCard, newDataKey, openCard, openSavedCard, savedCards } from '../../src/core/vault.ts';
+import {
+  cardOfToken,
+  cardProblems,
+  keepCard,
+  newDataKey,
+  openCard,
+  openSavedCard,
+  savedCards,
+} from '../../src/core/vault.ts';
 import { newId } from '../../src/lib/id.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { query } from '../support/database.ts';
@@ -31,6 +39,26 @@ const rowOf = async (account: string, id: string) => {
   return row;
 };
 const run = (sql: string) => query(shop.connection as Parameters<typeof query>[0], sql);
+
+test.each([
+  ['production', VISA, '123', {}],
+  ['production', VISA, '1234', { card_cvv: 'cvv' }],
+  ['production', '378282246310005', '123', { card_cvv: 'cvv' }],
+  ['production', '378282246310005', '1234', {}],
+  ['production', '9000000000000001', '1234', {}],
+  ['sandbox', VISA, '1234', {}],
+  ['sandbox', VISA, '12', { card_cvv: 'cvv' }],
+] as const)('in %s the code of %s may be %s, or not', (environment, number, code, problems) => {
+  const entered = { ...card(number), cvv: new Secret(code) };
+  expect(cardProblems({ environment }, entered, Date.UTC(2030, 0))).toEqual(problems);
+});
+
+test('a card of a network that is not accepted is refused, unless its number is wrong', () => {
+  const problems = (number: string) => cardProblems(gateway, card(number), Date.UTC(2030, 0), ['visa']);
+  expect(problems(VISA)).toEqual({});
+  expect(problems('5555555555554444')).toEqual({ card_number: 'network' });
+  expect(problems('5555555555554445')).toEqual({ card_number: 'number' });
+});
 
 test('returns a stored card unchanged, without its security code', async () => {
   const kept = await keep(mid);

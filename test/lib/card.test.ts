@@ -1,6 +1,6 @@
 /** Which texts contain a card number, the masked form of a number, and expiry. */
 import { describe, expect, test } from 'vitest';
-import { cardNumberIn, hasNumber, isExpired, maskCardNumbers, maskedNumber, networkOf } from '../../src/lib/card.ts';
+import { cardNumberIn, hasNumber, isExpired, maskCardNumbers, maskedNumber } from '../../src/lib/card.ts';
 
 describe('a text contains a card number', () => {
   test.each([
@@ -15,6 +15,10 @@ describe('a text contains a card number', () => {
     ['6011111111111117', '6011111111111117'],
     ['3530111333300000', '3530111333300000'],
     ['6212345678901232', '6212345678901232'],
+    ['3056 930902 5904', '30569309025904'],
+    ['9792030394440796', '9792030394440796'],
+    ['2200000000000004', '2200000000000004'],
+    ['6759649826438453', '6759649826438453'],
     ['order-4111111111111111', '4111111111111111'],
     ['4111111111111112, or rather 4111111111111111', '4111111111111111'],
     ['custom_data[4111111111111111]', '4111111111111111'],
@@ -30,6 +34,8 @@ describe('a text contains a card number', () => {
     '411111111111116',
     '41111111111111111',
     '1234567812345670',
+    '4222222222222',
+    '6304000000000000000',
     '2026010100000001',
     '0000000000000000',
     // Part of something longer, or grouped unlike a card number.
@@ -62,11 +68,11 @@ test.each([
 });
 
 test.each([
-  ['4111111111111111', '411111******1111', 'visa'],
-  ['378282246310005', '378282*****0005', 'amex'],
-  ['501800000009', '501800**0009', 'other'],
-])('%s is masked as %s', (digits, masked, network) => {
-  expect([maskedNumber(digits), networkOf(digits)]).toEqual([masked, network]);
+  ['4111111111111111', '411111******1111'],
+  ['378282246310005', '378282*****0005'],
+  ['501800000009', '501800**0009'],
+])('%s is masked as %s', (digits, masked) => {
+  expect(maskedNumber(digits)).toBe(masked);
 });
 
 test('a card is valid until the end of its expiry month', () => {

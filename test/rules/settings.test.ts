@@ -110,6 +110,10 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     [[], ['vcard']],
     ['vcard', ['VCARD'], ['nothing'], ['__proto__'], [['vcard']], null, {}],
   ],
+  card_networks: [
+    [[], ['visa'], ['mastercard', 'troy', 'other']],
+    ['visa', ['Visa'], ['nothing'], ['__proto__'], [['visa']], [''], null, {}],
+  ],
   brand_aliases: [
     [{}, { 'visa-test': 'vcard', other: 'vcard' }],
     [

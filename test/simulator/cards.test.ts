@@ -108,6 +108,16 @@ describe('a card without an authentication', () => {
     expect((await pay(expiry, fields)).body).toMatchObject({ status: 'declined', reason: BANK_DECLINED });
   });
 
+  test.each([
+    ['4000000000009995', 'Insufficient funds.'],
+    ['4000000000000127', 'The security code of the card is wrong.'],
+  ])('the number %s is declined with a reason of its own', async (number, reason) => {
+    expect((await pay('01/38', { card: card('01/38', { number }) })).body).toMatchObject({
+      status: 'declined',
+      reason,
+    });
+  });
+
   test('decline@example.com is declined', async () => {
     expect((await pay('01/38', { identifier: 'decline@example.com' })).body.status).toBe('declined');
   });

@@ -74,6 +74,7 @@ export const DEFAULT_SETTINGS = {
   authorisation_days: 7,
   requests_per_second: 500,
   card_tries_per_session: 10,
+  card_networks: [],
   card_failures_per_address: 20,
   card_failures_per_account: 100,
   descriptor: '',

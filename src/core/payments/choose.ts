@@ -28,7 +28,7 @@ import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
 import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
-import { asksForCard, canTake, chooseRoute, factsOf, isCardHosted } from './route.ts';
+import { acceptedNetworks, asksForCard, canTake, chooseRoute, factsOf, isCardHosted } from './route.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -220,6 +220,16 @@ export interface SavedCardChoice {
   cvv: Secret;
 }
 
+/** What the payer agreed to, as one text for the record, and whether the card may be saved. */
+export interface PayerAgreement {
+  consent?: string | undefined;
+  savesCard?: boolean;
+}
+
+/** Whether the merchant gets a token of a new card. */
+const hasToken = ({ details: { session } }: PaymentWithDetails, { savesCard = false }: PayerAgreement): boolean =>
+  session?.wantsToken === true && (savesCard || session.needsTokenConsent !== true);
+
 /** Takes the payer's card: stores a new one in the vault, authenticates the payer and submits the payment. */
 export async function chooseCard(
   gateway: Gateway,
@@ -227,18 +237,19 @@ export async function chooseCard(
   account: Account,
   choice: Card | SavedCardChoice,
   browser: BrowserData,
-  consent?: string,
+  agreed: PayerAgreement = {},
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
   const { card } = chosen;
-  const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid)));
+  const accepted = acceptedNetworks(gateway, account, payment);
+  const problems = Object.entries(cardProblems(gateway, card, gateway.clock.now(payment.mid), accepted));
   if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
   const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
-  const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
-  const details = { ...attempt.details, ...consentOf(gateway, payment, consent), card: kept };
+  const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, hasToken(attempt, agreed)));
+  const details = { ...attempt.details, ...consentOf(gateway, payment, agreed.consent), card: kept };
   const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });

@@ -14,6 +14,7 @@ import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
 import { type PageWallet, walletsFor } from './page-wallets.ts';
 import { endOutOfTime, resumeOnReturn } from './provider.ts';
+import { acceptedNetworks } from './route.ts';
 import { subscriptionTo } from './subscribe.ts';
 
 export interface PayerView {
@@ -25,6 +26,8 @@ export interface PayerView {
   wallets: readonly PageWallet[];
   /** The saved cards that the payer can choose, if cards are offered. */
   savedCards: readonly SavedCard[];
+  /** The card networks that are accepted; undefined if all are, or if no card is entered here. */
+  networks?: readonly string[] | undefined;
   /** The charges that follow this payment, if it starts a series. */
   series?: Series | undefined;
   /** The session has used all its card attempts. */
@@ -73,13 +76,14 @@ async function withChoices(gateway: Gateway, payment: PaymentWithDetails, accoun
   const choices = choicesOf(gateway, payment, account);
   const isRetry = payment.state === 'DECLINED' && hasChoices(choices);
   const tokens = payment.details.session?.cardTokens ?? [];
-  const hasCards = tokens.length > 0 && choices.methods.some(({ label, isHosted }) => label === CARD && !isHosted);
+  const hasCards = choices.methods.some(({ label, isHosted }) => label === CARD && !isHosted);
   return {
     payment: isRetry ? { ...payment, details: detailsAsSent(payment.details) } : payment,
     account,
     ...choices,
     series: hasChoices(choices) ? await seriesOf(gateway, payment) : undefined,
-    savedCards: hasCards ? await savedCards(gateway, payment.mid, tokens) : [],
+    savedCards: hasCards && tokens.length > 0 ? await savedCards(gateway, payment.mid, tokens) : [],
+    networks: hasCards ? acceptedNetworks(gateway, account, payment) : undefined,
   };
 }
 

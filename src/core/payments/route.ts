@@ -85,6 +85,22 @@ export function candidates(
     });
 }
 
+/** The card networks that the account's setting allows and some route takes; undefined if every network is accepted. */
+export function acceptedNetworks(
+  gateway: Gateway,
+  { routes, settings }: Pick<Account, 'routes' | 'settings'>,
+  payment: Parameters<typeof factsOf>[0],
+): readonly string[] | undefined {
+  const facts = { ...factsOf(payment), brand: CARD };
+  const taking = routes.filter((route) => route.share > 0 && isTakenBy(route, CARD, gateway) && mayTake(route, facts));
+  const takesAny =
+    Object.hasOwn(gateway.connectors, ownConnectorOf(CARD)) || taking.some(({ networks }) => networks.length === 0);
+  const routed = takesAny ? undefined : taking.flatMap(({ networks }) => networks);
+  const { card_networks: allowed } = settings;
+  if (allowed.length === 0) return routed && [...new Set(routed)];
+  return routed ? allowed.filter((network) => routed.includes(network)) : allowed;
+}
+
 /** What routes depend on in a payment; `number` is the card number, if it is at hand. */
 export function factsOf(
   payment: Pick<Payment, 'brand' | 'currency' | 'amount'> & { details: PaymentDetails },

@@ -1,6 +1,7 @@
 /** Opens the payment token of a device wallet, and the payment that it pays. */
 
-import { maskedNumber, networkOf } from '../../lib/card.ts';
+import { maskedNumber } from '../../lib/card.ts';
+import { networkOf } from '../../lib/card-networks.ts';
 import { newId } from '../../lib/id.ts';
 import { minorUnits } from '../../lib/money.ts';
 import { type OpenedToken, TokenRefused } from '../../lib/wallets/opened.ts';

@@ -76,7 +76,6 @@ export const de: Messages = {
   tryAgain: 'Sie können es noch einmal versuchen oder anders bezahlen.',
   tryCard: 'Sie können es noch einmal versuchen oder eine andere Karte verwenden.',
   trySame: 'Sie können es noch einmal versuchen.',
-  reasonGiven: 'Angegebener Grund:',
 
   confirmAtBank: 'Bei Ihrer Bank bestätigen',
   confirmWhy: 'Ihre Bank möchte sichergehen, dass wirklich Sie bezahlen. Danach kommen Sie hierher zurück.',
@@ -216,5 +215,33 @@ export const de: Messages = {
     groupLater: 'Später bezahlen',
     groupMore: 'Andere Zahlungsarten',
     moreMethods: 'Weitere Zahlungsarten',
+  },
+  cardForm: {
+    accepted: 'Akzeptierte Karten',
+    notAccepted: '{network} wird hier nicht akzeptiert. Bitte verwenden Sie eine andere Karte.',
+    code3: '3 Ziffern auf der Rückseite der Karte',
+    code4: '4 Ziffern auf der Vorderseite der Karte',
+    wrongCode: 'Bitte geben Sie die {count} Ziffern der Prüfziffer ein.',
+    save: 'Diese Karte für meine nächsten Zahlungen an {merchant} speichern',
+    saved: 'Diese Karte wird für Ihre nächsten Zahlungen an {merchant} gespeichert.',
+    saveHow:
+      'Nummer, Ablaufdatum und Name werden verschlüsselt gespeichert, die Prüfziffer nicht. Um die Karte entfernen zu lassen, wenden Sie sich an {merchant}.',
+    insufficientFunds:
+      'Auf dieser Karte oder diesem Konto ist nicht genug Geld. Verwenden Sie eine andere Karte oder bezahlen Sie anders.',
+    limitExceeded:
+      'Die Zahlung übersteigt ein Limit Ihrer Karte oder Ihres Kontos. Fragen Sie Ihre Bank, verwenden Sie eine andere Karte oder bezahlen Sie anders.',
+    expiredCard: 'Die Karte ist abgelaufen. Prüfen Sie das Datum oder verwenden Sie eine andere Karte.',
+    invalidCard:
+      'Die Kartennummer oder das Datum ist ungültig. Prüfen Sie beides oder verwenden Sie eine andere Karte.',
+    wrongSecurityCode: 'Die Prüfziffer ist falsch. Geben Sie die Karte mit der richtigen Prüfziffer noch einmal ein.',
+    notPermitted:
+      'Ihre Karte oder Ihr Konto lässt diese Zahlung nicht zu. Fragen Sie Ihre Bank, verwenden Sie eine andere Karte oder bezahlen Sie anders.',
+    notAuthenticated:
+      'Ihre Bank konnte nicht bestätigen, dass wirklich Sie bezahlen. Versuchen Sie es noch einmal oder verwenden Sie eine andere Karte.',
+    cancelledByPayer: 'Sie haben die Zahlung abgebrochen. Sie können es noch einmal versuchen oder anders bezahlen.',
+    refusedByBank: 'Ihre Bank hat die Zahlung abgelehnt. Fragen Sie Ihre Bank oder verwenden Sie eine andere Karte.',
+    bankUnavailable:
+      'Ihre Bank war nicht erreichbar. Versuchen Sie es in einigen Minuten noch einmal oder verwenden Sie eine andere Karte.',
+    providerRefused: 'Die Zahlung wurde abgelehnt. Verwenden Sie eine andere Karte oder bezahlen Sie anders.',
   },
 };

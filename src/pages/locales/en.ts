@@ -1,6 +1,6 @@
 /** The messages of the payment pages in English; their type defines the keys that every language must have. */
 import type { MethodGroup, MethodKind } from '../../rules/method-kinds.ts';
-import type { ReasonName } from '../../rules/reasons.ts';
+import type { PayerCause, ReasonName } from '../../rules/reasons.ts';
 
 /** The plural forms of a message, by CLDR category. */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
@@ -82,7 +82,6 @@ export const en = {
   tryAgain: 'You can try again, or pay in another way.',
   tryCard: 'You can try again, or use another card.',
   trySame: 'You can try again.',
-  reasonGiven: 'Reason given:',
 
   confirmAtBank: 'Confirm with your bank',
   confirmWhy: 'Your bank wants to make sure that it is really you. You will come back here afterwards.',
@@ -189,6 +188,31 @@ export const en = {
     groupMore: 'Other methods',
     moreMethods: 'More ways to pay',
   } satisfies MethodMessages,
+  /** The card form; then, by the cause of a decline, what the payer reads about it and can do. */
+  cardForm: {
+    accepted: 'Accepted cards',
+    notAccepted: '{network} is not accepted here. Please use another card.',
+    code3: '3 digits on the back of the card',
+    code4: '4 digits on the front of the card',
+    wrongCode: 'Please fill in the {count} digits of the security code.',
+    save: 'Save this card for my next payments to {merchant}',
+    saved: 'This card is saved for your next payments to {merchant}.',
+    saveHow:
+      'The number, the expiry date and the name are stored encrypted; the security code is not stored. To have the card removed, contact {merchant}.',
+    insufficientFunds: 'There is not enough money on this card or account. Use another card or another way to pay.',
+    limitExceeded:
+      'The payment is above a limit of your card or account. Ask your bank, or use another card or another way to pay.',
+    expiredCard: 'The card has expired. Check the date, or use another card.',
+    invalidCard: 'The card number or the date is not valid. Check both, or use another card.',
+    wrongSecurityCode: 'The security code is wrong. Enter the card again with the right code.',
+    notPermitted:
+      'Your card or account does not allow this payment. Ask your bank, or use another card or another way to pay.',
+    notAuthenticated: 'Your bank could not confirm that it was you. Try again, or use another card.',
+    cancelledByPayer: 'You cancelled the payment. You can try again, or pay in another way.',
+    refusedByBank: 'Your bank refused the payment. Ask your bank, or use another card.',
+    bankUnavailable: 'Your bank could not be reached. Try again in a few minutes, or use another card.',
+    providerRefused: 'The payment was refused. Use another card or another way to pay.',
+  } satisfies Record<PayerCause, string> & Record<string, string>,
 };
 
 type Translated<Value> = Value extends string

@@ -76,7 +76,6 @@ export const es: Messages = {
   tryAgain: 'Puedes intentarlo de nuevo o pagar de otra forma.',
   tryCard: 'Puedes intentarlo de nuevo o usar otra tarjeta.',
   trySame: 'Puedes intentarlo de nuevo.',
-  reasonGiven: 'Motivo indicado:',
 
   confirmAtBank: 'Confirma con tu banco',
   confirmWhy: 'Tu banco quiere asegurarse de que eres tú quien paga. Después volverás aquí.',
@@ -212,5 +211,29 @@ export const es: Messages = {
     groupLater: 'Pagar después',
     groupMore: 'Otros métodos',
     moreMethods: 'Más formas de pago',
+  },
+  cardForm: {
+    accepted: 'Tarjetas aceptadas',
+    notAccepted: '{network} no se acepta aquí. Usa otra tarjeta, por favor.',
+    code3: '3 cifras en el reverso de la tarjeta',
+    code4: '4 cifras en el anverso de la tarjeta',
+    wrongCode: 'Escribe las {count} cifras del código de seguridad.',
+    save: 'Guardar esta tarjeta para mis próximos pagos a {merchant}',
+    saved: 'Esta tarjeta se guarda para tus próximos pagos a {merchant}.',
+    saveHow:
+      'El número, la fecha de caducidad y el nombre se guardan cifrados; el código de seguridad no se guarda. Para que se elimine la tarjeta, contacta con {merchant}.',
+    insufficientFunds: 'No hay dinero suficiente en esta tarjeta o cuenta. Usa otra tarjeta u otra forma de pago.',
+    limitExceeded:
+      'El pago supera un límite de tu tarjeta o cuenta. Pregunta a tu banco, o usa otra tarjeta u otra forma de pago.',
+    expiredCard: 'La tarjeta ha caducado. Revisa la fecha o usa otra tarjeta.',
+    invalidCard: 'El número de la tarjeta o la fecha no son válidos. Revisa ambos o usa otra tarjeta.',
+    wrongSecurityCode: 'El código de seguridad no es correcto. Escribe de nuevo la tarjeta con el código correcto.',
+    notPermitted:
+      'Tu tarjeta o cuenta no permite este pago. Pregunta a tu banco, o usa otra tarjeta u otra forma de pago.',
+    notAuthenticated: 'Tu banco no pudo confirmar que eres tú quien paga. Inténtalo de nuevo o usa otra tarjeta.',
+    cancelledByPayer: 'Cancelaste el pago. Puedes intentarlo de nuevo o pagar de otra forma.',
+    refusedByBank: 'Tu banco rechazó el pago. Pregunta a tu banco o usa otra tarjeta.',
+    bankUnavailable: 'No se pudo contactar con tu banco. Inténtalo de nuevo en unos minutos o usa otra tarjeta.',
+    providerRefused: 'El pago fue rechazado. Usa otra tarjeta u otra forma de pago.',
   },
 };

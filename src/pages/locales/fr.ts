@@ -77,7 +77,6 @@ export const fr: Messages = {
   tryAgain: 'Vous pouvez réessayer ou payer autrement.',
   tryCard: 'Vous pouvez réessayer ou utiliser une autre carte.',
   trySame: 'Vous pouvez réessayer.',
-  reasonGiven: 'Motif indiqué\u00a0:',
 
   confirmAtBank: 'Confirmez auprès de votre banque',
   confirmWhy: 'Votre banque veut s’assurer que c’est bien vous qui payez. Vous reviendrez ici ensuite.',
@@ -217,5 +216,32 @@ export const fr: Messages = {
     groupLater: 'Payer plus tard',
     groupMore: 'Autres moyens',
     moreMethods: 'Autres moyens de paiement',
+  },
+  cardForm: {
+    accepted: 'Cartes acceptées',
+    notAccepted: '{network} n’est pas accepté ici. Veuillez utiliser une autre carte.',
+    code3: '3 chiffres au dos de la carte',
+    code4: '4 chiffres au recto de la carte',
+    wrongCode: 'Saisissez les {count} chiffres du code de sécurité.',
+    save: 'Enregistrer cette carte pour mes prochains paiements à {merchant}',
+    saved: 'Cette carte est enregistrée pour vos prochains paiements à {merchant}.',
+    saveHow:
+      'Le numéro, la date d’expiration et le nom sont conservés chiffrés ; le code de sécurité n’est pas conservé. Pour faire supprimer la carte, contactez {merchant}.',
+    insufficientFunds:
+      'Il n’y a pas assez d’argent sur cette carte ou ce compte. Utilisez une autre carte ou un autre moyen de paiement.',
+    limitExceeded:
+      'Le paiement dépasse une limite de votre carte ou de votre compte. Demandez à votre banque, ou utilisez une autre carte ou un autre moyen de paiement.',
+    expiredCard: 'La carte a expiré. Vérifiez la date ou utilisez une autre carte.',
+    invalidCard: 'Le numéro de la carte ou la date n’est pas valide. Vérifiez les deux ou utilisez une autre carte.',
+    wrongSecurityCode: 'Le code de sécurité est incorrect. Saisissez à nouveau la carte avec le bon code.',
+    notPermitted:
+      'Votre carte ou votre compte ne permet pas ce paiement. Demandez à votre banque, ou utilisez une autre carte ou un autre moyen de paiement.',
+    notAuthenticated:
+      'Votre banque n’a pas pu confirmer que c’est bien vous qui payez. Réessayez ou utilisez une autre carte.',
+    cancelledByPayer: 'Vous avez annulé le paiement. Vous pouvez réessayer ou payer autrement.',
+    refusedByBank: 'Votre banque a refusé le paiement. Demandez à votre banque ou utilisez une autre carte.',
+    bankUnavailable:
+      'Votre banque n’a pas pu être jointe. Réessayez dans quelques minutes ou utilisez une autre carte.',
+    providerRefused: 'Le paiement a été refusé. Utilisez une autre carte ou un autre moyen de paiement.',
   },
 };

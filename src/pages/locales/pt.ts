@@ -76,7 +76,6 @@ export const pt: Messages = {
   tryAgain: 'Você pode tentar de novo ou pagar de outra forma.',
   tryCard: 'Você pode tentar de novo ou usar outro cartão.',
   trySame: 'Você pode tentar de novo.',
-  reasonGiven: 'Motivo informado:',
 
   confirmAtBank: 'Confirme com seu banco',
   confirmWhy: 'Seu banco quer ter certeza de que é realmente você. Depois você voltará para esta página.',
@@ -213,5 +212,29 @@ export const pt: Messages = {
     groupLater: 'Pagar depois',
     groupMore: 'Outras formas',
     moreMethods: 'Mais formas de pagamento',
+  },
+  cardForm: {
+    accepted: 'Cartões aceitos',
+    notAccepted: '{network} não é aceito aqui. Use outro cartão, por favor.',
+    code3: '3 dígitos no verso do cartão',
+    code4: '4 dígitos na frente do cartão',
+    wrongCode: 'Digite os {count} dígitos do código de segurança.',
+    save: 'Salvar este cartão para meus próximos pagamentos a {merchant}',
+    saved: 'Este cartão será salvo para seus próximos pagamentos a {merchant}.',
+    saveHow:
+      'O número, a validade e o nome são guardados de forma criptografada; o código de segurança não é guardado. Para remover o cartão, fale com {merchant}.',
+    insufficientFunds: 'Não há saldo suficiente neste cartão ou conta. Use outro cartão ou outra forma de pagamento.',
+    limitExceeded:
+      'O pagamento ultrapassa um limite do seu cartão ou conta. Fale com seu banco, ou use outro cartão ou outra forma de pagamento.',
+    expiredCard: 'O cartão está vencido. Confira a data ou use outro cartão.',
+    invalidCard: 'O número do cartão ou a data não é válido. Confira os dois ou use outro cartão.',
+    wrongSecurityCode: 'O código de segurança está errado. Digite o cartão de novo com o código certo.',
+    notPermitted:
+      'Seu cartão ou conta não permite este pagamento. Fale com seu banco, ou use outro cartão ou outra forma de pagamento.',
+    notAuthenticated: 'Seu banco não conseguiu confirmar que é realmente você. Tente de novo ou use outro cartão.',
+    cancelledByPayer: 'Você cancelou o pagamento. Você pode tentar de novo ou pagar de outra forma.',
+    refusedByBank: 'Seu banco recusou o pagamento. Fale com seu banco ou use outro cartão.',
+    bankUnavailable: 'Não foi possível contatar seu banco. Tente de novo em alguns minutos ou use outro cartão.',
+    providerRefused: 'O pagamento foi recusado. Use outro cartão ou outra forma de pagamento.',
   },
 };

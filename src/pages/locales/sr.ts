@@ -78,7 +78,6 @@ export const sr: Messages = {
   tryAgain: 'Možete da pokušate ponovo ili da platite na drugi način.',
   tryCard: 'Možete da pokušate ponovo ili da upotrebite drugu karticu.',
   trySame: 'Možete da pokušate ponovo.',
-  reasonGiven: 'Navedeni razlog:',
 
   confirmAtBank: 'Potvrdite kod svoje banke',
   confirmWhy: 'Vaša banka želi da proveri da li ste to zaista vi. Posle toga se vraćate ovde.',
@@ -216,5 +215,31 @@ export const sr: Messages = {
     groupLater: 'Platite kasnije',
     groupMore: 'Drugi načini',
     moreMethods: 'Još načina plaćanja',
+  },
+  cardForm: {
+    accepted: 'Prihvaćene kartice',
+    notAccepted: '{network} se ovde ne prihvata. Molimo vas da upotrebite drugu karticu.',
+    code3: '3 cifre na poleđini kartice',
+    code4: '4 cifre na prednjoj strani kartice',
+    wrongCode: 'Unesite {count} cifre sigurnosnog koda.',
+    save: 'Sačuvaj ovu karticu za moja sledeća plaćanja prodavcu {merchant}',
+    saved: 'Ova kartica se čuva za vaša sledeća plaćanja prodavcu {merchant}.',
+    saveHow:
+      'Broj, datum isteka i ime čuvaju se šifrovano, a sigurnosni kod se ne čuva. Da se kartica ukloni, obratite se prodavcu {merchant}.',
+    insufficientFunds:
+      'Na ovoj kartici ili računu nema dovoljno novca. Upotrebite drugu karticu ili drugi način plaćanja.',
+    limitExceeded:
+      'Plaćanje prelazi ograničenje vaše kartice ili računa. Obratite se banci ili upotrebite drugu karticu ili drugi način plaćanja.',
+    expiredCard: 'Kartica je istekla. Proverite datum ili upotrebite drugu karticu.',
+    invalidCard: 'Broj kartice ili datum nije ispravan. Proverite oba ili upotrebite drugu karticu.',
+    wrongSecurityCode: 'Sigurnosni kod je pogrešan. Unesite karticu ponovo sa ispravnim kodom.',
+    notPermitted:
+      'Vaša kartica ili račun ne dozvoljava ovo plaćanje. Obratite se banci ili upotrebite drugu karticu ili drugi način plaćanja.',
+    notAuthenticated:
+      'Vaša banka nije mogla da potvrdi da ste to zaista vi. Pokušajte ponovo ili upotrebite drugu karticu.',
+    cancelledByPayer: 'Otkazali ste plaćanje. Možete da pokušate ponovo ili da platite na drugi način.',
+    refusedByBank: 'Vaša banka je odbila plaćanje. Obratite se banci ili upotrebite drugu karticu.',
+    bankUnavailable: 'Vaša banka nije dostupna. Pokušajte ponovo za nekoliko minuta ili upotrebite drugu karticu.',
+    providerRefused: 'Plaćanje je odbijeno. Upotrebite drugu karticu ili drugi način plaćanja.',
   },
 };

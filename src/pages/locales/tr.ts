@@ -77,7 +77,6 @@ export const tr: Messages = {
   tryAgain: 'Yeniden deneyebilir ya da başka bir yöntemle ödeyebilirsiniz.',
   tryCard: 'Yeniden deneyebilir ya da başka bir kart kullanabilirsiniz.',
   trySame: 'Yeniden deneyebilirsiniz.',
-  reasonGiven: 'Bize bildirilen neden:',
 
   confirmAtBank: 'Bankanızda onaylayın',
   confirmWhy: 'Bankanız ödemeyi yapanın siz olduğunuzdan emin olmak istiyor. Sonra buraya geri döneceksiniz.',
@@ -213,5 +212,31 @@ export const tr: Messages = {
     groupLater: 'Sonra öde',
     groupMore: 'Diğer yöntemler',
     moreMethods: 'Diğer ödeme yöntemleri',
+  },
+  cardForm: {
+    accepted: 'Kabul edilen kartlar',
+    notAccepted: '{network} burada kabul edilmiyor. Lütfen başka bir kart kullanın.',
+    code3: 'Kartın arkasındaki 3 rakam',
+    code4: 'Kartın önündeki 4 rakam',
+    wrongCode: 'Lütfen güvenlik kodunun {count} rakamını yazın.',
+    save: 'Bu kartı {merchant} için sonraki ödemelerimde kullanmak üzere kaydet',
+    saved: 'Bu kart {merchant} için sonraki ödemelerinizde kullanılmak üzere kaydedilir.',
+    saveHow:
+      'Kart numarası, son kullanma tarihi ve ad şifrelenmiş olarak saklanır, güvenlik kodu saklanmaz. Kartı sildirmek için {merchant} ile iletişime geçin.',
+    insufficientFunds:
+      'Bu kartta ya da hesapta yeterli para yok. Başka bir kart ya da başka bir ödeme yöntemi kullanın.',
+    limitExceeded:
+      'Ödeme, kartınızın ya da hesabınızın bir limitini aşıyor. Bankanıza sorun ya da başka bir kart veya ödeme yöntemi kullanın.',
+    expiredCard: 'Kartın süresi dolmuş. Tarihi kontrol edin ya da başka bir kart kullanın.',
+    invalidCard: 'Kart numarası ya da tarih geçerli değil. İkisini de kontrol edin ya da başka bir kart kullanın.',
+    wrongSecurityCode: 'Güvenlik kodu yanlış. Kartı doğru kodla yeniden girin.',
+    notPermitted:
+      'Kartınız ya da hesabınız bu ödemeye izin vermiyor. Bankanıza sorun ya da başka bir kart veya ödeme yöntemi kullanın.',
+    notAuthenticated:
+      'Bankanız ödemeyi yapanın siz olduğunuzu doğrulayamadı. Yeniden deneyin ya da başka bir kart kullanın.',
+    cancelledByPayer: 'Ödemeyi iptal ettiniz. Yeniden deneyebilir ya da başka bir yöntemle ödeyebilirsiniz.',
+    refusedByBank: 'Bankanız ödemeyi reddetti. Bankanıza sorun ya da başka bir kart kullanın.',
+    bankUnavailable: 'Bankanıza ulaşılamadı. Birkaç dakika sonra yeniden deneyin ya da başka bir kart kullanın.',
+    providerRefused: 'Ödeme reddedildi. Başka bir kart ya da başka bir ödeme yöntemi kullanın.',
   },
 };

@@ -73,7 +73,6 @@ export const vi: Messages = {
   tryAgain: 'Bạn có thể thử lại hoặc chọn phương thức thanh toán khác.',
   tryCard: 'Bạn có thể thử lại hoặc dùng thẻ khác.',
   trySame: 'Bạn có thể thử lại.',
-  reasonGiven: 'Lý do chúng tôi nhận được:',
 
   confirmAtBank: 'Xác nhận với ngân hàng của bạn',
   confirmWhy: 'Ngân hàng muốn chắc chắn rằng chính bạn đang thanh toán. Sau đó bạn sẽ quay lại đây.',
@@ -210,5 +209,29 @@ export const vi: Messages = {
     groupLater: 'Trả sau',
     groupMore: 'Phương thức khác',
     moreMethods: 'Thêm cách thanh toán',
+  },
+  cardForm: {
+    accepted: 'Thẻ được chấp nhận',
+    notAccepted: '{network} không được chấp nhận tại đây. Vui lòng dùng thẻ khác.',
+    code3: '3 chữ số ở mặt sau thẻ',
+    code4: '4 chữ số ở mặt trước thẻ',
+    wrongCode: 'Vui lòng nhập {count} chữ số của mã bảo mật.',
+    save: 'Lưu thẻ này cho các lần thanh toán tiếp theo của tôi cho {merchant}',
+    saved: 'Thẻ này được lưu cho các lần thanh toán tiếp theo của bạn cho {merchant}.',
+    saveHow:
+      'Số thẻ, ngày hết hạn và tên được lưu ở dạng mã hóa; mã bảo mật không được lưu. Để xóa thẻ, hãy liên hệ {merchant}.',
+    insufficientFunds: 'Thẻ hoặc tài khoản này không đủ tiền. Hãy dùng thẻ khác hoặc phương thức thanh toán khác.',
+    limitExceeded:
+      'Khoản thanh toán vượt quá hạn mức của thẻ hoặc tài khoản. Hãy hỏi ngân hàng, hoặc dùng thẻ khác hay phương thức thanh toán khác.',
+    expiredCard: 'Thẻ đã hết hạn. Hãy kiểm tra ngày hoặc dùng thẻ khác.',
+    invalidCard: 'Số thẻ hoặc ngày không hợp lệ. Hãy kiểm tra cả hai hoặc dùng thẻ khác.',
+    wrongSecurityCode: 'Mã bảo mật không đúng. Hãy nhập lại thẻ với mã đúng.',
+    notPermitted:
+      'Thẻ hoặc tài khoản của bạn không cho phép khoản thanh toán này. Hãy hỏi ngân hàng, hoặc dùng thẻ khác hay phương thức thanh toán khác.',
+    notAuthenticated: 'Ngân hàng không thể xác nhận rằng chính bạn đang thanh toán. Hãy thử lại hoặc dùng thẻ khác.',
+    cancelledByPayer: 'Bạn đã hủy thanh toán. Bạn có thể thử lại hoặc chọn phương thức thanh toán khác.',
+    refusedByBank: 'Ngân hàng của bạn đã từ chối thanh toán. Hãy hỏi ngân hàng hoặc dùng thẻ khác.',
+    bankUnavailable: 'Không liên hệ được với ngân hàng của bạn. Hãy thử lại sau vài phút hoặc dùng thẻ khác.',
+    providerRefused: 'Khoản thanh toán đã bị từ chối. Hãy dùng thẻ khác hoặc phương thức thanh toán khác.',
   },
 };

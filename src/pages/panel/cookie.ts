@@ -7,19 +7,15 @@ import type { Session } from '../../core/operators/sessions.ts';
 import type { Form } from '../../lib/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isCrossSite } from '../cross-site.ts';
+import { readCookie } from '../read-cookie.ts';
 
 /** The prefix makes browsers refuse the cookie unless it is secure, and from any other host. */
 const NAME = '__Host-turnpike_session';
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
 /** The value of the session cookie; undefined if there is none. */
-export function sessionCookie({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
-  for (const pair of headers.cookie?.split(';') ?? []) {
-    const [name, value] = pair.trim().split('=', 2);
-    if (name === NAME && value !== undefined && /^[0-9a-f]{64}$/.test(value)) return value;
-  }
-  return undefined;
-}
+export const sessionCookie = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
+  readCookie(headers, NAME, /^[0-9a-f]{64}$/);
 
 export const setSessionCookie = (reply: FastifyReply, value: string): FastifyReply =>
   reply.header('set-cookie', `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${LIMITS.operatorSessionMs / 1000}`);

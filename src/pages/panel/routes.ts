@@ -4,11 +4,12 @@ import { listConnections } from '../../core/connections.ts';
 import type { Account } from '../../core/context.ts';
 import { sees } from '../../core/principal.ts';
 import { changeRoutes, tryRoutes } from '../../core/routes.ts';
+import { NETWORK_NAMES, networkTitle } from '../../lib/card-networks.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isUuid } from '../../lib/id.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
-import { CARD_NETWORKS, readRouteFacts, readRoutes, routeView } from '../../rules/routes.ts';
+import { readRouteFacts, readRoutes, routeView } from '../../rules/routes.ts';
 import { formToken } from './layout.ts';
 import { en } from './locales/en.ts';
 import { badge, choiceField, facts, field, notice } from './parts.ts';
@@ -165,7 +166,7 @@ function tryForm(
     input('brand', 'card'),
   )}${field(input('currency', 'EUR'))}${field(input('amount', '10.00'))}${choiceField(input('network'), [
     ['', text.any],
-    ...CARD_NETWORKS.map((network): [string, string] => [network, network]),
+    ...NETWORK_NAMES.map((network): [string, string] => [network, networkTitle(network) ?? network]),
   ])}${field(input('country'))}${field(input('bin'))}<button class="quiet">${text.tryButton}</button></form>${
     result &&
     facts([

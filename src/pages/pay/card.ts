@@ -1,13 +1,17 @@
 /** The card form: a saved card with its security code, or a new card. */
 import type { SavedCard } from '../../core/vault.ts';
-import { hasNumber, NETWORKS } from '../../lib/card.ts';
+import { hasNumber } from '../../lib/card.ts';
+import { BY_PREFIX, CARD_NETWORKS, isKnownNetwork, networkOf, networkTitle, rulesOf } from '../../lib/card-networks.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
 import type { MethodForm } from './fields.ts';
 import { type Input, renderInput } from './inputs.ts';
+import { CODE_MARK, markRow } from './network-marks.ts';
+import { savingTerms } from './saving.ts';
 import { CONSENT, seriesTerms } from './series.ts';
+import { toLatinDigits } from './submission.ts';
 import {
   cancelLink,
   declineNotice,
@@ -20,18 +24,19 @@ import {
 } from './view.ts';
 import { walletAdditions, walletButtons } from './wallets.ts';
 
-/** Display names of the card networks. */
-const NETWORK_NAMES: Readonly<Record<string, string>> = {
-  visa: 'Visa',
-  mastercard: 'Mastercard',
-  amex: 'Amex',
-  discover: 'Discover',
-  jcb: 'JCB',
-  unionpay: 'UnionPay',
-};
+/** The networks that the page names if it accepts all of them; the others appear when a number is entered. */
+const WORLDWIDE = ['visa', 'mastercard', 'amex', 'maestro', 'diners', 'discover', 'jcb', 'unionpay'] as const;
 
-/** The network table of the server, for the script. */
-const NETWORK_DATA = JSON.stringify(NETWORKS.map(([network, prefix]) => [NETWORK_NAMES[network], prefix.source]));
+/** The network table for the script: a line for each network, the last one for numbers of no network. */
+const networkData = (accepted: readonly string[] = BY_PREFIX): string =>
+  [...BY_PREFIX, 'other']
+    .map((name) => {
+      const { lengths, codeLength = 0, gaps } = rulesOf(name);
+      const [title, prefixes] = isKnownNetwork(name) ? [networkTitle(name), CARD_NETWORKS[name].prefixes] : [];
+      const isRefused = isKnownNetwork(name) && !accepted.includes(name);
+      return [name, title, prefixes, lengths, codeLength, gaps, isRefused ? 1 : ''].join('|');
+    })
+    .join('\n');
 
 const CARD_INPUTS = ['card_number', 'card_expiry', 'card_cvv', 'card_holder'] as const;
 type CardInput = (typeof CARD_INPUTS)[number];
@@ -43,14 +48,25 @@ const isCardProblem = (kind: string, messages: Messages): kind is keyof Messages
   Object.hasOwn(messages.cardProblems, kind);
 
 export function cardPage(view: PageView, { method, answers, problems }: MethodForm): Page {
-  const { payment, locale, methods, savedCards } = view;
+  const { payment, locale, methods, savedCards, networks, now } = view;
   const { messages, formatMessage, formatAmount } = locale;
+  const { cardForm, cardCvvHint } = messages;
   const usable = savedCards.find(({ isExpired }) => !isExpired);
   const selected = answers.get('saved_card') ?? usable?.id ?? NEW_CARD;
-  const isSaved = savedCards.some(({ id }) => id === selected);
+  const saved = savedCards.find(({ id }) => id === selected);
+  const isSaved = saved !== undefined;
+  const network = saved ? saved.network : networkOf(toLatinDigits(answers.get('card_number') ?? '').replace(/\D/g, ''));
+  const { codeLength } = rulesOf(network);
+  /** The texts about a code of this length; 0 if the length is not known. */
+  const codeHints = { 0: cardCvvHint, 3: cardForm.code3, 4: cardForm.code4 };
+  const wrongCode = (length: 0 | 3 | 4): string =>
+    length === 0 ? messages.cardProblems.cvv : formatMessage(cardForm.wrongCode, { count: String(length) });
   const problemOf = (name: string): string | undefined => {
     const kind = problems.find(({ field }) => inputNameOf(field, isSaved) === name)?.sentence;
     if (kind === 'number' && !answers.get(name)?.trim()) return messages.cardProblems.noNumber;
+    if (kind === 'network')
+      return formatMessage(cardForm.notAccepted, { network: networkTitle(network) ?? messages.card });
+    if (kind === 'cvv') return wrongCode(codeLength ?? 0);
     return kind === undefined
       ? undefined
       : isCardProblem(kind, messages)
@@ -90,10 +106,11 @@ ${cardInput('card_number', {
   className: 'number fresh',
   attributes: validation(
     'number',
-    html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-networks="${NETWORK_DATA}"`,
+    html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-refused="${cardForm.notAccepted}" data-networks="${networkData(networks)}"`,
   ),
-  badge: html`<span class="network" id="network" aria-live="polite"></span>`,
+  badge: html`<span class="network"><svg aria-hidden="true"><use/></svg><span id="network" aria-live="polite"></span></span>`,
 })}
+${markRow(networks?.filter(isKnownNetwork) ?? WORLDWIDE, cardForm.accepted)}
 <div class="pair">
 ${cardInput('card_expiry', {
   label: messages.cardExpiry,
@@ -101,14 +118,22 @@ ${cardInput('card_expiry', {
   inputmode: 'numeric',
   className: 'fresh',
   value: submittedValue('card_expiry'),
-  attributes: validation('expiry', html` dir="ltr" maxlength="9"`),
+  attributes: validation(
+    'expiry',
+    html` dir="ltr" maxlength="9" data-now="${new Date(now).toISOString().replace(/^20(..)-(..).*/, '$1$2')}" data-expired="${messages.cardProblems.expired}"`,
+  ),
 })}
 ${cardInput('card_cvv', {
   label: messages.cardCvv,
   autocomplete: 'cc-csc',
   inputmode: 'numeric',
-  hint: messages.cardCvvHint,
-  attributes: validation('cvv', html` dir="ltr" maxlength="4"`),
+  hint: html`${CODE_MARK}<span>${codeHints[codeLength ?? 0]}</span>`,
+  attributes: validation(
+    'cvv',
+    html` dir="ltr" maxlength="4" data-length="${codeLength ?? 0}"${([0, 3, 4] as const).map(
+      (length) => html` data-hint-${length}="${codeHints[length]}" data-wrong-${length}="${wrongCode(length)}"`,
+    )}`,
+  ),
 })}
 </div>
 ${cardInput('card_holder', {
@@ -118,6 +143,7 @@ ${cardInput('card_holder', {
   value: submittedValue('card_holder'),
   attributes: validation('holder'),
 })}
+${savingTerms(view, answers)}
 ${seriesTerms(
   view,
   problems.some(({ field }) => field === CONSENT),
@@ -141,15 +167,15 @@ function savedCardChoices(
   problem: string | undefined,
   { messages, formatMessage }: Locale,
 ): Html {
-  const choice = (value: string, text: string, hint: string | undefined, isDisabled = false): Html =>
-    html`<label class="saved"><input type="radio" name="saved_card" value="${value}"${
+  const choice = (value: string, text: string, hint: string | undefined, isDisabled = false, code?: number): Html =>
+    html`<label class="saved"${code && html` data-code="${code}"`}><input type="radio" name="saved_card" value="${value}"${
       value === selected && !isDisabled && html` checked${problem && html` autofocus`}`
     }${isDisabled && html` disabled`}><span>${text}${hint && html`<span class="soft small">${hint}</span>`}</span></label>`;
   return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
 <legend>${messages.savedCards}</legend>
 ${cards.map(({ id, masked, network, expiry, isExpired }) => {
   const name = formatMessage(messages.savedCard, {
-    network: NETWORK_NAMES[network] ?? messages.card,
+    network: networkTitle(network) ?? messages.card,
     digits: masked.slice(-4),
   });
   return choice(
@@ -157,6 +183,7 @@ ${cards.map(({ id, masked, network, expiry, isExpired }) => {
     name,
     isExpired ? messages.savedExpired : formatMessage(messages.savedUntil, { date: expiry }),
     isExpired,
+    rulesOf(network).codeLength,
   );
 })}
 ${choice(NEW_CARD, messages.anotherCard, undefined)}

@@ -24,6 +24,7 @@ import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { isOpen } from '../../rules/states.ts';
 import { isCrossSite } from '../cross-site.ts';
 import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
@@ -31,10 +32,12 @@ import { loadFormats, localeFor } from '../locale.ts';
 import { cardPage } from './card.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
+import { forgetInput, keepInput, keptInput } from './kept-input.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { pretendSheet } from './pretend-wallet.ts';
 import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
+import { savingConsent } from './saving.ts';
 import { CONSENT, consentText, lacksConsent } from './series.ts';
 import { readBrowser, readCard, readReturned } from './submission.ts';
 import { type LinkRoute, type PageView, pageVersion } from './view.ts';
@@ -128,7 +131,11 @@ export function payRoutes(
     }
     const page = (): Page => {
       const method = selectMethod(methods, query.method);
-      if (method) return methodPage(view, { method, answers: NO_ANSWERS, problems: [] });
+      if (method) {
+        const isCardAgain = state === 'DECLINED' && isCardEntry(method);
+        const answers = isCardAgain ? keptInput(gateway, request, view) : NO_ANSWERS;
+        return methodPage(view, { method, answers, problems: [] });
+      }
       if (methods.length > 0) return choicePage(view);
       if (view.wallets.length > 0) return walletPage(view);
       if (state === 'PREPARE' && payment.brand === NO_BRAND_YET) return noMethodPage(view);
@@ -139,6 +146,7 @@ export function payRoutes(
       const result = resultPage(view);
       return result && query.leaving !== undefined && back.target ? returnPage(view) : (result ?? waitingPage(view));
     };
+    if (methods.length === 0 && !isOpen(state)) forgetInput(gateway, request, reply, view);
     return show(reply, view, page());
   };
 
@@ -210,9 +218,12 @@ export function payRoutes(
       const problems = [{ field: CONSENT, sentence: SENTENCES.blank }];
       return show(reply.code(422), view, methodPage(view, { method, answers, problems }));
     }
-    const consent = consentText(view);
-    const outcome = isCardEntry(method)
-      ? await chooseCard(gateway, payment, account, readCard(answers, payerView.savedCards), browser, consent)
+    const card = isCardEntry(method) ? readCard(answers, payerView.savedCards) : undefined;
+    const isNewCard = card !== undefined && 'number' in card;
+    const saving = isNewCard ? savingConsent(view, answers) : undefined;
+    const consent = [consentText(view), saving].filter(Boolean).join(' ') || undefined;
+    const outcome = card
+      ? await chooseCard(gateway, payment, account, card, browser, { consent, savesCard: saving !== undefined })
       : await choose(gateway, payment, account, method, answers, consent);
     if ('problems' in outcome) {
       return show(reply.code(422), view, methodPage(view, { method, answers, problems: outcome.problems }));
@@ -220,6 +231,9 @@ export function payRoutes(
     if ('refusal' in outcome) {
       return show(tooManyRequests(reply, outcome.refusal.waitMs), view, cardRefusedPage(view, outcome.refusal));
     }
+    const { state } = outcome.payment;
+    const mayTryAgain = payment.details.session !== undefined && (isOpen(state) || state === 'DECLINED');
+    if (isNewCard && mayTryAgain) keepInput(gateway, reply, view, answers);
     return reply.redirect(addressAfterSubmit(request, payerView, outcome.payment), 303);
   });
 

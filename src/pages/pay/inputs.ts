@@ -6,7 +6,7 @@ export interface Input {
   name: string;
   label: string;
   value: string;
-  hint?: string | undefined;
+  hint?: string | Html | undefined;
   /** The error message, in the payer's language. */
   problem?: string | undefined;
   /** The options of a select; without it the field is a text input. */

@@ -3,6 +3,7 @@ import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts
 import { SAMPLE_PARAMETERS } from '../../core/demo.ts';
 import { methodsFor } from '../../core/payments/choose.ts';
 import { composePayment } from '../../core/payments/open.ts';
+import { acceptedNetworks } from '../../core/payments/route.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Scheme } from '../accent.ts';
@@ -92,6 +93,7 @@ export function previewPage(gateway: Gateway, account: Account, options: Preview
     account,
     methods,
     savedCards: [],
+    networks: acceptedNetworks(gateway, account, payment),
     wallets: [],
     locale,
     now,

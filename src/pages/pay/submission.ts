@@ -9,8 +9,11 @@ import { Secret } from '../../lib/secret.ts';
 import { LIMITS } from '../../rules/limits.ts';
 
 /** Converts Arabic, Persian and Thai digits; each of these Unicode blocks begins with its zero. */
-const toLatinDigits = (text: string): string =>
+export const toLatinDigits = (text: string): string =>
   text.replace(/[٠-٩۰-۹๐-๙]/g, (digit) => String(digit.charCodeAt(0) & 15));
+
+/** Month and year, with or without a separator; browsers and payers write them in many ways. */
+const EXPIRY = /^(\d{1,2})\s*[/.\-–\s]?\s*(\d{2}|\d{4})$/;
 
 /** The card of a form: a saved card with its security code, or a new card. */
 export function readCard(
@@ -21,7 +24,7 @@ export function readCard(
   const cvv = new Secret(text('card_cvv'));
   const saved = answers.get('saved_card') ?? 'new';
   if (saved !== 'new' && savedCards.length > 0) return { savedCardId: saved, cvv };
-  const [month = '', year = ''] = text('card_expiry').split(/\s*\/\s*/);
+  const [, month = '', year = ''] = EXPIRY.exec(text('card_expiry')) ?? [];
   return {
     number: new Secret(text('card_number').replace(/[\s-]/g, '')),
     month: month.padStart(2, '0'),

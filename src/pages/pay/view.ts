@@ -5,7 +5,7 @@ import type { PayerView } from '../../core/payments/payer.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
 import { Html, html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
-import { reasonNamed } from '../../rules/reasons.ts';
+import { payerCauseOf, reasonNamed } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
@@ -112,14 +112,24 @@ ${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${withElemen
 </section>`;
 }
 
-/** The decline reason: a reason of the gateway is translated, a reason of the provider is shown unchanged. */
-export function reasonText({ payment, locale: { messages } }: PageView): Html | undefined {
-  const { declineReason } = payment;
-  if (declineReason === null) return undefined;
-  const name = reasonNamed(declineReason);
-  return name
-    ? html`<p class="small">${messages.reasons[name]}</p>`
-    : html`<p class="small">${messages.reasonGiven} <span lang="en" dir="auto">${declineReason}</span></p>`;
+/** What the payer reads about a decline. The texts of providers are for merchants and operators only. */
+interface DeclineText {
+  text: string;
+  /** Whether the text says what to do next. */
+  hasAdvice: boolean;
+}
+
+function declineText({ payment, locale: { messages } }: PageView): DeclineText | undefined {
+  const reason = payment.declineReason ?? '';
+  const cause = payerCauseOf(reason);
+  if (cause) return { text: messages.cardForm[cause], hasAdvice: true };
+  const name = reasonNamed(reason);
+  return name && { text: messages.reasons[name], hasAdvice: false };
+}
+
+export function reasonText(view: PageView): Html | undefined {
+  const decline = declineText(view);
+  return decline && html`<p class="small">${decline.text}</p>`;
 }
 
 /** The title of a page. A problem comes first, because screen readers announce the title first. */
@@ -132,7 +142,9 @@ export function declineNotice(view: PageView): Html | undefined {
   const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = locale.messages;
   if (payment.state !== 'DECLINED') return undefined;
   const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${noMoney} ${!areCardsSpent && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${reasonText(view)}</div>`;
+  const decline = declineText(view);
+  const isAdvised = areCardsSpent || decline?.hasAdvice;
+  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${decline?.hasAdvice && `${decline.text} `}${noMoney} ${!isAdvised && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${!decline?.hasAdvice && reasonText(view)}</div>`;
 }
 
 /** Tells the payer how many fields are invalid. */

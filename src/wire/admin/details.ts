@@ -32,7 +32,7 @@ export function detailsView({ session, ...details }: PaymentDetails) {
 /** Leaves out `payer`, which the payment itself has. */
 function sessionView({ id, until, payer: _payer, ...session }: NonNullable<PaymentDetails['session']>) {
   const { successUrl, cancelUrl, expiryUrl, errorUrl, urlTarget, cardTokens, wantsToken, sealed, ...own } = session;
-  const { scheduleStart, scheduleAmount, needsConsent, ...rest } = own;
+  const { scheduleStart, scheduleAmount, needsConsent, needsTokenConsent, ...rest } = own;
   return {
     first_payment_id: id,
     expires_at: wireDate(until),
@@ -45,6 +45,7 @@ function sessionView({ id, until, payer: _payer, ...session }: NonNullable<Payme
     sealed: sealed && MASK,
     card_token: cardTokens,
     req_token: wantsToken,
+    token_consent_required: needsTokenConsent,
     schedule_start_date: scheduleStart,
     payment_schedule_amount: scheduleAmount,
     recurring_consent_required: needsConsent,

@@ -8,7 +8,7 @@ import { existingSchedule } from '../../core/schedules.ts';
 import { newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
-import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
@@ -201,6 +201,7 @@ function sessionDetails(
       parameters,
       ...(cardTokens.length > 0 && { cardTokens }),
       ...(isYes(value('req_token')) && { wantsToken: true as const }),
+      ...(isYes(value('token_consent_required')) && { needsTokenConsent: true as const }),
       ...optional('scheduleStart', 'schedule_start_date'),
       ...optional('scheduleAmount', 'payment_schedule_amount'),
       ...(isYes(value('recurring_consent_required')) && { needsConsent: true as const }),

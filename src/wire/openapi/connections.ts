@@ -1,6 +1,6 @@
 /** The connections to providers and the routes of accounts in the OpenAPI document. */
+import { NETWORK_NAMES } from '../../lib/card-networks.ts';
 import { CONNECTORS, type ConnectorEntry } from '../../rules/connectors.ts';
-import { CARD_NETWORKS } from '../../rules/routes.ts';
 import { accountRefusals, call, commonRefusals, mid, operatorRefusals } from './operator-call.ts';
 import {
   answers,
@@ -74,7 +74,7 @@ export const CONNECTION_SCHEMAS: Readonly<Record<string, Json>> = {
     { connection_id: described(orNull(uuid), 'Null is the installation’s own provider.') },
     {
       brands: list(text),
-      networks: list(choice([...CARD_NETWORKS])),
+      networks: list(choice([...NETWORK_NAMES])),
       currencies: list(text),
       countries: list(text),
       bins: list({ ...text, pattern: '^\\d{6,8}$' }),

@@ -134,6 +134,7 @@ export const accounts = {
     account_uuid: 'ACCOUNT_UUID',
     fee_calculation_method: 'Fee calculation',
     brands: 'Allowed brands',
+    card_networks: 'Accepted card networks',
     brand_aliases: 'Brand aliases',
     page_methods: 'Methods on the payment page',
     method_names: 'Names of methods',

@@ -1,0 +1,242 @@
+/** The card form without scripts: checks by network, accepted networks, what a decline keeps and says, saving a card. */
+import { describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/pages/locales/index.ts';
+import { DECLINE_CAUSES, type DeclineCause, REASONS } from '../../src/rules/reasons.ts';
+import { type Body, cardForm, checkoutOf, fill, marked, SUCCESS_URL, show } from '../support/checkout.ts';
+import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
+import { readable } from '../support/pages.ts';
+
+const shop = openShop({ simulator: true });
+const checkout = checkoutOf(shop);
+const { en, de } = LANGUAGES;
+const CARD = { methods: ['card'] };
+
+const tryCard = async (form: Fields, merchant?: Merchant) =>
+  fill((await checkout.open(CARD, merchant)).url, cardForm(form));
+const AMEX = { card_number: '3782 822463 10005', card_cvv: '1234' };
+
+describe('a new card', () => {
+  test.each<[string, Fields]>([
+    ['of American Express, with a code of four digits', AMEX],
+    ['of American Express, in the sandbox with any code', { ...AMEX, card_cvv: '123' }],
+    ['of Diners Club, with 14 digits', { card_number: '3056 930902 5904' }],
+    ['of Maestro, with 12 digits', { card_number: '501800000009' }],
+    ['of Troy', { card_number: '9792 0303 9444 0796' }],
+    ['of no known network', { card_number: '9000 0000 0000 0001', card_cvv: '1234' }],
+    ['with a date without a separator', { card_expiry: '0138' }],
+    ['with a date and dashes', { card_expiry: '1-2038' }],
+  ])('%s is accepted', async (_, form) => {
+    expect((await tryCard(form)).location).toBe(SUCCESS_URL);
+  });
+
+  test.each<[string, Fields, field: string, sentence: string]>([
+    ['a code of two digits', { card_cvv: '12' }, 'card_cvv', 'Please fill in the 3 digits of the security code.'],
+    [
+      'a code of two digits',
+      { ...AMEX, card_cvv: '12' },
+      'card_cvv',
+      'Please fill in the 4 digits of the security code.',
+    ],
+    ['a length of another network', { card_number: '41111111111116' }, 'card_number', en.cardProblems.number],
+    ['a wrong check digit', { card_number: '4111111111111112' }, 'card_number', en.cardProblems.number],
+    ['a month after December', { card_expiry: '13/38' }, 'card_expiry', en.cardProblems.expiry],
+    ['half a date', { card_expiry: '05/3' }, 'card_expiry', en.cardProblems.expiry],
+    ['a date in the past', { card_expiry: '05/20' }, 'card_expiry', en.cardProblems.expired],
+  ])('with %s is refused beside the field', async (_, form, field, sentence) => {
+    const { status, text } = await tryCard(form);
+    expect([status, marked(text)]).toEqual([422, [field]]);
+    expect(readable(text)).toContain(sentence);
+  });
+});
+
+describe('the accepted networks', () => {
+  const rowOf = (text: string): string[] =>
+    [...text.matchAll(/<li data-network="(\w+)"/g)].map(([, name]) => name as string);
+
+  test('are worldwide ones by default, and those of the account otherwise', async () => {
+    const worldwide = ['visa', 'mastercard', 'amex', 'maestro', 'diners', 'discover', 'jcb', 'unionpay'];
+    expect(rowOf((await show((await checkout.open(CARD)).url)).text)).toEqual(worldwide);
+    const merchant = await shop.newMerchant({ card_networks: ['troy', 'visa'] });
+    const { text } = await show((await checkout.open(CARD, merchant)).url);
+    expect(rowOf(text)).toEqual(['troy', 'visa']);
+    expect(text).toContain('aria-label="Accepted cards"');
+  });
+
+  test('refuse a card of another network, and nothing is sent', async () => {
+    const merchant = await shop.newMerchant({ card_networks: ['visa'] });
+    const { url, id } = await checkout.open(CARD, merchant);
+    const { status, text } = await fill(url, cardForm(AMEX));
+    expect([status, marked(text), await checkout.events(id)]).toEqual([422, ['card_number'], ['opened']]);
+    expect(readable(text)).toContain('American Express is not accepted here. Please use another card.');
+    expect((await fill(url, cardForm())).location).toBe(SUCCESS_URL);
+  });
+});
+
+describe('after a decline', () => {
+  const declined = async (session: Body = CARD) => {
+    const { url, id } = await checkout.open(session);
+    const response = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams(cardForm({ card_expiry: '02/38', card_holder: 'Ada <Byron>' })),
+      redirect: 'manual',
+    });
+    return { url, id, response, cookie: response.headers.get('set-cookie') ?? '' };
+  };
+  const shownWith = async (url: string, cookie: string) =>
+    show(url, { headers: { cookie: cookie.split(';')[0] as string } });
+
+  test('the form has the name and the expiry, but neither the number nor the code', async () => {
+    const { url, response, cookie } = await declined();
+    expect(response.headers.get('location')).toBe(new URL(url).pathname);
+    expect(cookie).toMatch(
+      new RegExp(`^turnpike_card_form=[\\w-]+; Path=${new URL(url).pathname}; HttpOnly; SameSite=Lax; Max-Age=900$`),
+    );
+    const { text } = await shownWith(url, cookie);
+    expect(text).toContain('value="Ada &lt;Byron&gt;"');
+    expect(text).toContain('value="02/38"');
+    expect(text).not.toMatch(/4111111111111111|4111 1111|value="123"/);
+  });
+
+  test('only the browser that sent the card sees them, for 15 minutes, on this page', async () => {
+    const { url, cookie } = await declined();
+    const other = await checkout.open(CARD);
+    await fill(other.url, cardForm({ card_expiry: '02/38' }));
+    for (const [address, sent] of [
+      [url, ''],
+      [url, cookie.replace(/=..../, '=AAAA')],
+      [url, 'turnpike_card_form=x'],
+      [other.url, cookie],
+    ] as const)
+      expect((await shownWith(address, sent)).text).not.toContain('Byron');
+    expect((await shownWith(url, cookie)).text).toContain('Byron');
+    await shop.advanceClock(901);
+    expect((await shownWith(url, cookie)).text).not.toContain('Byron');
+  });
+
+  test('nothing of the card is in the cookie as text, in the payment or in the logs', async () => {
+    const { id, cookie } = await declined();
+    const value = Buffer.from(/=([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString('latin1');
+    expect(value).not.toMatch(/Byron|02\/38|4111/);
+    expect(JSON.stringify(await checkout.inspect(id))).not.toContain('Byron');
+    expect(shop.logs.join('')).not.toMatch(/Byron|turnpike_card_form/);
+  });
+
+  test('a success keeps nothing, and removes what was kept', async () => {
+    const { url, cookie } = await declined();
+    const paid = await fill(url, cardForm());
+    expect(paid.location).toBe(SUCCESS_URL);
+    const after = await fetch(url, { headers: { cookie: cookie.split(';')[0] as string } });
+    expect(after.headers.get('set-cookie')).toMatch(/^turnpike_card_form=; .*Max-Age=0$/);
+    expect(await after.text()).not.toContain('Byron');
+  });
+});
+
+describe('the reason of a decline', () => {
+  /** A session whose payment was declined for this reason. */
+  const pageWith = async (reason: string, language = 'en') => {
+    const { url, id } = await checkout.open(CARD);
+    await fill(url, cardForm({ card_expiry: '02/38' }));
+    await shop.rows(
+      `update payments set decline_reason = '${reason.replaceAll("'", "''")}' where payment_id = '${id}'`,
+    );
+    return readable((await show(url, { headers: { 'accept-language': language } })).text);
+  };
+
+  const HIDDEN: Partial<Record<DeclineCause, keyof typeof en.cardForm>> = {
+    lostOrStolen: 'refusedByBank',
+    suspectedFraud: 'refusedByBank',
+    methodUnavailable: 'providerRefused',
+  };
+  const CAUSES = (Object.keys(DECLINE_CAUSES) as DeclineCause[]).filter((cause) => cause !== 'outOfTime');
+
+  test.each(CAUSES)('%s is a sentence that says what to do next, in the language of the payer', async (cause) => {
+    const { reason } = DECLINE_CAUSES[cause];
+    const shown = await pageWith(reason, 'de');
+    expect(shown).toContain(de.cardForm[HIDDEN[cause] ?? (cause as keyof typeof de.cardForm)]);
+    expect(shown).toContain(de.noMoney);
+    expect(shown).not.toContain(reason);
+    expect(shown).not.toContain(de.tryCard);
+  });
+
+  test('of a lost or stolen card, or of a suspicion, is not told', async () => {
+    for (const cause of ['lostOrStolen', 'suspectedFraud'] as const) {
+      const shown = await pageWith(DECLINE_CAUSES[cause].reason);
+      expect(shown).toContain('Your bank refused the payment. Ask your bank, or use another card.');
+      expect(shown).not.toMatch(/lost|stolen|fraud|suspicion/i);
+    }
+  });
+
+  test.each(['05: DO NOT HONOUR <b>', 'Insufficient funds', 'constructor', ''])(
+    'that only the provider knows is not shown: %j',
+    async (reason) => {
+      const shown = await pageWith(reason);
+      expect(shown).toContain(`${en.noMoney} ${en.tryCard}`);
+      if (reason) expect(shown).not.toContain(reason);
+    },
+  );
+
+  test('of the gateway itself is translated, with the usual advice', async () => {
+    const shown = await pageWith(REASONS.testDecline, 'de');
+    expect(shown).toContain(`${de.noMoney} ${de.tryCard} ${de.reasons.testDecline}`);
+  });
+});
+
+describe('saving a card', () => {
+  const ASK = { ...CARD, req_token: true, token_consent_required: true };
+  const tokenOf = async (id: string) => (await checkout.status({ payment_id: id })).body.card_token;
+
+  test('is offered as a box that is not ticked; without a tick there is no token and no consent', async () => {
+    const { url, id } = await checkout.open(ASK);
+    const { text } = await show(url);
+    expect(text).toContain('<input type="checkbox" name="save_card" value="Y">');
+    expect(readable(text)).toContain('To have the card removed, contact Test Shop.');
+    await fill(url, cardForm());
+    expect([await tokenOf(id), (await checkout.inspect(id)).details.consent]).toEqual([undefined, undefined]);
+    const [row] = await shop.rows(`select is_kept, sealed from cards where payment_id = '${id}'`);
+    expect(row).toEqual({ is_kept: false, sealed: null });
+  });
+
+  test('with a tick there is a token, and the payment records when and to what the payer agreed', async () => {
+    const { url, id } = await checkout.open(ASK);
+    await fill(url, cardForm({ save_card: 'Y' }));
+    expect(await tokenOf(id)).toMatch(/^[0-9a-f]{48}$/);
+    expect((await checkout.inspect(id)).details.consent).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      text:
+        'Save this card for my next payments to Test Shop. The number, the expiry date and the name are stored encrypted; ' +
+        'the security code is not stored. To have the card removed, contact Test Shop.',
+    });
+  });
+
+  test('the tick survives a wrong field, and is asked for again after a decline', async () => {
+    const { url } = await checkout.open(ASK);
+    expect((await fill(url, cardForm({ save_card: 'Y', card_cvv: '1' }))).text).toContain(
+      'name="save_card" value="Y" checked',
+    );
+    await fill(url, cardForm({ save_card: 'Y', card_expiry: '02/38' }));
+    expect((await show(url)).text).toContain('name="save_card" value="Y">');
+  });
+
+  test('both consents are recorded where a session asks for both', async () => {
+    const { url, id } = await checkout.open({ ...ASK, recurring_init: true, recurring_consent_required: true });
+    await fill(url, cardForm({ save_card: 'Y', consent: 'Y' }));
+    const { text } = (await checkout.inspect(id)).details.consent;
+    expect(text).toMatch(/I agree that Test Shop charges me again.*Save this card/);
+  });
+
+  test('a merchant that requires a token gets it, and the page says so', async () => {
+    const { url, id } = await checkout.open({ ...CARD, req_token: true });
+    const { text } = await show(url);
+    expect(text).not.toContain('save_card');
+    expect(readable(text)).toContain('This card is saved for your next payments to Test Shop.');
+    await fill(url, cardForm());
+    expect(await tokenOf(id)).toMatch(/^[0-9a-f]{48}$/);
+  });
+
+  test('a session without a token offers nothing, whatever the form contains', async () => {
+    const { url, id } = await checkout.open({ ...CARD, token_consent_required: true });
+    expect((await show(url)).text).not.toMatch(/save_card|class="saving/);
+    await fill(url, cardForm({ save_card: 'Y' }));
+    expect([await tokenOf(id), (await checkout.inspect(id)).details.consent]).toEqual([undefined, undefined]);
+  });
+});
