@@ -29,7 +29,7 @@ const NOT_FOUND = 'not found';
 type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 
 /** The answer of a provider after the check of its amount. */
-type ProviderAnswer =
+export type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
   | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
   /** The call was not sent. */
@@ -39,14 +39,14 @@ type ProviderAnswer =
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
 interface PaymentCall {
-  verb: 'submit' | 'query' | 'resume';
+  verb: 'submit' | 'query' | 'resume' | 'withdraw';
   deadline: Deadline;
   cardFields?: CardFields | undefined;
   /** What the payer brought back; of `resume` only. */
   returned?: Readonly<Record<string, string>>;
 }
 
-async function callAndCheck(
+export async function callAndCheck(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
@@ -56,6 +56,7 @@ async function callAndCheck(
   const perform = (connector: Connector): MaybePromise<Outcome> => {
     const submission = composeSubmission(gateway, payment, account, cardFields, first);
     if (verb === 'resume' && connector.resume) return connector.resume(submission, returned, deadline);
+    if (verb === 'withdraw' && connector.withdraw) return connector.withdraw(submission, deadline);
     return verb === 'submit' ? connector.submit(submission, deadline) : connector.query(submission, deadline);
   };
   const isQuery = verb !== 'submit';
@@ -356,7 +357,7 @@ export async function applyToFormer(
 }
 
 /** Writes an answer only if it changes the payment. */
-async function applyIfNew(
+export async function applyIfNew(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
