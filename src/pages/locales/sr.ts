@@ -197,4 +197,27 @@ export const sr: Messages = {
     'A number, such as 4.99': 'Broj, na primer 4.99',
     'Date and time, such as 2024-05-31T12:00:00Z': 'Datum i vreme, na primer 2024-05-31T12:00:00Z',
   },
+  challenge: {
+    frame: 'Stranica vaše banke',
+    close: 'Zatvori',
+    openBank: 'Otvori stranicu banke',
+    anotherCard: 'Upotrebi drugu karticu',
+    left: 'Prekinuli ste poslednje plaćanje i novac nije skinut sa računa. Sada možete da platite na drugi način.',
+    stillOpen:
+      'Banka još nije odgovorila, pa plaćanje još uvek može da prođe. Sačekajte trenutak, pa pokušajte ponovo. Novac neće biti skinut dva puta.',
+  },
+  scan: {
+    openApp: 'Otvori u aplikaciji banke',
+    save: 'Sačuvaj sliku',
+    share: 'Podeli',
+    text: 'Kod kao tekst',
+    again: 'Zatraži novi kod',
+    overHow:
+      'Ako ste ga skenirali i platili, sačekajte trenutak: ova stranica se sama osvežava. Ako niste, zatražite novi kod.',
+    confirm: 'Potvrdite plaćanje. Ova stranica se sama osvežava.',
+    onPhone1: 'Sačuvajte ili podelite sliku koda.',
+    onPhone2: 'Otvorite aplikaciju svoje banke i skenirajte kod sa slike.',
+    onPhone3: 'Potvrdite plaćanje, pa se vratite ovde.',
+    inApp: 'Otvorite aplikaciju svoje banke dugmetom iznad.',
+  },
 };
