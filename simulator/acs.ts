@@ -36,7 +36,7 @@ function challengePage(authentication: Authentication, problem = ''): Page {
 </dl>
 <form method="post" action="/3ds/acs/${acsTransID}">
 <label class="ask" for="code">One-time code</label>
-<input class="digits" id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required autofocus aria-describedby="hint${hasProblem && ' problem'}"${hasProblem && html` aria-invalid="true"`}>
+<input class="digits" id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required aria-describedby="hint${hasProblem && ' problem'}"${hasProblem && html` aria-invalid="true"`}>
 ${hasProblem && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <p class="hint" id="hint">In the sandbox the code is ${CODE}.</p>
 <button class="yes">Confirm</button>

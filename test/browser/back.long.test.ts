@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import {
+  bankOf,
   cardForm,
   confirmAtBank,
   fillCard,
@@ -105,7 +106,7 @@ test('a payer who goes back from the bank to the card form can cancel or continu
   const session = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
   await payByCard(page, '05/38');
-  await page.getByLabel('One-time code').waitFor();
+  await bankOf(page).getByLabel('One-time code').waitFor();
   await page.evaluate('history.go(-2)');
   await reads(page, en.unfinished);
   await wasRestoredEmpty(restored);
@@ -145,13 +146,16 @@ test('a form with refused values is cleared when it is left', async () => {
   expect([await typed(), await problems(page)]).toEqual([['', ''], []]);
 });
 
-test('the restored redirect page has an enabled button and does not submit by itself', async () => {
+test('the page of the bank was opened: the restored dialog does not lead there again by itself', async () => {
   const { page, restored } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
+  await bankOf(page).getByLabel('One-time code').waitFor();
+  const openBank = page.getByRole('button', { name: en.challenge.openBank });
+  await openBank.click();
   await page.getByLabel('One-time code').waitFor();
   await goBack(page);
-  await page.getByRole('button', { name: en.goToBank }).click();
+  await openBank.click();
   await wasRestoredEmpty(restored);
   await confirmAtBank(page);
   await isAtShop(page, stage, 'thanks');
