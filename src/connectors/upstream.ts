@@ -214,7 +214,8 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
     withdraw: async (submission, deadline) => {
       const body = { operation: `${submission.reference}-withdrawal`, amount: String(submission.amount) };
       const answer = await call('POST', `${path(submission)}/void`, deadline, body);
-      if (answer?.status === 'done') return declineOf('cancelledByPayer');
+      if (answer?.status === 'done')
+        return { ...declineOf('cancelledByPayer'), reportedAmount: readOperationAmount(answer) };
       return readIfFound(await call('GET', path(submission), deadline), outcomeOf);
     },
     operate: async ({ verb, operation, amount, reference }, deadline) => {
