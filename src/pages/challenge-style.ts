@@ -17,9 +17,10 @@ background:#fff;color-scheme:light}
 .bank[data-size="05"]{width:100vw;height:100dvh;border:0;border-radius:0}
 .bank[data-size="05"] iframe{width:100%;height:auto;flex:1;min-height:0}
 .bar{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 .75rem;padding:.25rem 16px}
+.bar h2:focus-visible{outline:0}
 .bar button{width:auto;margin:0;padding-inline:0}
 .bar .shut{min-width:2.75rem;min-height:2.75rem;border-color:transparent;background:none;color:inherit;font-size:1.5rem;
-font-weight:400;line-height:1}
+font-weight:400;line-height:1;outline-offset:-3px}
 .steps{margin:1.25rem auto 0;padding-inline-start:1.5rem;width:fit-content}
 .steps li{padding-block:.125rem}
 .code{max-width:20rem}
