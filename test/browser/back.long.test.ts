@@ -146,18 +146,15 @@ test('a form with refused values is cleared when it is left', async () => {
   expect([await typed(), await problems(page)]).toEqual([['', ''], []]);
 });
 
-test('the page of the bank was opened: the restored dialog does not lead there again by itself', async () => {
-  const { page, restored } = await payer();
+test('a payer who goes back from the page of the bank is not led there again, and continues in the dialog', async () => {
+  const { page } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
-  await bankOf(page).getByLabel('One-time code').waitFor();
-  const openBank = page.getByRole('button', { name: en.challenge.openBank });
-  await openBank.click();
+  await page.getByRole('button', { name: en.challenge.openBank }).click();
   await page.getByLabel('One-time code').waitFor();
   await goBack(page);
-  await openBank.click();
-  await wasRestoredEmpty(restored);
-  await confirmAtBank(page);
-  await isAtShop(page, stage, 'thanks');
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
+  await page.getByRole('button', { name: en.goToBank }).click();
+  await confirmAtBank(bankOf(page));
+  await expect.poll(() => stage.paidTimes(session)).toEqual(ONCE);
+  await bankOf(page).owner().waitFor({ state: 'detached' });
 });

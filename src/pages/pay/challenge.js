@@ -25,8 +25,6 @@
     // A browser lets us read a page of ours only: the payer has come back from the bank.
     const next = shown?.querySelector('[target=_parent]');
     if (next) location.replace(next.href);
-    // The script of all pages then polls the status.
-    else dispatchEvent(new Event('focus'));
   });
   // The policy of this page allows the frame no other origin than that of the bank.
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
@@ -40,5 +38,10 @@
     open();
   });
   // A payer who used the back button decides what to do.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    clearTimeout(timeout);
+    dialog.close();
+  });
   if (performance.getEntriesByType('navigation')[0]?.type !== 'back_forward') open();
 })();
