@@ -35,7 +35,7 @@ export function canLeave(gateway: Gateway, payment: PaymentWithDetails, account:
 }
 
 /**
- * Ends the attempt, so that the payer can start another one. A provider that has the payment ends it first; while it has
+ * Ends an attempt that can be left, so that the payer can start another one. A provider that has the payment ends it first; while it has
  * not confirmed that, the attempt stays open. If this process dies meanwhile, the scheduled query finds the outcome.
  */
 export async function leaveAttempt(
@@ -43,7 +43,6 @@ export async function leaveAttempt(
   payment: PaymentWithDetails,
   account: Account,
 ): Promise<PaymentWithDetails> {
-  if (!canLeave(gateway, payment, account)) return payment;
   if (!isBeforeSubmission(payment)) {
     const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
     const answer = await callAndCheck(gateway, payment, account, { verb: 'withdraw', deadline });
@@ -72,7 +71,7 @@ export function canRenewCode(gateway: Gateway, payment: PaymentWithDetails, acco
 }
 
 /**
- * Shows a code again after it has expired: that of the same payment at the provider, so that both codes together can be
+ * Shows a code that can be renewed again: that of the same payment at the provider, so that both codes together can be
  * paid once. The provider is queried first, because the payer may have paid.
  */
 export async function renewCode(
@@ -80,7 +79,6 @@ export async function renewCode(
   payment: PaymentWithDetails,
   account: Account,
 ): Promise<PaymentWithDetails> {
-  if (!canRenewCode(gateway, payment, account)) return payment;
   const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
   const answer = await callAndCheck(gateway, payment, account, { verb: 'query', deadline });
   const code = answer.kind === 'outcome' && answer.outcome.kind === 'accepted' ? answer.outcome.code : undefined;

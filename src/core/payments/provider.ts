@@ -29,7 +29,7 @@ const NOT_FOUND = 'not found';
 type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 
 /** The answer of a provider after the check of its amount. */
-export type ProviderAnswer =
+type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
   | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
   /** The call was not sent. */

@@ -6,22 +6,25 @@
   const bankPage = document.getElementById('bank-page');
   const goToBank = () => bankPage.requestSubmit();
   let timeout;
+  let isLoaded = false;
   const open = () => {
     dialog.showModal();
     // Back closes the dialog; a payer who reloads the page gets it again.
     if (history.state !== 'bank') history.pushState('bank', '');
-    if (timeout) return;
+    if (isLoaded) return;
     const isWide = innerWidth >= 560;
     const size = isWide && innerHeight >= 730 ? '03' : isWide && innerHeight >= 530 ? '02' : '05';
     dialog.dataset.size = size;
     request.elements.creq.value = request.getAttribute(`data-creq-${size}`);
     request.submit();
+    clearTimeout(timeout);
     timeout = setTimeout(goToBank, 8000);
   };
   frame.addEventListener('load', () => {
     const shown = frame.contentDocument;
     if (shown?.URL === 'about:blank') return;
     clearTimeout(timeout);
+    isLoaded = true;
     // A browser lets us read a page of ours only: the payer has come back from the bank.
     const next = shown?.querySelector('[target=_parent]');
     if (next) location.replace(next.href);
