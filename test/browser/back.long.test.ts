@@ -146,14 +146,17 @@ test('a form with refused values is cleared when it is left', async () => {
   expect([await typed(), await problems(page)]).toEqual([['', ''], []]);
 });
 
-test('a payer who goes back from the page of the bank is not led there again, and continues in the dialog', async () => {
+test('a payer who goes back from the page of the bank is not led there again, and can open the link again', async () => {
   const { page } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
+  await bankOf(page).getByLabel('One-time code').waitFor();
   await page.getByRole('button', { name: en.challenge.openBank }).click();
   await page.getByLabel('One-time code').waitFor();
   await goBack(page);
-  await page.getByRole('button', { name: en.goToBank }).click();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: en.goToBank }).waitFor();
+  await page.goto(session.url);
   await confirmAtBank(bankOf(page));
   await expect.poll(() => stage.paidTimes(session)).toEqual(ONCE);
   await bankOf(page).owner().waitFor({ state: 'detached' });
