@@ -1,4 +1,4 @@
-/** The access control server (ACS) of the simulated card issuer: the challenge page and the return page. */
+/** The access control server (ACS) of the simulated card issuer: the challenge and return pages, in a frame or not. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html } from '../src/lib/html.ts';
 import { isObject } from '../src/lib/json.ts';
@@ -24,6 +24,7 @@ function challengePage(authentication: Authentication, problem = ''): Page {
   return {
     title: hasProblem ? `Problem: ${TITLE}` : TITLE,
     pageType: 'bank',
+    isFramed: true,
     body: html`<main class="card">
 <p class="who">${icon('bank')} Simulated bank <span class="brand">3-D Secure</span></p>
 <h1>${TITLE}</h1>
@@ -35,7 +36,7 @@ function challengePage(authentication: Authentication, problem = ''): Page {
 </dl>
 <form method="post" action="/3ds/acs/${acsTransID}">
 <label class="ask" for="code">One-time code</label>
-<input class="digits" id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required autofocus aria-describedby="hint${hasProblem && ' problem'}"${hasProblem && html` aria-invalid="true"`}>
+<input class="digits" id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required aria-describedby="hint${hasProblem && ' problem'}"${hasProblem && html` aria-invalid="true"`}>
 ${hasProblem && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <p class="hint" id="hint">In the sandbox the code is ${CODE}.</p>
 <button class="yes">Confirm</button>
@@ -59,6 +60,7 @@ function returnPage(authentication: Authentication, result: 'Y' | 'N'): Page {
   return {
     title,
     pageType: 'bank',
+    isFramed: true,
     script: SUBMIT_SCRIPT,
     body: html`<main class="card done">
 ${icon(status, status)}

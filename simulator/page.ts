@@ -11,19 +11,25 @@ export interface Page {
   body: Html;
   pageType?: PageType;
   refreshSeconds?: number;
+  /** Payment pages show the page in a frame. */
+  isFramed?: true;
   /** The only script that the content security policy of this page allows. */
   script?: Html;
 }
 
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'";
 
 const hashOf = (script: Html): string => createHash('sha256').update(String(script)).digest('base64');
-const policyFor = (script: Html | undefined): string =>
-  script ? `${CONTENT_SECURITY_POLICY}; script-src 'sha256-${hashOf(script)}'` : CONTENT_SECURITY_POLICY;
+const policyFor = ({ script, isFramed }: Page): string =>
+  [
+    CONTENT_SECURITY_POLICY,
+    `frame-ancestors ${isFramed ? '*' : "'none'"}`,
+    ...(script ? [`script-src 'sha256-${hashOf(script)}'`] : []),
+  ].join('; ');
 
-export function sendPage(reply: FastifyReply, { title, body, pageType, refreshSeconds, script }: Page): FastifyReply {
-  const page = html`<!doctype html>
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  const { title, body, pageType, refreshSeconds, script } = page;
+  const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,12 +49,12 @@ ${script && html`<script>${script}</script>`}
   return reply
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policyFor(script),
+      'content-security-policy': policyFor(page),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     })
-    .send(String(page));
+    .send(String(document));
 }
 
 export const messagePage = (title: string, lead: string): Page => ({

@@ -1,5 +1,5 @@
 /** Generates docs/page-scripts.md: the script inventory of the payment page and how to verify it. */
-import { SCRIPT, SCRIPT_HASH } from '../../src/pages/script.ts';
+import { CHALLENGE_SCRIPT, SCRIPT, SCRIPT_HASH, SHARE_SCRIPT } from '../../src/pages/script.ts';
 import { sourceHash } from '../../src/pages/source-hash.ts';
 import { PRETEND_SCRIPT, VENDOR_B, WALLET_SCRIPT } from '../../src/pages/wallets/scripts.ts';
 import { code, page, table } from './markdown.ts';
@@ -32,16 +32,30 @@ const bytes = (script: string): string => String(Buffer.byteLength(script));
 export const pageScripts = (): string =>
   page(
     'Scripts of the payment page',
-    'src/pages/script.js and src/pages/wallets/',
+    'src/pages/script.js, src/pages/pay/ and src/pages/wallets/',
     `
 This page is the script inventory of the payment page. Every page for payers (${code('/pay/…')}, ${code('/return/…')},
-${code('/3ds/…')}) contains the first script of this table, and pages without device wallets contain no other one. The
-scripts of the gateway are inline. Without wallets, the only resource from another server is the logo of the account, from
-the address in its settings. The pages work without JavaScript; wallets need it.`,
+${code('/3ds/…')}) contains the first script of this table; the other ones are on a few pages only. The
+scripts of the gateway are inline. Without wallets, the only resources from another server are the logo of the account,
+from the address in its settings, and the page of the bank in the frame of a 3-D Secure challenge. The pages work without JavaScript; wallets need it.`,
     table(
       ['Script', 'Source', 'Bytes', 'On which pages', 'Purpose'],
       [
         ['page script', 'Turnpike, `src/pages/script.js`', bytes(SCRIPT), 'all', 'see the table below'],
+        [
+          'challenge',
+          'Turnpike, `src/pages/pay/challenge.js`',
+          bytes(CHALLENGE_SCRIPT),
+          'that of a 3-D Secure challenge',
+          'opens the challenge in a [dialog](three-ds.md#challenge-window); without it the payer clicks a button',
+        ],
+        [
+          'share',
+          'Turnpike, `src/pages/pay/share.js`',
+          bytes(SHARE_SCRIPT),
+          'those with a QR code',
+          'passes the image of the code to another app of a phone; without it the payer saves the image',
+        ],
         [
           'wallet script',
           'Turnpike, `src/pages/wallets/script.js`',
@@ -97,6 +111,8 @@ The header ${code('content-security-policy')} of every page allows only these sc
       ['Script', 'Source in `script-src`'],
       [
         ['page script', code(SCRIPT_HASH)],
+        ['challenge', code(sourceHash(CHALLENGE_SCRIPT))],
+        ['share', code(sourceHash(SHARE_SCRIPT))],
         ['wallet script', code(sourceHash(WALLET_SCRIPT))],
         ['pretend wallet', code(sourceHash(PRETEND_SCRIPT))],
       ],
@@ -108,5 +124,6 @@ compare the header of any payment page with the table above. The page of an unkn
     `
 The same header restricts everything else: ${code("default-src 'none'")}, styles by hash, connections only to the same
 origin, no plugins, no base address, no strings as scripts (${code("require-trusted-types-for 'script'")}), and frames
-only for the origins in the account setting ${code('frame_ancestors')}.`,
+only for the origins in the account setting ${code('frame_ancestors')}. On the page of a 3-D Secure challenge,
+${code('frame-src')} is the origin of the bank and our own, for the page that the bank returns to.`,
   );

@@ -27,7 +27,7 @@ const EVENT_MEANS: Record<PaymentEvent, string> = {
   authorised: 'the provider reserved the amount',
   settled: 'the provider moved the money',
   declined: 'the provider declined',
-  abandoned: 'the payer did not finish in time',
+  abandoned: 'the payer did not finish in time, or left a 3-D Secure challenge for another card',
   captured: 'an authorised amount was captured',
   voided: 'the merchant or the operator cancelled the payment',
   reversed: 'the merchant or the operator released the authorisation',

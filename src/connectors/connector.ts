@@ -225,6 +225,8 @@ export interface Capabilities {
   refunds: 'api' | 'portal' | 'none';
   /** Who authenticates the payer of a card (3DS); with `provider`, the submission has `browser` and no result. */
   authentication: 'gateway' | 'provider';
+  /** `withdraw` ends payments that wait for their payer; without it, their payer cannot choose another method meanwhile. */
+  supportsWithdrawals?: true;
   /** The most submissions and operations in flight at a time; unlimited if omitted. */
   concurrency?: number;
 }
@@ -249,6 +251,11 @@ export interface Connector {
     returned: Readonly<Record<string, string>>,
     deadline: Deadline,
   ): MaybePromise<Outcome>;
+  /**
+   * Ends a payment that waits for its payer, who wants to pay in another way. `declined` means that it can no longer be
+   * paid; any other outcome is that of the payment as it is.
+   */
+  withdraw?(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
   operate(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   queryOperation(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   /** Reads the events of a webhook and verifies its signature; undefined if it is not valid. */

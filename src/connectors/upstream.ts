@@ -11,6 +11,7 @@ import {
   type CardData,
   type Connector,
   type ConnectorDefinition,
+  declineOf,
   type NotificationMeaning,
   NotSent,
   type OperationOutcome,
@@ -163,6 +164,7 @@ const CAPABILITIES: Capabilities = {
   notFoundIsFinal: true,
   refunds: 'api',
   authentication: 'gateway',
+  supportsWithdrawals: true,
   concurrency: LIMITS.providerConcurrency,
 };
 
@@ -208,6 +210,14 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
     submit: async (submission, deadline) =>
       readIfFound(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
     query: async (submission, deadline) => readIfFound(await call('GET', path(submission), deadline), outcomeOf),
+    // A void ends a payment that waits for its payer. If it was not done, the payment itself tells why.
+    withdraw: async (submission, deadline) => {
+      const body = { operation: `${submission.reference}-withdrawal`, amount: String(submission.amount) };
+      const answer = await call('POST', `${path(submission)}/void`, deadline, body);
+      if (answer?.status === 'done')
+        return { ...declineOf('cancelledByPayer'), reportedAmount: readOperationAmount(answer) };
+      return readIfFound(await call('GET', path(submission), deadline), outcomeOf);
+    },
     operate: async ({ verb, operation, amount, reference }, deadline) => {
       const body = { operation, amount: String(amount) };
       return readIfFound(await call('POST', `${path({ reference })}/${verb}`, deadline, body), operationOutcomeOf);

@@ -25,6 +25,10 @@ export interface PageAdditions {
   /** Inline scripts, in this order. */
   scripts: readonly string[];
   styles: readonly string[];
+  /** The origin of the bank whose challenge a frame of the page shows. */
+  bank?: string | undefined;
+  /** The page is shown in that frame, after the challenge. */
+  isInBankFrame?: true;
   /** A vendor's script, and the hosts that it uses; its styles have the nonce. */
   vendor?: { script: string; frames: string; connections: string; nonce: string } | undefined;
 }
@@ -56,9 +60,10 @@ export const commonHeaders = ({ publicUrl }: GatewayInfo): Record<string, string
 export function pageHeaders(
   gateway: GatewayInfo,
   account?: Account,
-  { scripts, styles, vendor }: PageAdditions = NO_ADDITIONS,
+  { scripts, styles, vendor, bank, isInBankFrame }: PageAdditions = NO_ADDITIONS,
 ): Record<string, string> {
-  const allowedFrames = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
+  const embedders = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
+  const allowedFrames = isInBankFrame ? ["'self'", ...embedders] : embedders;
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
   const styleHashes = [...(accent ? [accentStyle(accent)] : []), ...styles].map(sourceHash);
@@ -72,6 +77,8 @@ export function pageHeaders(
       `style-src ${[STYLE_HASH, ...styleHashes, ...(vendor ? [`'nonce-${vendor.nonce}'`] : [])].join(' ')}`,
       `connect-src 'self'${vendor ? ` ${vendor.connections}` : ''}`,
       ...(vendor ? [`frame-src ${vendor.frames}`] : []),
+      // After the challenge the frame shows a page of ours.
+      ...(bank ? [`frame-src 'self' ${bank}`] : []),
       ...(logo ? [`img-src ${cspSource(logo)}`] : []),
       `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}`,
       "base-uri 'none'",

@@ -1,4 +1,4 @@
-/** The script of the payment pages: its minified text, and its hash for the content security policy. */
+/** The scripts of the payment pages: their minified texts, and the hash of the common one for the content security policy. */
 import { readFileSync } from 'node:fs';
 import { sourceHash } from './source-hash.ts';
 
@@ -10,3 +10,6 @@ export const readScript = (file: URL): string =>
 
 export const SCRIPT = readScript(new URL('./script.js', import.meta.url));
 export const SCRIPT_HASH = sourceHash(SCRIPT);
+/** For the page of a challenge only, and for pages with a code to scan only. */
+export const CHALLENGE_SCRIPT = readScript(new URL('./pay/challenge.js', import.meta.url));
+export const SHARE_SCRIPT = readScript(new URL('./pay/share.js', import.meta.url));

@@ -172,7 +172,7 @@ export type PaymentChanges = Partial<
 
 /** The provider call that reported an event, as recorded in the history. */
 export interface CallRecord {
-  verb: 'submit' | 'query' | 'resume' | 'notification' | 'authenticate' | OperationVerb;
+  verb: 'submit' | 'query' | 'resume' | 'withdraw' | 'notification' | 'authenticate' | OperationVerb;
   connector: string;
   outcome: string;
   tookMs: number;

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import {
+  bankOf,
   cardForm,
   confirmAtBank,
   fillCard,
@@ -105,7 +106,7 @@ test('a payer who goes back from the bank to the card form can cancel or continu
   const session = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
   await payByCard(page, '05/38');
-  await page.getByLabel('One-time code').waitFor();
+  await bankOf(page).getByLabel('One-time code').waitFor();
   await page.evaluate('history.go(-2)');
   await reads(page, en.unfinished);
   await wasRestoredEmpty(restored);
@@ -145,15 +146,18 @@ test('a form with refused values is cleared when it is left', async () => {
   expect([await typed(), await problems(page)]).toEqual([['', ''], []]);
 });
 
-test('the restored redirect page has an enabled button and does not submit by itself', async () => {
-  const { page, restored } = await payer();
+test('a payer who goes back from the page of the bank is not led there again, and can open the link again', async () => {
+  const { page } = await payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
+  await bankOf(page).getByLabel('One-time code').waitFor();
+  await page.getByRole('button', { name: en.challenge.openBank }).click();
   await page.getByLabel('One-time code').waitFor();
   await goBack(page);
-  await page.getByRole('button', { name: en.goToBank }).click();
-  await wasRestoredEmpty(restored);
-  await confirmAtBank(page);
-  await isAtShop(page, stage, 'thanks');
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: en.goToBank }).waitFor();
+  await page.goto(session.url);
+  await confirmAtBank(bankOf(page));
+  await expect.poll(() => stage.paidTimes(session)).toEqual(ONCE);
+  await bankOf(page).owner().waitFor({ state: 'detached' });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
-import { confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
+import { bankOf, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -16,27 +16,27 @@ test('a payer who fails or cancels the challenge sees the decline and can try ag
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '06/38');
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await page.getByRole('alert').getByText(en.reasons.notConfirmed).waitFor();
   await payByCard(page, '05/38');
-  await page.getByRole('button', { name: 'Cancel' }).click();
+  await bankOf(page).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('alert').getByText(en.noMoney).waitFor();
   expect(await stage.paidTimes(session)).toEqual(NOTHING);
   await payByCard(page, '05/38');
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
-test('a payer who leaves the bank by the back button is not redirected again, and can continue', async () => {
+test('the back button closes the dialog of the bank, and the payer can open it again', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
-  await reads(page, AT_BANK);
+  await reads(bankOf(page), AT_BANK);
   await page.goBack();
   await reads(page, en.confirmAtBank);
   await page.getByRole('button', { name: en.goToBank }).click();
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
@@ -46,7 +46,7 @@ test('a challenge that is abandoned is not paid and expires', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD, merchant);
   await payByCard(page, '05/38');
-  await reads(page, AT_BANK);
+  await reads(bankOf(page), AT_BANK);
   await stage.shop.advanceClock(3600, merchant.mid);
   await page.goto(session.url);
   await reads(page, en.expired);
@@ -90,7 +90,7 @@ test.each([
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, expiry);
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
@@ -99,7 +99,7 @@ test('the challenge status of the browser is ignored', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '08/39');
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await page.getByRole('alert').getByText(en.noMoney).waitFor();
   expect(await stage.paidTimes(session)).toEqual(NOTHING);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
-import { cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+import { bankOf, cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -15,10 +15,11 @@ test('a challenge with the right code returns the payer to the shop', async () =
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
   await payByCard(page, '05/38');
-  await reads(page, AT_BANK);
-  await confirmAtBank(page, '4321');
-  await page.getByRole('alert').waitFor();
-  await confirmAtBank(page);
+  const bank = bankOf(page);
+  await reads(bank, AT_BANK);
+  await confirmAtBank(bank, '4321');
+  await bank.getByRole('alert').waitFor();
+  await confirmAtBank(bank);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });

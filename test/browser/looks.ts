@@ -28,7 +28,9 @@ const BYTES_MOST = 60 * 1024;
 /** A payer whose pages do not lead on by themselves, so that there is time to look at them. */
 export async function onlooker(stage: Stage): Promise<Page> {
   const page = await stage.payer();
-  await page.addInitScript('HTMLFormElement.prototype.requestSubmit = HTMLElement.prototype.click = () => {}');
+  await page.addInitScript(
+    'HTMLFormElement.prototype.requestSubmit = HTMLFormElement.prototype.submit = HTMLElement.prototype.click = () => {}',
+  );
   return page;
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Route } from '../support/browser.ts';
 import {
+  bankOf,
   cardForm,
   confirmAtBank,
   field,
@@ -94,10 +95,10 @@ test('a second tab that submits another card during a challenge is redirected to
   await second.goto(session.url);
   await fillCard(second, '01/38', '5555 5555 5555 4444');
   await payByCard(first, '05/38');
-  await first.getByLabel('One-time code').waitFor();
+  await bankOf(first).getByLabel('One-time code').waitFor();
   await cardForm(second).pay.click();
-  await second.getByText('1111').waitFor();
-  await confirmAtBank(second);
+  await bankOf(second).getByText('1111').waitFor();
+  await confirmAtBank(bankOf(second));
   await isAtShop(second, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
   await first.goto(session.url);

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { en } from '../../src/pages/locales/en.ts';
-import { type BrowserTraits, type Page, type PayerOptions, payersOfFile } from '../support/browser.ts';
+import {
+  type BrowserTraits,
+  type FrameLocator,
+  type Page,
+  type PayerOptions,
+  payersOfFile,
+} from '../support/browser.ts';
 import { type Body, checkoutOf, type Session } from '../support/checkout.ts';
 import { type Fields, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from '../support/receivers.ts';
@@ -131,7 +137,7 @@ export const field = (page: Page, name: string) => page.locator(`main [name="${n
 export const way = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 
 /** Waits until the payer reads this heading. */
-export const reads = (page: Page, heading: string): Promise<void> =>
+export const reads = (page: Page | FrameLocator, heading: string): Promise<void> =>
   page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
 
 /** Waits until the payer is at this page of the shop. */
@@ -140,10 +146,13 @@ export const isAtShop = async (page: Page, { origin }: Stage, name: string): Pro
   await reads(page, name);
 };
 
+/** The page of the card's bank, in the dialog of the payment page. */
+export const bankOf = (page: Page): FrameLocator => page.frameLocator('dialog[open] iframe');
+
 /** The bank of the card asks for its code. */
-export async function confirmAtBank(page: Page, code = '1234'): Promise<void> {
-  await page.getByLabel('One-time code').fill(code);
-  await page.getByRole('button', { name: 'Confirm' }).click();
+export async function confirmAtBank(bank: Page | FrameLocator, code = '1234'): Promise<void> {
+  await bank.getByLabel('One-time code').fill(code);
+  await bank.getByRole('button', { name: 'Confirm' }).click();
 }
 
 /** The inputs that are marked as wrong, each with what its payer is told. */

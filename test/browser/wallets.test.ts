@@ -5,7 +5,7 @@ import { PRETEND_CARDS } from '../../src/rules/pretend-wallet.ts';
 import type { Page } from '../support/browser.ts';
 import type { Merchant } from '../support/gateway.ts';
 import { walletSettings } from '../support/wallets.ts';
-import { cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
+import { bankOf, cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
 
 const stage = setStage();
 let merchant: Merchant;
@@ -47,7 +47,7 @@ test('wallet-b: a card number pays after 3-D Secure', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, { methods: ['card', 'doc-a', 'wallet-b'] }, merchant);
   await pay(page, 'wallet-b', 'challenge');
-  await confirmAtBank(page);
+  await confirmAtBank(bankOf(page));
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
 });

@@ -177,6 +177,21 @@ export function conforms(name: string, makeDouble: () => Promise<ProviderDouble>
       expect(['notFound', 'unknown', ...(double.isHosted ? ['redirected'] : [])]).toContain(outcome.kind);
     });
 
+    test('ends a payment that waits for its payer, if it declares that, but not one that was paid', async () => {
+      const { withdraw, capabilities } = double.connector;
+      expect(withdraw !== undefined).toBe(capabilities.supportsWithdrawals === true);
+      if (!withdraw) return;
+      const [waiting, outcome] = await submit(compose('redirect'));
+      for (const _ of ['first', 'repeated']) {
+        expect(await withdraw(waiting, soon())).toMatchObject({ kind: 'declined' });
+      }
+      if (outcome.kind === 'redirected') await double.pay(outcome);
+      expect([await double.balance(waiting), (await query(waiting))?.kind]).toEqual([0n, 'declined']);
+      const settled = await paid();
+      expect(await withdraw(settled, soon())).toMatchObject({ kind: 'settled' });
+      expect(await double.balance(settled)).toBe(settled.amount);
+    });
+
     without('authorise')('authorises, then captures all', async () => {
       const submission = await paid({ authoriseOnly: true });
       expect(await double.balance(submission)).toBe(0n);

@@ -280,7 +280,7 @@ describe('a payer who returns before the outcome is known', () => {
     await fill(url, { ...CARD, card_expiry: '07/39' });
     const challenge = await show(url);
     expect(readable(challenge.text)).toContain('Confirm with your bank');
-    expect(withoutScript(challenge.text)).toContain('data-go=');
+    expect(withoutScript(challenge.text)).toContain('<dialog');
     const link = url.slice(url.lastIndexOf('/') + 1);
     const back = await show(`${shop.url}/3ds/${link}`, { method: 'POST', body: new URLSearchParams({ cres: 'x' }) });
     expect([back.status, back.location]).toEqual([303, `/pay/${link}?returned=1`]);

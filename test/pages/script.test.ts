@@ -1,7 +1,7 @@
-/** The script of the payment pages is small and uses no dangerous browser API. */
+/** The scripts of the payment pages are small and use no dangerous browser API. */
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { SCRIPT } from '../../src/pages/script.ts';
+import { CHALLENGE_SCRIPT, SCRIPT, SHARE_SCRIPT } from '../../src/pages/script.ts';
 
 test('is smaller than 8.5 KB, and valid without its comments', () => {
   expect(Buffer.byteLength(SCRIPT)).toBeLessThan(8.5 * 1024);
@@ -16,4 +16,17 @@ test('writes no HTML, stores nothing, and contacts no other server', () => {
   );
   expect(SCRIPT).not.toMatch(/https?:|<\/script/);
   expect(SCRIPT.match(/fetch\(/g)).toHaveLength(1);
+});
+
+test.each([
+  ['the challenge', CHALLENGE_SCRIPT],
+  ['a code', SHARE_SCRIPT],
+])('the script of %s is smaller than 2 KB, reads no message of another page, and contacts no server', (_, script) => {
+  expect(Buffer.byteLength(script)).toBeLessThan(2 * 1024);
+  expect(() => runInNewContext(`() => {${script}}`)).not.toThrow();
+  expect(script).not.toMatch(/innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|import\(/);
+  expect(script).not.toMatch(
+    /cookie|Storage|indexedDB|sendBeacon|XMLHttpRequest|WebSocket|ostMessage|'message'|fetch\(/,
+  );
+  expect(script).not.toMatch(/https?:|<\/script/);
 });

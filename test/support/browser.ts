@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from 'vitest';
 import { browserTestMode, NO_BROWSER } from './chromium.ts';
 
-export type { Page, Request, Route } from 'playwright-core';
+export type { FrameLocator, Page, Request, Route } from 'playwright-core';
 
 /**
  * Chromium loads the popups of the address bar for every window, which costs more than the pages of a test. The others

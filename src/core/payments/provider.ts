@@ -40,14 +40,14 @@ type ProviderAnswer =
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
 
 interface PaymentCall {
-  verb: 'submit' | 'query' | 'resume';
+  verb: 'submit' | 'query' | 'resume' | 'withdraw';
   deadline: Deadline;
   cardFields?: CardFields | undefined;
   /** What the payer brought back; of `resume` only. */
   returned?: Readonly<Record<string, string>>;
 }
 
-const callAndCheck = (
+export const callAndCheck = (
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
@@ -67,6 +67,7 @@ function callWithFirst(
   const perform = (connector: Connector): MaybePromise<Outcome> => {
     const submission = composeSubmission(gateway, payment, account, cardFields, first);
     if (verb === 'resume' && connector.resume) return connector.resume(submission, returned, deadline);
+    if (verb === 'withdraw' && connector.withdraw) return connector.withdraw(submission, deadline);
     return verb === 'submit' ? connector.submit(submission, deadline) : connector.query(submission, deadline);
   };
   const isQuery = verb !== 'submit';
@@ -372,7 +373,7 @@ export async function applyToFormer(
 }
 
 /** Writes an answer only if it changes the payment. */
-async function applyIfNew(
+export async function applyIfNew(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,

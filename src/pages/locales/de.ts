@@ -244,4 +244,27 @@ export const de: Messages = {
       'Ihre Bank war nicht erreichbar. Versuchen Sie es in einigen Minuten noch einmal oder verwenden Sie eine andere Karte.',
     providerRefused: 'Die Zahlung wurde abgelehnt. Verwenden Sie eine andere Karte oder bezahlen Sie anders.',
   },
+  challenge: {
+    frame: 'Die Seite Ihrer Bank',
+    close: 'Schließen',
+    openBank: 'Seite der Bank öffnen',
+    anotherCard: 'Andere Karte verwenden',
+    left: 'Sie haben die letzte Zahlung abgebrochen, und es wurde nichts abgebucht. Sie können jetzt anders bezahlen.',
+    stillOpen:
+      'Die Bank hat noch nicht geantwortet, die Zahlung könnte also noch ausgeführt werden. Warten Sie einen Moment und versuchen Sie es dann noch einmal. Es wird nicht zweimal abgebucht.',
+  },
+  scan: {
+    openApp: 'In Ihrer Banking-App öffnen',
+    save: 'Bild speichern',
+    share: 'Teilen',
+    text: 'Code als Text',
+    again: 'Neuen Code anfordern',
+    overHow:
+      'Wenn Sie ihn gescannt und bezahlt haben, warten Sie einen Moment: Diese Seite aktualisiert sich von selbst. Wenn nicht, fordern Sie einen neuen Code an.',
+    confirm: 'Bestätigen Sie die Zahlung. Diese Seite aktualisiert sich von selbst.',
+    onPhone1: 'Speichern oder teilen Sie das Bild des Codes.',
+    onPhone2: 'Öffnen Sie die App Ihrer Bank und lassen Sie sie den Code aus dem Bild scannen.',
+    onPhone3: 'Bestätigen Sie die Zahlung und kommen Sie dann hierher zurück.',
+    inApp: 'Öffnen Sie die App Ihrer Bank mit der Schaltfläche oben.',
+  },
 };

@@ -213,6 +213,30 @@ export const en = {
     bankUnavailable: 'Your bank could not be reached. Try again in a few minutes, or use another card.',
     providerRefused: 'The payment was refused. Use another card or another way to pay.',
   } satisfies Record<PayerCause, string> & Record<string, string>,
+  /** The 3-D Secure challenge in a dialog, and leaving an attempt. */
+  challenge: {
+    frame: 'The page of your bank',
+    close: 'Close',
+    openBank: 'Open the bank’s page',
+    anotherCard: 'Use another card',
+    left: 'You stopped the last payment, and nothing was charged. You can pay in another way now.',
+    stillOpen:
+      'The bank has not answered yet, so the payment could still go through. Wait a moment, then try again. You will not be charged twice.',
+  },
+  /** The QR code on phones and desktops. */
+  scan: {
+    openApp: 'Open in your banking app',
+    save: 'Save the image',
+    share: 'Share',
+    text: 'Code as text',
+    again: 'Get a new code',
+    overHow: 'If you have scanned it and paid, wait a moment: this page updates by itself. If not, get a new code.',
+    confirm: 'Confirm the payment. This page updates by itself.',
+    onPhone1: 'Save or share the image of the code.',
+    onPhone2: 'Open your banking app, and let it scan the code from the image.',
+    onPhone3: 'Confirm the payment, then come back here.',
+    inApp: 'Open your banking app with the button above.',
+  },
 };
 
 type Translated<Value> = Value extends string

@@ -236,4 +236,27 @@ export const es: Messages = {
     bankUnavailable: 'No se pudo contactar con tu banco. Inténtalo de nuevo en unos minutos o usa otra tarjeta.',
     providerRefused: 'El pago fue rechazado. Usa otra tarjeta u otra forma de pago.',
   },
+  challenge: {
+    frame: 'La página de tu banco',
+    close: 'Cerrar',
+    openBank: 'Abrir la página del banco',
+    anotherCard: 'Usar otra tarjeta',
+    left: 'Has detenido el último pago y no se ha cobrado nada. Ahora puedes pagar de otra forma.',
+    stillOpen:
+      'El banco aún no ha respondido, así que el pago todavía podría realizarse. Espera un momento e inténtalo de nuevo. No se te cobrará dos veces.',
+  },
+  scan: {
+    openApp: 'Abrir en la aplicación de tu banco',
+    save: 'Guardar la imagen',
+    share: 'Compartir',
+    text: 'Código como texto',
+    again: 'Obtener un código nuevo',
+    overHow:
+      'Si lo has escaneado y has pagado, espera un momento: esta página se actualiza sola. Si no, obtén un código nuevo.',
+    confirm: 'Confirma el pago. Esta página se actualiza sola.',
+    onPhone1: 'Guarda o comparte la imagen del código.',
+    onPhone2: 'Abre la aplicación de tu banco y escanea con ella el código de la imagen.',
+    onPhone3: 'Confirma el pago y vuelve aquí.',
+    inApp: 'Abre la aplicación de tu banco con el botón de arriba.',
+  },
 };

@@ -244,4 +244,27 @@ export const fr: Messages = {
       'Votre banque n’a pas pu être jointe. Réessayez dans quelques minutes ou utilisez une autre carte.',
     providerRefused: 'Le paiement a été refusé. Utilisez une autre carte ou un autre moyen de paiement.',
   },
+  challenge: {
+    frame: 'La page de votre banque',
+    close: 'Fermer',
+    openBank: 'Ouvrir la page de la banque',
+    anotherCard: 'Utiliser une autre carte',
+    left: 'Vous avez arrêté le dernier paiement et rien n’a été débité. Vous pouvez maintenant payer autrement.',
+    stillOpen:
+      'La banque n’a pas encore répondu, le paiement pourrait donc encore aboutir. Patientez un instant, puis réessayez. Vous ne serez pas débité deux fois.',
+  },
+  scan: {
+    openApp: 'Ouvrir dans l’application de ma banque',
+    save: 'Enregistrer l’image',
+    share: 'Partager',
+    text: 'Code sous forme de texte',
+    again: 'Obtenir un nouveau code',
+    overHow:
+      'Si vous l’avez scanné et avez payé, patientez un instant\u00a0: cette page se met à jour toute seule. Sinon, demandez un nouveau code.',
+    confirm: 'Confirmez le paiement. Cette page se met à jour toute seule.',
+    onPhone1: 'Enregistrez ou partagez l’image du code.',
+    onPhone2: 'Ouvrez l’application de votre banque et scannez le code à partir de l’image.',
+    onPhone3: 'Confirmez le paiement, puis revenez ici.',
+    inApp: 'Ouvrez l’application de votre banque avec le bouton ci-dessus.',
+  },
 };

@@ -237,4 +237,27 @@ export const pt: Messages = {
     bankUnavailable: 'Não foi possível contatar seu banco. Tente de novo em alguns minutos ou use outro cartão.',
     providerRefused: 'O pagamento foi recusado. Use outro cartão ou outra forma de pagamento.',
   },
+  challenge: {
+    frame: 'A página do seu banco',
+    close: 'Fechar',
+    openBank: 'Abrir a página do banco',
+    anotherCard: 'Usar outro cartão',
+    left: 'Você interrompeu o último pagamento e nada foi cobrado. Agora você pode pagar de outra forma.',
+    stillOpen:
+      'O banco ainda não respondeu, então o pagamento ainda pode ser concluído. Espere um momento e tente de novo. Você não será cobrado duas vezes.',
+  },
+  scan: {
+    openApp: 'Abrir no aplicativo do banco',
+    save: 'Salvar a imagem',
+    share: 'Compartilhar',
+    text: 'Código em texto',
+    again: 'Obter um novo código',
+    overHow:
+      'Se você já escaneou e pagou, espere um momento: esta página se atualiza sozinha. Se não, obtenha um novo código.',
+    confirm: 'Confirme o pagamento. Esta página se atualiza sozinha.',
+    onPhone1: 'Salve ou compartilhe a imagem do código.',
+    onPhone2: 'Abra o aplicativo do seu banco e escaneie nele o código da imagem.',
+    onPhone3: 'Confirme o pagamento e volte para esta página.',
+    inApp: 'Abra o aplicativo do seu banco com o botão acima.',
+  },
 };

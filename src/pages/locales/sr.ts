@@ -242,4 +242,27 @@ export const sr: Messages = {
     bankUnavailable: 'Vaša banka nije dostupna. Pokušajte ponovo za nekoliko minuta ili upotrebite drugu karticu.',
     providerRefused: 'Plaćanje je odbijeno. Upotrebite drugu karticu ili drugi način plaćanja.',
   },
+  challenge: {
+    frame: 'Stranica vaše banke',
+    close: 'Zatvori',
+    openBank: 'Otvori stranicu banke',
+    anotherCard: 'Upotrebi drugu karticu',
+    left: 'Prekinuli ste poslednje plaćanje i novac nije skinut sa računa. Sada možete da platite na drugi način.',
+    stillOpen:
+      'Banka još nije odgovorila, pa plaćanje još uvek može da prođe. Sačekajte trenutak, pa pokušajte ponovo. Novac neće biti skinut dva puta.',
+  },
+  scan: {
+    openApp: 'Otvori u aplikaciji banke',
+    save: 'Sačuvaj sliku',
+    share: 'Podeli',
+    text: 'Kod kao tekst',
+    again: 'Zatraži novi kod',
+    overHow:
+      'Ako ste ga skenirali i platili, sačekajte trenutak: ova stranica se sama osvežava. Ako niste, zatražite novi kod.',
+    confirm: 'Potvrdite plaćanje. Ova stranica se sama osvežava.',
+    onPhone1: 'Sačuvajte ili podelite sliku koda.',
+    onPhone2: 'Otvorite aplikaciju svoje banke i skenirajte kod sa slike.',
+    onPhone3: 'Potvrdite plaćanje, pa se vratite ovde.',
+    inApp: 'Otvorite aplikaciju svoje banke dugmetom iznad.',
+  },
 };

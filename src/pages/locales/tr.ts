@@ -239,4 +239,27 @@ export const tr: Messages = {
     bankUnavailable: 'Bankanıza ulaşılamadı. Birkaç dakika sonra yeniden deneyin ya da başka bir kart kullanın.',
     providerRefused: 'Ödeme reddedildi. Başka bir kart ya da başka bir ödeme yöntemi kullanın.',
   },
+  challenge: {
+    frame: 'Bankanızın sayfası',
+    close: 'Kapat',
+    openBank: 'Bankanın sayfasını aç',
+    anotherCard: 'Başka bir kart kullan',
+    left: 'Son ödemeyi durdurdunuz ve hesabınızdan para çekilmedi. Şimdi başka bir yöntemle ödeyebilirsiniz.',
+    stillOpen:
+      'Banka henüz yanıt vermedi, bu nedenle ödeme hâlâ gerçekleşebilir. Biraz bekleyip yeniden deneyin. Hesabınızdan iki kez para çekilmez.',
+  },
+  scan: {
+    openApp: 'Banka uygulamasında aç',
+    save: 'Görseli kaydet',
+    share: 'Paylaş',
+    text: 'Metin olarak kod',
+    again: 'Yeni kod al',
+    overHow:
+      'Kodu okutup ödediyseniz biraz bekleyin: bu sayfa kendiliğinden yenilenir. Ödemediyseniz yeni bir kod alın.',
+    confirm: 'Ödemeyi onaylayın. Bu sayfa kendiliğinden yenilenir.',
+    onPhone1: 'Kodun görselini kaydedin ya da paylaşın.',
+    onPhone2: 'Bankanızın uygulamasını açın ve kodu görselden okutun.',
+    onPhone3: 'Ödemeyi onaylayın, sonra buraya geri dönün.',
+    inApp: 'Bankanızın uygulamasını yukarıdaki düğmeyle açın.',
+  },
 };

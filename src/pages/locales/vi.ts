@@ -234,4 +234,26 @@ export const vi: Messages = {
     bankUnavailable: 'Không liên hệ được với ngân hàng của bạn. Hãy thử lại sau vài phút hoặc dùng thẻ khác.',
     providerRefused: 'Khoản thanh toán đã bị từ chối. Hãy dùng thẻ khác hoặc phương thức thanh toán khác.',
   },
+  challenge: {
+    frame: 'Trang của ngân hàng',
+    close: 'Đóng',
+    openBank: 'Mở trang của ngân hàng',
+    anotherCard: 'Dùng thẻ khác',
+    left: 'Bạn đã dừng lần thanh toán trước và không có khoản tiền nào bị trừ. Bây giờ bạn có thể thanh toán theo cách khác.',
+    stillOpen:
+      'Ngân hàng chưa trả lời nên khoản thanh toán vẫn có thể được thực hiện. Hãy chờ một lát rồi thử lại. Bạn sẽ không bị trừ tiền hai lần.',
+  },
+  scan: {
+    openApp: 'Mở trong ứng dụng ngân hàng',
+    save: 'Lưu hình ảnh',
+    share: 'Chia sẻ',
+    text: 'Mã dạng văn bản',
+    again: 'Lấy mã mới',
+    overHow: 'Nếu bạn đã quét mã và thanh toán, hãy chờ một lát: trang này tự cập nhật. Nếu chưa, hãy lấy mã mới.',
+    confirm: 'Xác nhận thanh toán. Trang này tự cập nhật.',
+    onPhone1: 'Lưu hoặc chia sẻ hình ảnh của mã.',
+    onPhone2: 'Mở ứng dụng ngân hàng của bạn và quét mã từ hình ảnh.',
+    onPhone3: 'Xác nhận thanh toán rồi quay lại đây.',
+    inApp: 'Mở ứng dụng ngân hàng của bạn bằng nút ở trên.',
+  },
 };

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
+import { canLeave, canRenewCode } from '../../core/payments/leave.ts';
 import { linkOf } from '../../core/payments/links.ts';
 import {
   hasChoices,
@@ -30,12 +31,14 @@ import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
 import { loadFormats, localeFor } from '../locale.ts';
 import { cardPage } from './card.ts';
+import { challengePage, framedReturnPage, IN_FRAME } from './challenge.ts';
 import { choicePage } from './choice.ts';
 import { fieldsPage, type MethodForm } from './fields.ts';
 import { forgetInput, keepInput, keptInput } from './kept-input.ts';
+import { leaveRoutes } from './leave-routes.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { pretendSheet } from './pretend-wallet.ts';
-import { authenticationPage, challengePage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
+import { authenticationPage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
 import { savingConsent } from './saving.ts';
 import { CONSENT, consentText, lacksConsent } from './series.ts';
@@ -114,6 +117,9 @@ export function payRoutes(
         address: returnAddress(gateway, payment, account, returnLink),
         target: returnTarget(payment, account, returnLink),
       },
+      canLeave: canLeave(gateway, payment, account),
+      canRenewCode: canRenewCode(gateway, payment, account),
+      isStillOpen: request.query.returned === 'open',
       cancel: cancelAddress(gateway, payment, account),
       pretend: pretendSheet(gateway, account),
     };
@@ -193,19 +199,30 @@ export function payRoutes(
   const tooManyRequests = (reply: FastifyReply, afterMs: number | undefined): FastifyReply =>
     reply.code(429).headers(afterMs === undefined ? {} : { 'retry-after': Math.ceil(afterMs / 1000) });
 
-  app.post<LinkRoute>('/pay/:link', async (request, reply) => {
+  /** Opens the payment of a form that the page itself has sent; otherwise sends the response. */
+  const openForm = async (request: FastifyRequest<LinkRoute>, reply: FastifyReply): Promise<PayerView | undefined> => {
     const context = pageContext(request);
     if (isTooFast(request.params.link)) {
-      return show(tooManyRequests(reply, LIMITS.submitWindowMs), context, rateLimitPage(context.locale));
+      show(tooManyRequests(reply, LIMITS.submitWindowMs), context, rateLimitPage(context.locale));
+      return undefined;
     }
     const payerView = await openLink(request);
-    if (!payerView) return sendUnknownLink(request, reply);
+    if (!payerView) {
+      sendUnknownLink(request, reply);
+      return undefined;
+    }
+    // `Origin` is `null` under our referrer policy, and the link cannot be guessed.
+    if (!isCrossSite(request.headers, [new URL(gateway.publicUrl).origin, 'null'])) return payerView;
+    const view = createPageView(request, payerView);
+    show(reply.code(403), view, crossSitePage(view.locale, view.path));
+    return undefined;
+  };
+
+  app.post<LinkRoute>('/pay/:link', async (request, reply) => {
+    const payerView = await openForm(request, reply);
+    if (!payerView) return reply;
     const view = createPageView(request, payerView);
     const { payment, account, methods } = payerView;
-    // `Origin` is `null` under our referrer policy, and the link cannot be guessed.
-    if (isCrossSite(request.headers, [new URL(gateway.publicUrl).origin, 'null'])) {
-      return show(reply.code(403), view, crossSitePage(view.locale, view.path));
-    }
     const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;
     const method = selectMethod(methods, answers.get('method'));
     const browser = readBrowser(request.headers, addressOf(request), answers.get('browser'));
@@ -237,6 +254,8 @@ export function payRoutes(
     return reply.redirect(addressAfterSubmit(request, payerView, outcome.payment), 303);
   });
 
+  leaveRoutes(app, gateway, { openForm });
+
   walletRoutes(app, gateway, {
     openLink,
     isTooFast,
@@ -254,7 +273,10 @@ export function payRoutes(
       ? undefined
       : await waitForChallengeResult(gateway, { paymentId, mid });
     const next = addressAfterSubmit(request, payerView, payment ?? payerView.payment, { isAfterChallenge: true });
-    return reply.redirect(next, 303);
+    const isFramed = (request.body as Form | undefined)?.values.get('threeDSSessionData') === IN_FRAME;
+    if (!isFramed) return reply.redirect(next, 303);
+    const context = pageContext(request, payerView.account);
+    return show(reply, context, framedReturnPage(context, next));
   });
 
   // Providers send payers back by either method.

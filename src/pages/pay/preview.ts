@@ -100,6 +100,9 @@ export function previewPage(gateway: Gateway, account: Account, options: Preview
     result: 'open',
     path: '',
     back: {},
+    canLeave: false,
+    canRenewCode: false,
+    isStillOpen: false,
     cancel: '',
   };
   const card = methods.find(({ label }) => label === CARD);

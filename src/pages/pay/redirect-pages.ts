@@ -1,17 +1,14 @@
-/** The pages that send the payer to the card issuer, to the provider, or back to the shop. */
+/** The pages that send the payer to the provider or back to the shop, and what the page of the challenge shares with them. */
 import { displayName } from '../../core/accounts.ts';
 import type { NextStep } from '../../core/context.ts';
-import { challengeTarget } from '../../core/payments/return.ts';
-import { creqOf } from '../../lib/creq.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import { cancelLink, orderSummary, type PageView, shopLink, statusPolling } from './view.ts';
 
 export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
-export type ChallengeStep = Extract<NextStep, { kind: 'challenge' }>;
 
 /** With JavaScript, the form is submitted or the link followed after this many seconds. */
-const AUTO_SUBMIT = html` data-go="0.4"`;
+export const AUTO_SUBMIT = html` data-go="0.4"`;
 
 /** The address of the provider's page, with its parameters in the query string. */
 export function redirectUrl({ url, params }: RedirectStep): string {
@@ -21,7 +18,7 @@ export function redirectUrl({ url, params }: RedirectStep): string {
 }
 
 /** A form that posts the values to another site. */
-function postForm(
+export function postForm(
   { locale: { messages } }: PageView,
   action: string,
   values: Readonly<Record<string, string>>,
@@ -34,20 +31,6 @@ ${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="
 </form>`;
 }
 
-/** The form that opens the 3-D Secure challenge of the card issuer. */
-export function challengeForm(view: PageView, step: ChallengeStep, attributes?: Html): Html {
-  const { payment, account, locale } = view;
-  const target = challengeTarget(account);
-  const values = { creq: creqOf(payment.paymentId, step.acsTransId, step.version), threeDSSessionData: '' };
-  return postForm(
-    view,
-    step.acsUrl,
-    values,
-    locale.messages.goToBank,
-    html`${target && html` target="${target}"`}${attributes}`,
-  );
-}
-
 /** The button to the provider's page: a link, or a form if the provider expects POST. */
 export function redirectButton(view: PageView, step: RedirectStep, text: string, attributes?: Html): Html {
   return step.method === 'GET'
@@ -56,7 +39,7 @@ export function redirectButton(view: PageView, step: RedirectStep, text: string,
 }
 
 /** Tells the payer that the bank asks for a confirmation; the form leads there by itself. */
-function bankPage(view: PageView, form: Html): Page {
+export function bankPage(view: PageView, form: Html): Page {
   const { messages } = view.locale;
   return {
     title: messages.confirmAtBank,
@@ -70,9 +53,6 @@ ${cancelLink(view)}
 </section>`,
   };
 }
-
-export const challengePage = (view: PageView, step: ChallengeStep): Page =>
-  bankPage(view, challengeForm(view, step, AUTO_SUBMIT));
 
 /** Starts the authentication of a wallet's card: the request to the bank describes the browser that submits this form. */
 export const authenticationPage = (view: PageView): Page =>

@@ -1,6 +1,7 @@
 /** The data of every page about a payment, and the elements that several pages share. */
 import { displayName } from '../../core/accounts.ts';
 import type { PaymentWithDetails } from '../../core/context.ts';
+import { LEFT } from '../../core/payments/leave.ts';
 import type { PayerView } from '../../core/payments/payer.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
 import { Html, html } from '../../lib/html.ts';
@@ -19,7 +20,10 @@ export interface LinkRoute {
 /** The query parameters of a payment page. */
 interface Query {
   method?: string;
-  /** The payer returned from another site; `back` if by the back button, which the script detects. */
+  /**
+   * The payer returned from another site; `back` if by the back button, which the script detects; `open` if the payer
+   * wanted to leave the attempt, or a new code, and the provider has not confirmed it.
+   */
   returned?: string;
   /** The payer is sent back to the shop, from the payment page or from the card issuer. */
   leaving?: 'page' | 'bank';
@@ -39,6 +43,11 @@ export interface PageView extends PayerView {
   path: string;
   /** Where the payer returns to in the current state, and in which browsing context. */
   back: { address?: string | undefined; target?: string | undefined };
+  /** The payer can leave the attempt for another method, or get a new code. */
+  canLeave: boolean;
+  canRenewCode: boolean;
+  /** The payer wanted one of these, and it is not certain that nothing was paid. */
+  isStillOpen: boolean;
   /** Where a payer who cancels is sent. */
   cancel?: string | undefined;
   /** The addresses and cards of the pretend wallet, if the page uses it. */
@@ -132,15 +141,21 @@ export function reasonText(view: PageView): Html | undefined {
   return decline && html`<p class="small">${decline.text}</p>`;
 }
 
+const isLeft = ({ declineReason }: PaymentWithDetails): boolean => declineReason === LEFT;
+
 /** The title of a page. A problem comes first, because screen readers announce the title first. */
 export const pageTitle = ({ payment, locale: { messages } }: PageView, usual: string, problems = 0): string =>
-  problems > 0 ? messages.checkDetails : payment.state === 'DECLINED' ? messages.declined : usual;
+  problems > 0 ? messages.checkDetails : payment.state === 'DECLINED' && !isLeft(payment) ? messages.declined : usual;
 
 /** Tells the payer that the previous attempt was declined. */
 export function declineNotice(view: PageView): Html | undefined {
   const { payment, locale, areCardsSpent, methods } = view;
-  const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = locale.messages;
+  const { messages } = locale;
+  const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = messages;
   if (payment.state !== 'DECLINED') return undefined;
+  if (isLeft(payment)) {
+    return html`<div class="notice info" role="status"><p>${messages.challenge.left}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}</div>`;
+  }
   const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
   const decline = declineText(view);
   const isAdvised = areCardsSpent || decline?.hasAdvice;

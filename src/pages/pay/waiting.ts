@@ -1,10 +1,12 @@
 /** The pages on which a payer waits for the outcome; they poll the status of the payment. */
-import encodeQR from 'qr';
-import type { NextStep } from '../../core/context.ts';
-import { Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
-import { challengeForm, redirectButton } from './redirect-pages.ts';
-import { cancelLink, countdown, orderSummary, type PageView, shopLink, statusPolling, withElement } from './view.ts';
+import { SHARE_SCRIPT } from '../script.ts';
+import { challengeForm } from './challenge.ts';
+import { type CodeStep, codeContent, newCodeForm } from './code.ts';
+import { leaveForm, stillOpenNotice } from './leave.ts';
+import { redirectButton } from './redirect-pages.ts';
+import { cancelLink, orderSummary, type PageView, shopLink, statusPolling } from './view.ts';
 
 const withSpinner = (content: Html): Html =>
   html`<div class="center"><span class="pulse" aria-hidden="true"></span>${content}</div>`;
@@ -21,21 +23,23 @@ ${content}
 }
 
 /** The QR code, until it expires. */
-function qrCodePage(view: PageView, { text, until }: Extract<NextStep, { kind: 'code' }>): Page {
-  const { now, locale } = view;
-  const { messages } = locale;
-  return waitingLayout(
+const qrCodePage = (view: PageView, step: CodeStep): Page => ({
+  ...waitingLayout(
     view,
-    messages.scanToPay,
-    html`<div class="center">
-<h1>${messages.scanToPay}</h1>
-<p>${messages.scanHow}</p>
-<div class="code" role="img" aria-label="${messages.codeAlt}">${new Html(encodeQR(text, 'svg'))}</div>
-<p class="time"><span>${withElement(messages.codeLeft, 'time', countdown(until - now, locale))}</span></p>
-</div>
-${shopLink(view, 'quiet')}`,
+    view.locale.messages.scanToPay,
+    html`${stillOpenNotice(view)}${codeContent(view, step)}${leaveForm(view, view.locale.messages.otherWays)}${shopLink(view, 'quiet')}`,
     false,
-  );
+  ),
+  additions: { scripts: [SHARE_SCRIPT], styles: [] },
+});
+
+/** The code has expired: if it was not paid, the payer may get a new one or pay in another way. */
+function codeOverPage(view: PageView): Page {
+  const { canRenewCode, locale } = view;
+  const { codeOver, codeOverHow, scan, otherWays } = locale.messages;
+  const content = html`<h1>${codeOver}</h1><p>${canRenewCode ? scan.overHow : codeOverHow}</p>
+${stillOpenNotice(view)}${newCodeForm(view)}${leaveForm(view, otherWays)}${shopLink(view, 'quiet')}`;
+  return waitingLayout(view, codeOver, withSpinner(content));
 }
 
 /** The label of an instruction; a name without a translation is shown as the provider sent it. */
@@ -72,14 +76,10 @@ export function waitingPage(view: PageView): Page {
   const { payment, now, result, locale } = view;
   const { messages } = locale;
   const { nextStep } = payment;
-  if (nextStep?.kind === 'code' && now < nextStep.until) return qrCodePage(view, nextStep);
+  if (nextStep?.kind === 'code') return now < nextStep.until ? qrCodePage(view, nextStep) : codeOverPage(view);
   if (nextStep?.kind === 'transfer') return transferPage(view, nextStep.instructions);
   const [title, text] =
-    nextStep?.kind === 'code'
-      ? [messages.codeOver, messages.codeOverHow]
-      : result === 'unknown'
-        ? [messages.checking, messages.checkingHow]
-        : [messages.waiting, messages.waitingHow];
+    result === 'unknown' ? [messages.checking, messages.checkingHow] : [messages.waiting, messages.waitingHow];
   const content = withSpinner(html`<h1>${title}</h1><p>${text}</p>${shopLink(view, 'quiet')}`);
   // While the provider's answer is late, no time limit applies to the payer.
   return waitingLayout(view, title, content, result !== 'unknown');
@@ -90,14 +90,16 @@ export function unfinishedPage(view: PageView): Page {
   const { payment, locale } = view;
   const { messages } = locale;
   const { nextStep } = payment;
-  const control =
-    nextStep?.kind === 'challenge'
-      ? challengeForm(view, nextStep)
-      : nextStep?.kind === 'redirect' && redirectButton(view, nextStep, messages.openAgain);
+  const isChallenge = nextStep?.kind === 'challenge';
+  const control = isChallenge
+    ? challengeForm(view, nextStep)
+    : nextStep?.kind === 'redirect' && redirectButton(view, nextStep, messages.openAgain);
   if (!control) return waitingPage(view);
   return waitingLayout(
     view,
     messages.unfinished,
-    withSpinner(html`<h1>${messages.unfinished}</h1><p>${messages.unfinishedHow}</p>${control}${cancelLink(view)}`),
+    withSpinner(
+      html`<h1>${messages.unfinished}</h1><p>${messages.unfinishedHow}</p>${stillOpenNotice(view)}${control}${leaveForm(view, isChallenge ? messages.challenge.anotherCard : messages.otherWays)}${cancelLink(view)}`,
+    ),
   );
 }

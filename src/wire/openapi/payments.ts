@@ -89,7 +89,7 @@ const operation = object({
 });
 
 const providerCall = object({
-  verb: choice(['submit', 'query', 'resume', 'notification', 'authenticate', ...OPERATION_VERBS]),
+  verb: choice(['submit', 'query', 'resume', 'withdraw', 'notification', 'authenticate', ...OPERATION_VERBS]),
   connector: text,
   connection_id: orNull(uuid),
   outcome: text,
