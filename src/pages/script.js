@@ -1,7 +1,6 @@
 // The script of the payment pages. It improves them; they also work without it.
 (() => {
   const { body } = document;
-  const language = document.documentElement.lang;
   const all = (selector) => [...document.querySelectorAll(selector)];
   // A payer who used the back button stays on the page: it does not redirect by itself.
   let isBack =
@@ -159,7 +158,7 @@
 
   // Counts the remaining times down, and announces the last minute once.
   const start = Date.now();
-  const pad = (number) => number.toLocaleString(language, { minimumIntegerDigits: 2, useGrouping: false });
+  const pad = (number) => String(number).padStart(2, '0');
   const clocks = all('[data-left]');
   const tick = () => {
     for (const clock of clocks) {
@@ -210,6 +209,11 @@
     isPolling = false;
     pollNow();
   });
+
+  for (const button of all('[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
 
   // Buttons that copy an account number.
   const buttons = all('[data-copied]');

@@ -1,6 +1,7 @@
 /** The style sheet of the payment pages: mobile first, light and dark, left-to-right and right-to-left. */
 import { accentOf, type Scheme } from './accent.ts';
 import { COLOURS } from './colours.ts';
+import { FRAME_STYLE } from './frame-style.ts';
 
 export const STYLE = `${COLOURS}*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -129,7 +130,7 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .pulse::before,button[disabled]::before{border-inline-end-color:currentcolor;opacity:.5}}
 @media(forced-colors:active){.card,.time,.tile{border:1px solid}button,.button{border:2px solid}
 .code{forced-color-adjust:none}}
-`;
+${FRAME_STYLE}`;
 
 /** The style rules for the accent colour of an account. */
 export function accentStyle(colour: string): string {

@@ -22,6 +22,7 @@ import {
 } from './fields.ts';
 import { country } from './formats.ts';
 import { LIMITS } from './limits.ts';
+import { ORDER_LINE_FIELDS } from './order-lines.ts';
 
 export interface ApiOperation {
   fields: readonly Field[];
@@ -131,6 +132,7 @@ export const CHECKOUT_OPERATIONS = {
       must('order.amount', amount('order.currency')),
       must('order.currency', currency),
       must('order.description', text(1, LIMITS.descriptionLength)),
+      ...ORDER_LINE_FIELDS,
       ...sessionAddress.map((name) => (name === 'success_url' ? must : may)(name, webAddress)),
       may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
       may('url_target', text(1, 64)),

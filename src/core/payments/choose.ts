@@ -276,8 +276,9 @@ function detailsWith(
 }
 
 /** The details without the payer's input: the next attempt starts with the merchant's data only. */
-export const detailsAsSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+export const detailsAsSent = ({ description, lines, payer, session, customData }: PaymentDetails): PaymentDetails => ({
   description,
+  ...(lines && { lines }),
   payer: session?.payer ?? payer,
   ...(session && { session }),
   ...(customData && { customData }),

@@ -12,7 +12,17 @@ import type { PanelAnswer, PanelRequest } from './route.ts';
 const text = en.accounts.preview;
 
 /** The settings that the preview takes unsaved. */
-const PREVIEWED = ['branding.name', 'branding.logo', 'branding.colour', 'locale'] as const satisfies SettingName[];
+const PREVIEWED = [
+  'branding.name',
+  'branding.logo',
+  'branding.colour',
+  'branding.support_email',
+  'branding.support_phone',
+  'branding.support_url',
+  'branding.terms_url',
+  'branding.privacy_url',
+  'locale',
+] as const satisfies SettingName[];
 const COLOUR = 'branding.colour';
 
 const schemeOf = (value: string | undefined): Scheme => (value === 'dark' ? 'dark' : 'light');

@@ -9,6 +9,7 @@ import { reasonNamed } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
+import { collapsedLines } from '../order-lines.ts';
 
 /** The route of a payment page. */
 export interface LinkRoute {
@@ -108,6 +109,7 @@ export function orderSummary({ payment, locale, now }: PageView, hasTime = true)
 <p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${messages.wholeText}</summary></details>`}
 <p class="soft small">${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>
+${collapsedLines(payment, locale)}
 ${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`}
 </section>`;
 }

@@ -12,6 +12,7 @@ import { invalidField, type Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
+import { readOrderLines } from '../../rules/order-lines.ts';
 
 /** What a session may say about the charges of its schedule. */
 const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as const;
@@ -48,6 +49,7 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
     ...['custom_data', 'parameters'].flatMap((name) => sizeProblems(name, at(name))),
     // An invalid list must not offer all methods.
     ...checkIfSet('methods', at('methods'), isStringList(at('methods')), SENTENCES.notTexts),
+    ...orderLines(at, account).problems,
     ...(textList(at('card_token')).length > LIMITS.savedCardsMost
       ? [{ field: 'card_token', sentence: SENTENCES.tooMany(LIMITS.savedCardsMost) }]
       : []),
@@ -60,6 +62,13 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
       : []),
   ];
 }
+
+const orderLines = (at: CheckoutBody['at'], { settings }: Account): ReturnType<typeof readOrderLines> => {
+  const order = at('order');
+  return isObject(order)
+    ? readOrderLines(order, toList(order.lines), settings.whole_amounts_allowed)
+    : { problems: [] };
+};
 
 export async function session(
   gateway: Gateway,
@@ -90,7 +99,7 @@ export async function session(
     isRecurringInit: isYes(value('recurring_init')),
     schedule,
     payerUntil,
-    details: sessionDetails(paymentId, body, open, payerUntil),
+    details: sessionDetails(paymentId, body, open, payerUntil, orderLines(body.at, account).lines),
     secrets: hasSecrets ? secret : undefined,
     content: canonicalContent(body),
   };
@@ -113,6 +122,7 @@ function sessionDetails(
   { value, at }: CheckoutBody,
   parameters: BrandTexts['open'],
   until: number,
+  lines: PaymentDetails['lines'],
 ): PaymentDetails {
   const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
     (value(field) === '' ? {} : { [name]: value(field) }) as { [Key in Name]?: string };
@@ -128,6 +138,7 @@ function sessionDetails(
   const cardTokens = [...new Set(textList(at('card_token')))];
   return {
     description: value('order.description'),
+    ...(lines && { lines }),
     payer,
     session: {
       id,
