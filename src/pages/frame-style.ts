@@ -22,4 +22,10 @@ border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weig
 @supports selector(::details-content){.basket::details-content{content-visibility:visible}
 .basket summary{display:none}.basket .lines{margin-top:.5rem}}}
 @media(forced-colors:active){.test{border:1px solid}}
+.receipt dl{display:block;padding-bottom:1rem}
+.receipt dl div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1.5rem;padding:.25rem 0}
+.receipt .lines{border-top:1px solid var(--line)}
+.receipt .lines tbody tr:first-child>*{padding-top:.75rem}
+@media print{body{min-height:0;background:#fff}.card{border:0;padding:0}button,.button,.quiet{display:none}
+.top,main,.foot{max-width:none}tr{break-inside:avoid}}
 `;

@@ -6,7 +6,7 @@ import { accentOf } from './accent.ts';
 import type { Locale } from './locale.ts';
 
 /** The accent colour of accounts that set none, as in the style. */
-const DEFAULT_FILL = '#0f5c4c';
+export const DEFAULT_FILL = '#0f5c4c';
 
 /** A square in the merchant's colour with the initial of its name, as a data URL: the page stays one request. */
 export function iconUrl(account: Account | undefined): string {
@@ -54,7 +54,7 @@ export function contactsOf({ settings }: Pick<Account, 'settings'>, { messages: 
 export const contactLink = ({ text, href, isPlain }: Contact): Html =>
   html`<a href="${href}"${href.startsWith('https:') && html` target="_blank" rel="noopener"`}>${isPlain ? html`<bdi>${text}</bdi>` : text}</a>`;
 
-export function footer(locale: Locale, account: Account | undefined): Html | false {
+export function footer(locale: Locale, account: Account | undefined, isInert: boolean): Html | false {
   if (!account) return false;
   const { frame } = locale.messages;
   const contacts = contactsOf(account, locale);
@@ -65,7 +65,7 @@ export function footer(locale: Locale, account: Account | undefined): Html | fal
     ...(privacy ? [{ text: frame.privacy, href: privacy }] : []),
   ];
   if (contacts.length + links.length === 0) return false;
-  return html`<footer class="foot">${
+  return html`<footer class="foot"${isInert && html` inert`}>${
     contacts.length > 0 &&
     html`<p><span>${frame.questions}</span> ${contacts.map((contact) => html`${contactLink(contact)} `)}</p>`
   }${links.length > 0 && html`<p>${links.map((link) => html`${contactLink(link)} `)}</p>`}</footer>`;

@@ -115,7 +115,7 @@ ${header(locale, account, { logo, isSandbox: gateway.environment === 'sandbox' }
 <main${isPreview && html` inert`}>
 ${body}
 </main>
-${footer(locale, account)}
+${footer(locale, account, isPreview === true)}
 <p class="hush" aria-live="polite" id="said"></p>
 ${!isPreview && html`<script>${new Html(SCRIPT)}</script>`}
 ${vendor && html`<script async src="${vendor.script}" id="wallet-vendor" data-nonce="${vendor.nonce}"></script>`}

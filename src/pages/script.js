@@ -59,6 +59,7 @@
     expiry: (text) => /^\s*(0?[1-9]|1[0-2])\s*\/\s*(20)?\d\d\s*$/.test(text),
     cvv: (text) => /^\d{3,4}$/.test(text.trim()),
     holder: (text) => text.trim().length > 1,
+    email: (text) => /^(\S+@\S+\.\S+)?$/.test(text.trim()),
   };
 
   const problemOf = (input) => {
@@ -99,7 +100,7 @@
   for (const input of all('[name=browser]'))
     input.value = [width, height, colorDepth, new Date().getTimezoneOffset()].join(' ');
 
-  const inputs = all('form[data-busy] [required]');
+  const inputs = all('form[data-busy] :is([required], [data-check])');
   for (const input of inputs) {
     const { check } = input.dataset;
     input.addEventListener('input', (event) => {

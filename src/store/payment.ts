@@ -215,6 +215,8 @@ export interface Transition {
   /** The operation, as it is after the transition. */
   operation?: OperationRow | undefined;
   callback?: NewCallback | undefined;
+  /** The payer gets a receipt by e-mail. */
+  hasReceipt?: boolean;
 }
 
 export interface NewCallback {

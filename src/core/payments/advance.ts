@@ -17,6 +17,7 @@ import type {
 } from '../../store/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
+import { hasReceipt } from '../receipts.ts';
 import { eraseAfterOutcome } from '../vault.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
@@ -102,14 +103,17 @@ export async function writeWithRetry<Written extends Transition | undefined>(
   throw new Error(`The payment ${payment.paymentId} changed too often for its transition to be written.`);
 }
 
-/** Writes a transition together with its callback; returns false if the payment has changed since it was read. */
+/** Writes a transition together with its callback and its receipt; returns false if the payment has changed since it was read. */
 export async function writeTransition(
   gateway: Gateway,
   transition: Transition,
   authentication?: Authentication,
 ): Promise<boolean> {
   const callback = await composeCallback(gateway, transition, authentication);
-  const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
+  const composed = callback ? { ...transition, callback } : transition;
+  const isWritten = await gateway.payments.transition(
+    (await hasReceipt(gateway, transition)) ? { ...composed, hasReceipt: true } : composed,
+  );
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
   if (callback && callback.dueAt !== null) gateway.deliverer.wake();

@@ -164,7 +164,7 @@ export async function choose(
   account: Account,
   method: Method,
   input: ReadonlyMap<string, string>,
-  consent?: string,
+  given: GivenDetails = {},
 ): Promise<{ problems: Problem[] } | { payment: PaymentWithDetails }> {
   const brand = brandOf(method.label) as Brand;
   const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
@@ -179,7 +179,7 @@ export async function choose(
   );
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
-  const details = { ...detailsWith(gateway, attempt, brand, context), ...consentOf(gateway, payment, consent) };
+  const details = { ...detailsWith(gateway, attempt, brand, context), ...given };
   const facts = factsOf({ ...attempt, brand: method.label, details });
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   // A new attempt may be in the share of another route, which needs the card: the payer is asked for it.
@@ -190,9 +190,8 @@ export async function choose(
   return { payment: await submit(gateway, collected, account) };
 }
 
-/** What the payer agreed to, for the record. */
-const consentOf = ({ clock }: Gateway, { mid }: PaymentWithDetails, text: string | undefined) =>
-  text === undefined ? {} : { consent: { at: clock.now(mid), text } };
+/** What the payer gave besides the fields of the method. */
+export type GivenDetails = Pick<PaymentDetails, 'consent' | 'language' | 'receiptEmail'>;
 
 /** A saved card that the session offers, and its security code, which the payer enters every time. */
 export interface SavedCardChoice {
@@ -207,7 +206,7 @@ export async function chooseCard(
   account: Account,
   choice: Card | SavedCardChoice,
   browser: BrowserData,
-  consent?: string,
+  given: GivenDetails = {},
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
@@ -218,7 +217,7 @@ export async function chooseCard(
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
   const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, attempt.details.session?.wantsToken === true));
-  const details = { ...attempt.details, ...consentOf(gateway, payment, consent), card: kept };
+  const details = { ...attempt.details, ...given, card: kept };
   const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });

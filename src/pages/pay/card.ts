@@ -7,6 +7,7 @@ import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
 import type { MethodForm } from './fields.ts';
 import { type Input, renderInput } from './inputs.ts';
+import { RECEIPT_EMAIL, receiptInput } from './receipt-input.ts';
 import { CONSENT, seriesTerms } from './series.ts';
 import {
   cancelLink,
@@ -21,7 +22,7 @@ import {
 import { walletAdditions, walletButtons } from './wallets.ts';
 
 /** Display names of the card networks. */
-const NETWORK_NAMES: Readonly<Record<string, string>> = {
+export const NETWORK_NAMES: Readonly<Record<string, string>> = {
   visa: 'Visa',
   mastercard: 'Mastercard',
   amex: 'Amex',
@@ -118,6 +119,11 @@ ${cardInput('card_holder', {
   value: submittedValue('card_holder'),
   attributes: validation('holder'),
 })}
+${receiptInput(
+  view,
+  answers,
+  problems.some(({ field }) => field === RECEIPT_EMAIL),
+)}
 ${seriesTerms(
   view,
   problems.some(({ field }) => field === CONSENT),
@@ -133,7 +139,7 @@ ${cancelLink(view)}
 
 /** With a saved card the payer enters only the security code; any other problem belongs to the choice of the card. */
 const inputNameOf = (field: string, isSaved: boolean): string =>
-  isSaved && field !== 'card_cvv' ? 'saved_card' : field;
+  isSaved && field !== 'card_cvv' && field !== RECEIPT_EMAIL ? 'saved_card' : field;
 
 function savedCardChoices(
   cards: readonly SavedCard[],
