@@ -3,7 +3,7 @@
 export const FRAME_STYLE = `
 .test{display:flex;flex-wrap:wrap;align-items:center;gap:.125rem .5rem;margin:0;margin-inline-start:auto;padding:.25rem .75rem;
 border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weight:400;line-height:1.4}
-@media(max-width:30rem){.test span{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+@media(max-width:30rem){.test span{display:none}}
 .top:has(.test){flex-wrap:wrap}
 .foot{width:100%;max-width:30rem;margin:0 auto;padding:0 20px 1.5rem;color:var(--soft);font-size:.875rem;text-align:center}
 .foot p{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1rem;margin:0}

@@ -148,7 +148,7 @@ describe('the preview', () => {
     );
     expect(policy.match(/frame-ancestors/g)).toHaveLength(1);
     expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
-    expect((await settingsOf(merchant)).branding).toEqual({ name: '', logo: '', colour: '' });
+    expect((await settingsOf(merchant)).branding).toMatchObject({ name: '', logo: '', colour: '' });
     expect((await shop.rows('select count(*) from payments'))[0]).toEqual(before);
   });
 
