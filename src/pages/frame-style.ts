@@ -13,7 +13,7 @@ border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weig
 .lines{width:100%;border-collapse:collapse;font-size:.9375rem}
 .lines th,.lines td{padding:.375rem 0;font-weight:400;text-align:start;vertical-align:top}
 .lines td{padding-inline-start:1rem;text-align:end;white-space:nowrap;font-variant-numeric:tabular-nums}
-.lines small{display:block;color:var(--soft);font-size:.8125rem;white-space:nowrap;font-variant-numeric:tabular-nums}
+.lines small{display:block;color:var(--soft);font-size:.8125rem;font-variant-numeric:tabular-nums}
 .lines tfoot tr:first-child>*{padding-top:.75rem;border-top:1px solid var(--line)}
 .lines tbody tr:last-child>*{padding-bottom:.75rem}
 .lines tfoot tr:last-child>*{font-weight:650}
@@ -24,6 +24,7 @@ border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weig
 @media(forced-colors:active){.test{border:1px solid}}
 .receipt dl{display:block;padding-bottom:1rem}
 .receipt dl div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1.5rem;padding:.25rem 0}
+.receipt dd{margin-inline-start:auto;font-weight:500}
 .receipt .lines{border-top:1px solid var(--line)}
 .receipt .lines tbody tr:first-child>*{padding-top:.75rem}
 @media print{body{min-height:0;background:#fff}.card{border:0;padding:0}button,.button,.quiet{display:none}

@@ -2,7 +2,7 @@
 import { displayName } from '../../core/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails, ReceiptMail } from '../../core/context.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
-import { html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
 import { accentOf } from '../accent.ts';
 import { contactsOf, DEFAULT_FILL } from '../frame.ts';
 import { localeFor } from '../locale.ts';
@@ -33,13 +33,14 @@ export function receiptMail(
   const { fill, onFill } = accentOf(account.settings['branding.colour'] || DEFAULT_FILL, 'light');
   const start = locale.direction === 'rtl' ? 'right' : 'left';
   const end = locale.direction === 'rtl' ? 'left' : 'right';
-  const row = (label: string, value: string, style: string, detail?: string) =>
+  const row = (label: string, value: Html | string, style: string, detail?: string) =>
     html`<tr><td style="padding:6px 0;text-align:${start};vertical-align:top;${style}">${label}${
       detail && html`<br><span style="font-size:13px;${SOFT}"><bdi>${detail}</bdi></span>`
-    }</td><td style="padding:6px 0 6px 16px;text-align:${end};vertical-align:top"><bdi>${value}</bdi></td></tr>`;
+    }</td><td style="padding:6px 0;padding-${start}:16px;text-align:${end};vertical-align:top;white-space:${style === SOFT ? 'normal' : 'nowrap'}">${value}</td></tr>`;
   const table = (rows: unknown) =>
     html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="margin-top:16px;border-top:1px solid #e0e4e9;padding-top:10px;font-size:15px">${rows as never}</table>`;
-  const lineRow = ({ label, detail, amount: written }: LineRow, style = '') => row(label, written, style, detail);
+  const lineRow = ({ label, detail, amount: written }: LineRow, style = '') =>
+    row(label, html`<bdi>${written}</bdi>`, style, detail);
   return {
     subject: test ? `[${messages.frame.testMode}] ${subject}` : subject,
     html: String(html`<!doctype html>
@@ -47,14 +48,14 @@ export function receiptMail(
 <body style="margin:0;padding:24px 12px;background:#f3f4f6;color:#14181d;${FONT};line-height:1.5">
 <div style="max-width:520px;margin:0 auto;padding:24px;background:#fff;border-top:6px solid ${fill};border-radius:12px" dir="${locale.direction}">
 ${test && html`<p style="margin:0 0 12px;padding:6px 12px;background:#ffe3a3;color:#4a3000;border-radius:8px;font-size:14px">${test}</p>`}
-<p style="margin:0;font-weight:650" dir="auto">${merchant}</p>
+<p style="margin:0;font-weight:650"><bdi>${merchant}</bdi></p>
 <h1 style="margin:8px 0 0;font-size:20px">${messages.receipt.title}</h1>
 <p style="margin:4px 0 12px">${thanks}</p>
 <p style="margin:0;font-size:28px;font-weight:700"><bdi>${amount}</bdi></p>
-${table(facts.map(([label, value]) => row(label, value, SOFT)))}
-${items.length > 0 ? table([...items.map((item) => lineRow(item)), ...sums.map((sum) => lineRow(sum, 'font-weight:600'))]) : html`<p style="margin:16px 0 0" dir="auto">${description}</p>`}
+${table(facts.map(({ label, value }) => row(label, value, SOFT)))}
+${items.length > 0 ? table([...items.map((item) => lineRow(item)), ...sums.map((sum, index) => lineRow(sum, index === sums.length - 1 ? 'font-weight:600' : ''))]) : html`<p style="margin:16px 0 0" dir="auto">${description}</p>`}
 <p style="margin:24px 0 0"><a href="${link}" style="display:inline-block;padding:12px 20px;background:${fill};color:${onFill};border-radius:10px;text-decoration:none;font-weight:600">${messages.receipt.link}</a></p>
-${contacts.length > 0 && html`<p style="margin:20px 0 0;font-size:14px;${SOFT}">${messages.frame.questions} ${contacts.map(({ text, href }) => html`<a href="${href}" style="${SOFT}"><bdi>${text}</bdi></a> `)}</p>`}
+${contacts.length > 0 && html`<p style="margin:20px 0 0;font-size:14px;${SOFT}">${messages.frame.questions} ${contacts.map(({ text, href }) => html`<a href="${href}" style="${SOFT};white-space:nowrap"><bdi>${text}</bdi></a> `)}</p>`}
 </div></body></html>
 `),
     text: [
@@ -64,7 +65,7 @@ ${contacts.length > 0 && html`<p style="margin:20px 0 0;font-size:14px;${SOFT}">
       thanks,
       '',
       `${messages.amount}: ${amount}`,
-      ...facts.map(([label, value]) => `${label}: ${value}`),
+      ...facts.map(({ label, text }) => `${label}: ${text}`),
       '',
       ...(items.length > 0
         ? [...items, ...sums].map(({ label, detail, amount: written }) =>

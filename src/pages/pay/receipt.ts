@@ -33,25 +33,34 @@ function methodText({ brand, details: { card } }: PaymentWithDetails, { settings
   return [title, masked].filter(Boolean).join(', ') || messages.card;
 }
 
+export interface ReceiptFact {
+  label: string;
+  /** Text that is not in the language of the page is isolated, so that it does not change the direction of the line. */
+  value: Html | string;
+  text: string;
+}
+
 /** The facts of a receipt, each with its label. */
 export function receiptFacts(
   payment: PaymentWithDetails,
   account: Account,
   locale: Locale,
   paidAt: number,
-): [label: string, value: string][] {
+): ReceiptFact[] {
   const { messages, formatAmount, formatDateTime } = locale;
   const { receipt } = messages;
   const { amount, refunded, currency } = payment;
+  const fact = (label: string, text: string): ReceiptFact => ({ label, text, value: text });
+  const isolated = (label: string, text: string): ReceiptFact => ({ label, text, value: html`<bdi>${text}</bdi>` });
   const isPartial = paidAmount(payment).amount !== amount;
   return [
-    [receipt.merchant, displayName(account)],
-    [messages.order, payment.orderId],
-    [receipt.date, formatDateTime(paidAt)],
-    [receipt.method, methodText(payment, account, locale)],
-    ...(isPartial ? [[receipt.charged, formatAmount(paidAmount(payment))] as [string, string]] : []),
-    ...(refunded > 0n ? [[receipt.refunded, formatAmount({ amount: refunded, currency })] as [string, string]] : []),
-    [receipt.reference, payment.paymentId],
+    isolated(receipt.merchant, displayName(account)),
+    isolated(messages.order, payment.orderId),
+    fact(receipt.date, formatDateTime(paidAt)),
+    fact(receipt.method, methodText(payment, account, locale)),
+    ...(isPartial ? [isolated(receipt.charged, formatAmount(paidAmount(payment)))] : []),
+    ...(refunded > 0n ? [isolated(receipt.refunded, formatAmount({ amount: refunded, currency }))] : []),
+    isolated(receipt.reference, payment.paymentId),
   ];
 }
 
@@ -65,7 +74,7 @@ export function receiptPage(view: PageView, paidAt: number): Page {
 <h1>${messages.receipt.title}</h1>
 ${amountLine(paidAmount(payment), locale)}
 ${payment.captured === 0n && html`<p>${messages.receipt.reservedHow}</p>`}
-<dl>${receiptFacts(payment, account, locale, paidAt).map(([label, value]) => html`<div><dt>${label}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
+<dl>${receiptFacts(payment, account, locale, paidAt).map(({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
 ${lines ? linesTable(lines, payment, locale) : html`<p class="what" dir="auto">${description}</p>`}
 <button type="button" class="second" data-print hidden>${messages.receipt.print}</button>
 ${shopLink(view, 'quiet')}
