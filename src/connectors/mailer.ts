@@ -47,18 +47,24 @@ const oneLine = (text: string, most: number): string =>
 const isRejection = ({ code, permanent }: { code?: string; permanent?: boolean }): boolean =>
   permanent === true && (code === 'EENVELOPE' || code === 'EMESSAGE');
 
-export function createMailer({ url, from }: MailAccess): Mailer {
+/** How the server at an address is reached. */
+export function connectionTo(url: string) {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
   const isSecure = protocol === 'smtps:';
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const timeout = LIMITS.mailTimeoutMs;
-  const transport = createTransport({
-    host,
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || (isSecure ? 465 : 587)),
     secure: isSecure,
-    // Without it, whoever is between us and the server could switch TLS off.
+    // Without it, an attacker between us and the server could switch TLS off.
     requireTLS: !isSecure && !isLoopbackHost(hostname) && searchParams.get('tls') !== 'off',
     ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+  };
+}
+
+export function createMailer({ url, from }: MailAccess): Mailer {
+  const timeout = LIMITS.mailTimeoutMs;
+  const transport = createTransport({
+    ...connectionTo(url),
     connectionTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,

@@ -85,9 +85,18 @@ function adminToken(text: string): string | Expected {
   return text === '' || /^[!-~]{32,}$/.test(text) ? text : new Expected('at least 32 characters without spaces');
 }
 
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
 function mailServer(text: string): string | Expected {
   const url = text === '' ? undefined : URL.parse(text);
-  const isServer = /^smtps?:$/.test(url?.protocol ?? '') && url?.hostname && /^\/?$/.test(url.pathname);
+  const isServer =
+    /^smtps?:$/.test(url?.protocol ?? '') && url?.hostname && /^\/?$/.test(url.pathname) && isDecodable(text);
   return text === '' || isServer ? text : new Expected('an address such as smtp://user:password@host:587');
 }
 

@@ -25,7 +25,8 @@ export interface TestMailServer {
 
 const refusal = (code: number, text: string): Error => Object.assign(new Error(text), { responseCode: code });
 
-export async function startMailServer(): Promise<TestMailServer> {
+/** With a password, the server takes e-mails of its one user only. */
+export async function startMailServer(password?: string): Promise<TestMailServer> {
   let server: SMTPServer | undefined;
   const port = await freePort();
   const self: TestMailServer = {
@@ -35,9 +36,14 @@ export async function startMailServer(): Promise<TestMailServer> {
     behaviour: 'accepts',
     async start() {
       server = new SMTPServer({
-        authOptional: true,
+        authOptional: password === undefined,
+        allowInsecureAuth: true,
+        onAuth({ password: sent }, _session, done) {
+          if (sent === password) done(null, { user: 'user' });
+          else done(refusal(535, 'Authentication failed'));
+        },
         closeTimeout: 50,
-        disabledCommands: ['STARTTLS', 'AUTH'],
+        disabledCommands: password === undefined ? ['STARTTLS', 'AUTH'] : ['STARTTLS'],
         logger: false,
         onConnect(_session, done) {
           self.sessions++;
