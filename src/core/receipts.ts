@@ -13,9 +13,9 @@ export function receiptAddress({ details: { receiptEmail, payer } }: PaymentWith
   return isMailAddress(address) ? address : undefined;
 }
 
-/** Whether the e-mail with the receipt is written together with this transition: it settles the payment. */
+/** Whether the receipt is sent by e-mail, if there is a mail server: the transition settles the payment. */
 export async function hasReceipt(gateway: Gateway, { before, after }: Transition): Promise<boolean> {
-  if (!gateway.mailer || after.state !== 'SETTLED' || before.state === 'SETTLED') return false;
+  if (after.state !== 'SETTLED' || before.state === 'SETTLED') return false;
   if (receiptAddress(after) === undefined) return false;
   return (await findAccount(gateway, after.mid))?.settings.receipts === 'email';
 }

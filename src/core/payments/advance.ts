@@ -111,9 +111,8 @@ export async function writeTransition(
 ): Promise<boolean> {
   const callback = await composeCallback(gateway, transition, authentication);
   const composed = callback ? { ...transition, callback } : transition;
-  const isWritten = await gateway.payments.transition(
-    (await hasReceipt(gateway, transition)) ? { ...composed, hasReceipt: true } : composed,
-  );
+  const isMailed = gateway.mailer !== undefined && (await hasReceipt(gateway, transition));
+  const isWritten = await gateway.payments.transition(isMailed ? { ...composed, hasReceipt: true } : composed);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
   if (callback && callback.dueAt !== null) gateway.deliverer.wake();
