@@ -73,7 +73,7 @@ function scalarType({ schema }: Field): string {
 
 const typeOf = (field: Field): string =>
   field.items
-    ? `readonly { ${field.items.map((item) => `${item.name}: ${scalarType(item)}`).join('; ')} }[]`
+    ? `readonly { ${field.items.map((item) => `${item.name}${item.need === 'may' ? '?' : ''}: ${scalarType(item)}`).join('; ')} }[]`
     : scalarType(field);
 
 function commentOf(field: Field): string {

@@ -132,6 +132,14 @@ export interface CheckoutRequests {
       currency: string;
       /** Expects text of 1 to 1024 characters. */
       description: string;
+      /** Expects list of objects with `name`, `quantity`, `unit_amount` and `amount`. */
+      lines?: readonly { name: string; quantity?: number | string; unit_amount?: string; amount?: string }[] | undefined;
+      /** Expects decimal with two fraction digits, or with as many as the currency has. */
+      shipping?: string | undefined;
+      /** Expects decimal with two fraction digits, or with as many as the currency has. */
+      tax?: string | undefined;
+      /** Expects decimal with two fraction digits, or with as many as the currency has. */
+      discount?: string | undefined;
     };
     /** Expects absolute https address (http too in the sandbox). */
     success_url: string;

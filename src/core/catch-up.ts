@@ -23,7 +23,8 @@ export async function synchroniseClock({
 export async function catchUp(
   gateway: Gateway,
   claimed: readonly { mid: string; dueAt: number | null }[],
+  leaseMs: number = LIMITS.leaseMs,
 ): Promise<void> {
-  const isBehind = claimed.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - LIMITS.leaseMs);
+  const isBehind = claimed.some(({ mid, dueAt }) => gateway.clock.now(mid) < (dueAt ?? 0) - leaseMs);
   if (isBehind) await readClock(gateway);
 }

@@ -1,6 +1,7 @@
 /** The dependencies that functions of the core take as their first argument, and the shared types of the core. */
 import type { Logger } from 'pino';
 import type { Capabilities, Connector } from '../connectors/connector.ts';
+import type { Mailer } from '../connectors/mailer.ts';
 import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator-control.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
@@ -37,7 +38,8 @@ import type { OperationStore } from '../store/operations.ts';
 import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { OwnCredentialStore } from '../store/own-credentials.ts';
-import type { PaymentStore } from '../store/payments.ts';
+import type { PaymentStore, PaymentWithDetails } from '../store/payments.ts';
+import type { ReceiptStore } from '../store/receipts.ts';
 import type { ReconciliationRowStore } from '../store/reconciliation-rows.ts';
 import type { ReconciliationStore } from '../store/reconciliations.ts';
 import type { RollupStore } from '../store/rollups.ts';
@@ -66,6 +68,7 @@ export type {
   PaymentStatus,
   PaymentWithDetails,
 } from '../store/payments.ts';
+export type { Receipt } from '../store/receipts.ts';
 export type { ReconciledRow } from '../store/reconciliation-rows.ts';
 export type { Reconciliation, StatementProblem, StatementTerms, StatementTotal } from '../store/reconciliations.ts';
 export type { SavedFilter } from '../store/saved-filters.ts';
@@ -125,6 +128,13 @@ export interface Deliverer {
   drain(): Promise<void>;
   /** Claims nothing more, and waits for the callbacks in flight. */
   stop(): Promise<void>;
+}
+
+/** The content of an e-mail. */
+export interface ReceiptMail {
+  subject: string;
+  html: string;
+  text: string;
 }
 
 /** Separate limits, so that queries and calls that move money do not block each other. */
@@ -206,6 +216,11 @@ export interface Gateway {
   /** Makes the test connector ask the simulator for faults. */
   armFaults(): void;
   deliverer: Deliverer;
+  /** Undefined if no mail server is configured. */
+  mailer: Mailer | undefined;
+  /** Writes the e-mail with the receipt of a payment that was paid at this time. */
+  writeReceipt(payment: PaymentWithDetails, account: Account, paidAt: number): ReceiptMail;
+  receipts: ReceiptStore;
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;

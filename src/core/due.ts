@@ -5,6 +5,7 @@ import type { Gateway } from './context.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
 import { forgetExpiredTokens } from './payments/wallet-token.ts';
+import { sendDueReceipts } from './receipts.ts';
 import { rollUp } from './reports.ts';
 import { processDueSubscriptions } from './schedules.ts';
 import { eraseUnneededCards } from './vault.ts';
@@ -43,6 +44,10 @@ const payments: Kind = async (gateway) =>
 const subscriptions: Kind = (gateway) => [
   { name: 'subscriptions', run: (isStopped) => processDueSubscriptions(gateway, isStopped) },
 ];
+
+/** Without a mail server nothing is read. */
+const receipts: Kind = (gateway) =>
+  gateway.mailer ? [{ name: 'receipts', run: (isStopped) => sendDueReceipts(gateway, isStopped) }] : [];
 
 /** A job that each process starts at intervals only. */
 function atIntervals(everyMs: number, job: (gateway: Gateway) => Job): Kind {
@@ -84,7 +89,7 @@ const callSweep = atIntervals(LIMITS.apiCallSweepMs, (gateway) => ({
 }));
 
 /** In the order of their dependencies: a notification may end the payment whose query is due. */
-const KINDS = [notifications, operations, payments, subscriptions];
+const KINDS = [notifications, operations, payments, subscriptions, receipts];
 
 /** Claims rows and processes them, a bounded number at a time, until none is due. */
 async function drain<Row extends { mid: string; dueAt: number | null }>(

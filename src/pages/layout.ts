@@ -3,6 +3,7 @@ import { displayName } from '../core/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { isWebAddress } from '../core/payments/return.ts';
 import { Html, html } from '../lib/html.ts';
+import { footer, header, iconUrl } from './frame.ts';
 import type { Locale } from './locale.ts';
 import { SCRIPT, SCRIPT_HASH } from './script.ts';
 import { sourceHash } from './source-hash.ts';
@@ -79,7 +80,8 @@ export function pageHeaders(
       ...(vendor ? [`frame-src ${vendor.frames}`] : []),
       // After the challenge the frame shows a page of ours.
       ...(bank ? [`frame-src 'self' ${bank}`] : []),
-      ...(logo ? [`img-src ${cspSource(logo)}`] : []),
+      // The icon is a data URL.
+      `img-src data:${logo ? ` ${cspSource(logo)}` : ''}`,
       `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}`,
       "base-uri 'none'",
       `frame-ancestors ${allowedFrames.length === 0 ? "'none'" : allowedFrames.join(' ')}`,
@@ -110,18 +112,17 @@ export function document(gateway: GatewayInfo, { locale, account, isPreview }: P
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${refreshSeconds && html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>`}
 <title>${title}${merchant && ` · ${merchant}`}</title>
+<link rel="icon" href="${iconUrl(account)}">
 <style>${new Html(STYLE)}</style>
 ${accent && html`<style>${new Html(accentStyle(accent))}</style>`}
 ${styles.map((style) => html`<style>${new Html(style)}</style>`)}
 </head>
 <body${live && html` data-status="${live.url}" data-version="${live.version}"${live.isWaiting && html` data-waits`}`}>
-${
-  merchant &&
-  html`<header class="top">${logo && html`<img class="logo" src="${logo.href}" alt="${merchant}">`}<span${logo && html` aria-hidden="true"`}>${merchant}</span></header>`
-}
+${header(locale, account, { logo, isSandbox: gateway.environment === 'sandbox' })}
 <main${isPreview && html` inert`}>
 ${body}
 </main>
+${footer(locale, account, isPreview === true)}
 <p class="hush" aria-live="polite" id="said"></p>
 ${!isPreview && html`<script>${new Html(SCRIPT)}</script>`}
 ${vendor && html`<script async src="${vendor.script}" id="wallet-vendor" data-nonce="${vendor.nonce}"></script>`}

@@ -1,7 +1,5 @@
 /** The locale of a payer: chooses the language, and formats messages, plurals, durations and amounts. */
-import type { PaymentWithDetails } from '../core/context.ts';
-import { amountText } from '../lib/money.ts';
-import { CURRENCIES } from '../rules/currencies.ts';
+import { type Amount, DIGITS, formatAmount } from './amount.ts';
 import { LANGUAGES, type Language, type Messages, type Plural } from './locales/index.ts';
 
 export interface Locale {
@@ -15,12 +13,15 @@ export interface Locale {
   formatPlural(forms: Plural, count: number): string;
   /** Formats a duration in hours, minutes or seconds. */
   formatDuration(ms: number): string;
-  formatAmount(payment: Pick<PaymentWithDetails, 'amount' | 'currency'>): string;
+  formatAmount(amount: Amount): string;
   /** Formats a count of days, weeks or months. */
   formatInterval(unit: string, count: number): string;
   formatDate(at: number): string;
   /** The name of a country. */
   formatCountry(code: string): string;
+  /** Formats a date with its time, in UTC. */
+  formatDateTime(at: number): string;
+  formatCount(count: number): string;
 }
 
 const MAX_HEADER_LENGTH = 500;
@@ -98,8 +99,6 @@ function toUnit(ms: number): [unit: 'hour' | 'minute' | 'second', count: number]
   return ['second', Math.max(0, Math.ceil(ms / 1000))];
 }
 
-const exponentOf = (currency: string): number => CURRENCIES[currency]?.exponent ?? 2;
-
 /**
  * Creating a format costs more than rendering a page, and the first one of a language many times more, while all other
  * requests wait. So formats are cached, and created only when a page shows such a value.
@@ -116,17 +115,13 @@ function memoize<Format>(create: (name: string) => Format): (name?: string) => F
 function createLocale(language: Language, tag: string): Locale {
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   const plural = memoize(() => new Intl.PluralRules(tag));
-  const number = memoize(() => new Intl.NumberFormat(tag));
-  const units = memoize((unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }));
-  // The dates of charges are in UTC, like those of the API.
-  const dates = memoize(() => new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' }));
+  const number = memoize(() => new Intl.NumberFormat(tag, DIGITS));
+  const units = memoize((unit) => new Intl.NumberFormat(tag, { ...DIGITS, style: 'unit', unit, unitDisplay: 'long' }));
+  // Dates are in UTC, like those of the API, and in the calendar of the dates on cards.
+  const dateOptions = { ...DIGITS, calendar: 'gregory', dateStyle: 'long', timeZone: 'UTC' } as const;
+  const dates = memoize(() => new Intl.DateTimeFormat(tag, dateOptions));
+  const times = memoize(() => new Intl.DateTimeFormat(tag, { ...dateOptions, timeStyle: 'short' }));
   const countries = memoize(() => new Intl.DisplayNames(tag, { type: 'region' }));
-  const currencies = memoize((currency) => {
-    // The fraction digits come from our currency table, which differs from that of the runtime.
-    const digits = exponentOf(currency);
-    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-    return new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay: 'code', ...options });
-  });
   const formatMessage: Locale['formatMessage'] = (message, values) =>
     message.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name] ?? '';
@@ -147,8 +142,8 @@ function createLocale(language: Language, tag: string): Locale {
     formatInterval: (unit, count) => units(unit).format(count),
     formatDate: (at) => dates().format(at),
     formatCountry: (code) => countries().of(code) ?? code,
-    formatAmount: ({ amount, currency }) =>
-      // Formats the decimal string: a JavaScript number could round it.
-      currencies(currency).format(amountText(amount, exponentOf(currency)) as unknown as number),
+    formatDateTime: (at) => `${times().format(at)} UTC`,
+    formatCount: (count) => number().format(count),
+    formatAmount: (amount) => formatAmount(tag, amount),
   };
 }

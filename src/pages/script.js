@@ -1,7 +1,6 @@
 // The script of the payment pages. It improves them; they also work without it.
 (() => {
   const { body } = document;
-  const language = document.documentElement.lang;
   const all = (selector) => [...document.querySelectorAll(selector)];
   // A payer who used the back button stays on the page: it does not redirect by itself.
   let isBack =
@@ -92,6 +91,7 @@
     },
     cvv: (text, { wrong, length }) => (RegExp(`^\\d{${+length || '3,4'}}$`).test(text.trim()) ? '' : wrong),
     holder: (text, { wrong }) => (text.trim().length > 1 ? '' : wrong),
+    email: (text, { wrong }) => (/^(\S+@\S+\.\S+)?$/.test(text.trim()) ? '' : wrong),
   };
 
   const problemOf = (input) => {
@@ -131,7 +131,7 @@
   for (const input of all('[name=browser]'))
     input.value = [width, height, colorDepth, new Date().getTimezoneOffset()].join(' ');
 
-  const inputs = all('form[data-busy] [required]');
+  const inputs = all('form[data-busy] :is([required], [data-check])');
   for (const input of inputs) {
     const { check } = input.dataset;
     input.addEventListener('input', (event) => {
@@ -190,7 +190,7 @@
 
   // Counts the remaining times down, and announces the last minute once.
   const start = Date.now();
-  const pad = (number) => number.toLocaleString(language, { minimumIntegerDigits: 2, useGrouping: false });
+  const pad = (number) => String(number).padStart(2, '0');
   const clocks = all('[data-left]');
   const tick = () => {
     for (const clock of clocks) {
@@ -241,6 +241,11 @@
     isPolling = false;
     pollNow();
   });
+
+  for (const button of all('[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
 
   // Buttons that copy an account number.
   const buttons = all('[data-copied]');

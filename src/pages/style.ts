@@ -3,6 +3,7 @@ import { accentOf, type Scheme } from './accent.ts';
 import { CARD_FORM_STYLE } from './card-form-style.ts';
 import { CHALLENGE_STYLE } from './challenge-style.ts';
 import { COLOURS } from './colours.ts';
+import { FRAME_STYLE } from './frame-style.ts';
 
 export const STYLE = `${COLOURS}*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -145,7 +146,8 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .count{flex:none;min-width:1.5rem;padding:0 .375rem;border-radius:99px;background:var(--raised);color:var(--soft);font-size:.8125rem;line-height:1.5rem;text-align:center;font-variant-numeric:tabular-nums}
 @media(max-width:24rem){.choice,.group summary{gap:10px;padding-inline:10px}.group .choices{padding-inline:.125rem}}
 @media(forced-colors:active){.count{border:1px solid}}
-${CHALLENGE_STYLE}`;
+${CHALLENGE_STYLE}
+${FRAME_STYLE}`;
 
 /** The style rules for the accent colour of an account. */
 export function accentStyle(colour: string): string {

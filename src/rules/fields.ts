@@ -175,6 +175,19 @@ export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => (
   schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
 });
 
+/** An amount that is part of an order, such as shipping that costs nothing. */
+export function amountOrZero(currencyField: string): Kind {
+  const { check, schema } = amount(currencyField);
+  return {
+    check(value, context) {
+      const sentence = check(value, context);
+      return sentence === SENTENCES.notPositive ? undefined : sentence;
+    },
+    expects: 'decimal with two fraction digits, or with as many as the currency has',
+    schema,
+  };
+}
+
 /** An amount of an existing payment. Its currency is not known during this check; the operation checks the exponent. */
 export const amountOfPayment: Kind = {
   check: (value) =>
@@ -291,7 +304,7 @@ export const webAddress: Kind = {
 
 /** Free-text fields, which are stored, displayed and sent in callbacks as they were received. */
 const FREE_TEXT =
-  /^(?:order[_.]description|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/s;
+  /^(?:order[_.]description|order\.lines\.\w+\.name|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/s;
 
 /**
  * The card number in a free-text field. Identifiers such as an order_id or an account number are not searched: one in

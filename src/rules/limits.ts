@@ -315,6 +315,19 @@ export const LIMITS = {
   passwordHashWaitMs: 10 * SECOND,
   recoveryCodes: 10,
 
+  /** The lines of an order: how many, the length of a name, and the quantity of one. */
+  linesMost: 100,
+  lineNameLength: 255,
+  lineQuantityMost: 999_999,
+
+  /** Receipts by e-mail: how many one process sends at a time, and for how long it holds the ones that it sends. */
+  receiptsAtATime: 4,
+  receiptLeaseMs: 5 * MINUTE,
+  /** The timeout of each step of sending an e-mail. */
+  mailTimeoutMs: 20 * SECOND,
+  /** The pauses after failed attempts; after the last one a receipt is not sent any more. */
+  receiptBackoffMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY],
+
   /** How long running requests may take to finish after a stop signal. */
   drainTimeoutMs: 25 * SECOND,
   dayMs: DAY,

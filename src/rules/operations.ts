@@ -23,6 +23,7 @@ import {
 } from './fields.ts';
 import { country } from './formats.ts';
 import { LIMITS } from './limits.ts';
+import { ORDER_LINE_FIELDS } from './order-lines.ts';
 
 export interface ApiOperation {
   fields: readonly Field[];
@@ -150,6 +151,7 @@ export const CHECKOUT_OPERATIONS = {
       must('order.amount', amount('order.currency')),
       must('order.currency', currency),
       must('order.description', description),
+      ...ORDER_LINE_FIELDS,
       ...sessionAddress.map((name) => (name === 'success_url' ? must : may)(name, webAddress)),
       may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
       may('url_target', text(1, 64)),

@@ -11,59 +11,20 @@ import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
 import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
+import { choice, emailAddress, flag, isTexts, kind, phone, publicLink, type Row, row, text } from './setting-kinds.ts';
 import { certificate, identityKey, walletKey } from './wallet-settings.ts';
+
+export type { SettingInput } from './setting-kinds.ts';
 
 export const ACCOUNT_NAME_LENGTH = 100;
 
 export const isAccountName = (name: unknown): name is string => isText(name, ACCOUNT_NAME_LENGTH) && name.trim() !== '';
 
-interface Row<Value> {
-  default: Value;
-  /** The default in the sandbox, where it differs. */
-  sandboxDefault?: Value;
-  /** Returns the error message for an invalid value. */
-  check: (value: unknown, reach: CallbackReach) => string | undefined;
-  expects: string;
-  about: string;
-  /** How a form asks for the value. */
-  input: SettingInput;
-  /** Write-only: sealed, and read back as `set` or empty. */
-  isSecret?: true;
-}
-
-/** A list is one value per line; pairs are one `name: value` per line; a list of texts offers these choices. */
-export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | 'pem' | readonly string[];
-
 /** What a secret setting that has a value reads as. Written back, it leaves the value as it is. */
 export const SET = 'set';
 
-const row = <Value>(
-  value: Value,
-  kind: Pick<Row<Value>, 'check' | 'expects' | 'input'>,
-  about: string,
-  traits: Pick<Row<Value>, 'sandboxDefault' | 'isSecret'> = {},
-): Row<Value> => ({
-  default: value,
-  ...kind,
-  about,
-  ...traits,
-});
-
-const kind = (expects: string, accepts: (value: unknown) => boolean, input: SettingInput = 'text') => ({
-  expects,
-  input,
-  check: (value: unknown) => (accepts(value) ? undefined : `This value should be ${expects}.`),
-});
-
-const isTexts = (value: unknown, accepts: (text: string) => boolean): boolean =>
-  Array.isArray(value) && value.length <= 200 && value.every((entry) => isText(entry, 255) && accepts(entry));
-
 const isBrand = (label: string): boolean => label === CARD || Object.hasOwn(BRANDS, label);
 
-const flag = kind('true or false', (value) => typeof value === 'boolean', 'flag');
-const text = (most: number) => kind(`a text of ${most} characters or less`, (value) => isText(value, most));
-const choice = (...choices: string[]) =>
-  kind(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string), choices);
 const url = kind('an http or https address without a password in it, or empty', (value) => {
   if (value === '') return true;
   const parsed = isText(value, 2048) ? URL.parse(value) : null;
@@ -245,6 +206,25 @@ export const SETTINGS = {
   'branding.name': row('', text(100), 'The name on the payment page; empty means the account name.'),
   'branding.logo': row('', url, 'The address of the logo on the payment page.'),
   'branding.colour': row('', colour, 'The main colour of the payment page.'),
+  'branding.support_email': row(
+    '',
+    emailAddress,
+    'The e-mail address for questions of payers, in the footer of the payment page.',
+  ),
+  'branding.support_phone': row('', phone, 'The phone number for questions of payers.'),
+  'branding.support_url': row('', publicLink, 'The address of the help page for payers.'),
+  'branding.terms_url': row('', publicLink, 'The address of the terms of the shop.'),
+  'branding.privacy_url': row('', publicLink, 'The address of the privacy notice of the shop.'),
+  receipts: row(
+    'off',
+    choice('off', 'email'),
+    'Whether payers get receipts by e-mail. Needs TURNPIKE_SMTP_URL, and the e-mail address of the payer.',
+  ),
+  receipt_email_asked: row(
+    false,
+    flag,
+    'Whether the payment page asks payers for an e-mail address for the receipt, if receipts are sent and the merchant sent none.',
+  ),
   locale: row('', locale, 'The language of the payment page; empty means the language of the payer’s browser.'),
   frame_ancestors: row<string[]>(
     [],
@@ -367,6 +347,13 @@ const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
     'branding.name',
     'branding.logo',
     'branding.colour',
+    'branding.support_email',
+    'branding.support_phone',
+    'branding.support_url',
+    'branding.terms_url',
+    'branding.privacy_url',
+    'receipts',
+    'receipt_email_asked',
     'locale',
     'page_methods',
     'method_names',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import pg from 'pg';
 import { addressList, parseRange } from '../lib/address.ts';
 import { StartupError } from '../lib/startup-error.ts';
+import { isMailAddress } from '../rules/contacts.ts';
 
 interface Variable<Value> {
   name: string;
@@ -82,6 +83,25 @@ function base64Secret(text: string): string | Expected {
 // Only characters that a header can contain; a trailing line break from a secrets file, for example, is refused.
 function adminToken(text: string): string | Expected {
   return text === '' || /^[!-~]{32,}$/.test(text) ? text : new Expected('at least 32 characters without spaces');
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function mailServer(text: string): string | Expected {
+  const url = text === '' ? undefined : URL.parse(text);
+  const isServer =
+    /^smtps?:$/.test(url?.protocol ?? '') && url?.hostname && /^\/?$/.test(url.pathname) && isDecodable(text);
+  return text === '' || isServer ? text : new Expected('an address such as smtp://user:password@host:587');
+}
+
+function mailAddress(text: string): string | Expected {
+  return text === '' || isMailAddress(text) ? text : new Expected('an e-mail address');
 }
 
 function headerText(text: string): string | Expected {
@@ -172,6 +192,13 @@ export const VARIABLES = {
     gatewayRecipient,
     'The gateway identifier that the vendor of wallet-b assigned; tokens are addressed to `gateway:` and this identifier.',
   ),
+  smtpUrl: variable(
+    'TURNPIKE_SMTP_URL',
+    '',
+    mailServer,
+    'The mail server for receipts: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte. With `smtp://` the server must offer STARTTLS, unless it is on this machine or the address ends in `?tls=off`. Default: no e-mails.',
+  ),
+  smtpFrom: variable('TURNPIKE_SMTP_FROM', '', mailAddress, 'The address that receipts are sent from.'),
   sandboxPort: variable(
     'TURNPIKE_SANDBOX_PORT',
     '',
@@ -222,6 +249,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (problems.length > 0) throw new StartupError(`${problems.join('; ')}.`);
   const config = Object.fromEntries(values) as Config;
   refuseIncompleteProvider(config);
+  if ((config.smtpUrl === '') !== (config.smtpFrom === '')) {
+    throw new StartupError('Receipts need TURNPIKE_SMTP_URL and TURNPIKE_SMTP_FROM: set both, or none.');
+  }
   refuseUnsafeProduction(config);
   return config;
 }
@@ -279,6 +309,10 @@ function readDatabaseUrl(connectionString: string): pg.Client {
     throw new StartupError('DATABASE_URL cannot be read: check the address and the files that it names.');
   }
 }
+
+/** The mail server, if one is configured. */
+export const mailAccess = ({ smtpUrl, smtpFrom }: Pick<Config, 'smtpUrl' | 'smtpFrom'>) =>
+  smtpUrl === '' ? undefined : { url: smtpUrl, from: smtpFrom };
 
 /** A matcher for the addresses of trusted proxies. */
 export const trustedProxies = (config: Pick<Config, 'trustedProxies'>): ((address: string) => boolean) =>

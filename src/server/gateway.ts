@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
+import { createMailer, type MailAccess } from '../connectors/mailer.ts';
 import { createReceiver } from '../connectors/receiver.ts';
 import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
 import { createCallRecorder } from '../core/api-calls/record.ts';
@@ -23,6 +24,7 @@ import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { readWalletRoots, type WalletRoots } from '../lib/wallets/roots.ts';
 import { createWindowLimit } from '../lib/window-limit.ts';
+import { receiptMail } from '../pages/pay/receipt-mail.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
@@ -47,6 +49,7 @@ import { createOperatorStore } from '../store/operators.ts';
 import { createOwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
+import { createReceiptStore } from '../store/receipts.ts';
 import { createReconciliationRowStore } from '../store/reconciliation-rows.ts';
 import { createReconciliationStore } from '../store/reconciliations.ts';
 import { createRollupStore } from '../store/rollups.ts';
@@ -64,6 +67,8 @@ export interface GatewayOptions {
   provider?: ProviderAccess | undefined;
   /** The private addresses that callbacks may be sent to; default: loopback in the sandbox, none in production. */
   callbackAllow?: readonly string[];
+  /** The mail server for receipts, if there is one. */
+  mail?: MailAccess | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -114,6 +119,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     simulator: connectors.simulator,
     callbackReach: reach,
     receiver: createReceiver(reach),
+    mailer: options.mail && createMailer(options.mail),
+    writeReceipt: (payment, account, paidAt) => receiptMail(gateway, payment, account, paidAt),
+    receipts: createReceiptStore(database),
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;

@@ -150,8 +150,17 @@ const OPEN_UNTIL = `$${OPERATION_ITEMS.next}::timestamptz`;
 /** The reason for which a callback without an address is parked. */
 const NO_ADDRESS = 'No callback_url is set.';
 
+/** The parameter that only batches with receipts have: the ordinals of the transitions that have one. */
+const RECEIPTS = `$${OPERATION_ITEMS.next + 1}::int[]`;
+
+const INSERT_RECEIPTS = `, inserted_receipts as (
+    insert into receipts (mid, payment_id, due_at, created_at)
+    select mid, payment_id, at, at from updated where ordinal = any (${RECEIPTS})
+    on conflict do nothing
+  )`;
+
 /** Writes a batch in one statement: one round trip and one flush to disk for all items. */
-const WRITE = `
+const writeStatement = (insertReceipts: string): string => `
   with clock as (
     -- A statement that the server starts after the sender stopped waiting opens nothing. clock_timestamp(), because
     -- now() does not advance while a statement waits.
@@ -216,13 +225,17 @@ const WRITE = `
     set ${assigned(UPDATED, 'excluded')},
       -- An id belongs to one payment: for another payment the not-null constraint fails, and so does its transition.
       payment_id = case when operations.payment_id = excluded.payment_id then excluded.payment_id end
-  )
+  )${insertReceipts}
   -- Checked again at the end: a statement that took longer than the sender waits fails by a division by zero.
   select payment_id as "paymentId", 0 / (clock_timestamp() < ${OPEN_UNTIL})::int as ordinal from opened
   union all
   select payment_id, ordinal::int from updated
   union all
   select null, ${TOO_LATE} from clock where too_late and cardinality(${OPEN_ITEMS.parameters[0]}) > 0`;
+
+/** Most batches have no receipts; their statement does not know of them. */
+const WRITE = writeStatement('');
+const WRITE_WITH_RECEIPTS = writeStatement(INSERT_RECEIPTS);
 
 /** All processes lock rows in the same order, which makes deadlocks rare. */
 const byOrder = ({ payment: a }: OpenItem, { payment: b }: OpenItem): number =>
@@ -231,6 +244,11 @@ const byPayment = (
   { transition: { before: a } }: TransitionItem,
   { transition: { before: b } }: TransitionItem,
 ): number => compare(a.mid, b.mid) || compare(a.paymentId, b.paymentId);
+
+interface WrittenRow {
+  paymentId: string;
+  ordinal: number;
+}
 
 /** Writes all items in one transaction; returns whether each was written. Opens no payments after `openUntil`. */
 export async function writePayments(
@@ -243,12 +261,16 @@ export async function writePayments(
   const operations = transitionItems.flatMap(({ transition: { operation } }, index) =>
     operation ? { ...operation, ordinal: index + 1 } : [],
   );
-  const rows = await runUnlessDeadlocked<{ paymentId: string; ordinal: number }>(connection, 'write', WRITE, [
+  const values = [
     ...OPEN_ITEMS.values(openItems),
     ...TRANSITION_ITEMS.values(transitionItems),
     ...OPERATION_ITEMS.values(operations),
     iso(openUntil),
-  ]);
+  ];
+  const receipts = transitionItems.flatMap(({ transition }, index) => (transition.hasReceipt ? index + 1 : []));
+  const rows = await (receipts.length === 0
+    ? runUnlessDeadlocked<WrittenRow>(connection, 'write', WRITE, values)
+    : runUnlessDeadlocked<WrittenRow>(connection, 'write_receipts', WRITE_WITH_RECEIPTS, [...values, receipts]));
   let isTooLate = false;
   const opened = new Set<string>();
   // By ordinal, not by payment: of two transitions of one payment in a batch, only one is written.

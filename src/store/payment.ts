@@ -1,5 +1,6 @@
 /** The rows of payments, operations and history, and the transition that writes them. */
 import type { Attention } from '../rules/attention.ts';
+import type { OrderLines } from '../rules/order-lines.ts';
 import type { PaymentEvent, StateName } from '../rules/states.ts';
 
 export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
@@ -7,6 +8,8 @@ export type Actor = 'merchant' | 'provider' | 'payer' | 'operator' | 'clock';
 /** The parts of a request that have no column of their own. */
 export interface PaymentDetails {
   description: string;
+  /** What the order consists of, if the merchant sent it. */
+  lines?: OrderLines;
   identifier?: string;
   returnUrl?: string;
   termUrl3ds?: string;
@@ -26,6 +29,10 @@ export interface PaymentDetails {
   session?: SessionTerms;
   /** The first payment of the recurring series, if this one is a repetition. */
   recurringOf?: string;
+  /** The payer's language, if the payer has used the payment page. */
+  language?: string;
+  /** The address that the payer entered for the receipt. */
+  receiptEmail?: string;
   /** When the payer agreed to repeated charges, and what the page said. */
   consent?: { at: number; text: string };
   /** The request fingerprint of the declined payment that the merchant retried with this one. */
@@ -210,6 +217,8 @@ export interface Transition {
   /** The operation, as it is after the transition. */
   operation?: OperationRow | undefined;
   callback?: NewCallback | undefined;
+  /** The payer gets a receipt by e-mail. */
+  hasReceipt?: boolean;
 }
 
 export interface NewCallback {

@@ -345,6 +345,16 @@ export interface Schema {
     operation: string | null;
     operationReference: string | null;
   };
+  receipts: {
+    mid: string;
+    paymentId: string;
+    state: Generated<string>;
+    attempts: Generated<number>;
+    reason: string | null;
+    dueAt: ColumnType<number, string, string> | null;
+    createdAt: ColumnType<number, string, string>;
+    attemptedAt: ColumnType<number, string, string> | null;
+  };
   reconciliationParts: {
     reconciliationId: string;
     part: number;

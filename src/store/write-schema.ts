@@ -32,6 +32,7 @@ const TYPES: Record<string, string> = {
   interval_unit: 'string',
   subscription_state: 'string',
   callback_state: 'string',
+  receipt_state: 'string',
   chargeback_state: 'string',
 };
 

@@ -1,5 +1,6 @@
 /** The pages on which a payer waits, goes on or has come to the end, in every language, size and light. */
 import { expect, test } from 'vitest';
+import type { Page } from '../support/browser.ts';
 import { cardForm as cardAnswers, DOC_A, fill } from '../support/checkout.ts';
 import type { Fields } from '../support/gateway.ts';
 import { isLong } from '../support/size.ts';
@@ -28,6 +29,55 @@ test('a code to scan, in every language', async () => {
 test('the end that is good, in every language', async () => {
   const page = await onlooker(stage);
   await expectGoodLooks(page, 'paid', await card('01/38'), ALL_LANGUAGES);
+});
+
+/** An order with long and short names, and every kind of sum. */
+const LINES = {
+  amount: '1234567.80',
+  currency: 'EUR',
+  lines: [
+    { name: 'Donaudampfschifffahrtsgesellschaftskapitänsmütze '.repeat(3), quantity: 999999, unit_amount: '1.00' },
+    { name: 'شاي أخضر', amount: '234569.80' },
+  ],
+  shipping: '4.00',
+  tax: '0.00',
+  discount: '5.00',
+};
+const contacts = () =>
+  stage.shop.newMerchant({
+    branding: {
+      name: 'Tea & Sons',
+      support_email: `${'help'.repeat(12)}@tea-and-sons.example`,
+      support_phone: '+49 30 1234567',
+      support_url: 'https://tea.example/help',
+      terms_url: 'https://tea.example/terms',
+      privacy_url: 'https://tea.example/privacy',
+    },
+  });
+
+test('the receipt, in every language', async () => {
+  const page = await onlooker(stage);
+  const { url } = await card('01/38', { order: LINES }, await contacts());
+  await expectGoodLooks(page, 'receipt', { url: `${url}/receipt` }, ALL_LANGUAGES);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.evaluate("document.querySelector('[data-print]').offsetHeight")).toBe(0);
+});
+
+test('the lines of an order: collapsed on a phone, open beside the form', async () => {
+  const page = await onlooker(stage);
+  const { url } = await stage.open({ methods: ['card'], order: LINES }, await contacts());
+  const open = (shown: Page) => shown.evaluate("document.querySelector('.basket').open = true").then(() => undefined);
+  await expectGoodLooks(page, 'lines', { url, prepare: open }, ['en', 'ar']);
+  await page.goto(url);
+  const isShown = () =>
+    page.evaluate("document.querySelector('.lines').checkVisibility({ contentVisibilityAuto: true })");
+  for (const [width, isOpen] of [
+    [390, false],
+    [1280, true],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await isShown(), `at ${width}`).toBe(isOpen);
+  }
 });
 
 test('the end of the time, in every language', async () => {

@@ -66,7 +66,8 @@ async function visit(page: Page, { url, prepare, others = [] }: Kind, language: 
   const status = `${new URL(shown).pathname}/status`;
   expect(asked.filter((address) => new URL(address).pathname !== status)).toEqual([shown, ...others]);
   expect((await response?.body())?.length).toBeLessThan(BYTES_MOST);
-  expect(await page.evaluate("document.head.querySelectorAll('script, link').length")).toBe(0);
+  const loaded = 'script, link:not([rel=icon][href^="data:"])';
+  expect(await page.evaluate(`document.head.querySelectorAll('${loaded}').length`)).toBe(0);
   await prepare?.(page);
 }
 

@@ -1,7 +1,7 @@
 /** The admin API: accounts and their settings, the list of payments, the details of a payment, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../support/entries.ts';
-import { SANDBOX_SETTINGS } from '../support/expected.ts';
+import { DEFAULT_SETTINGS, SANDBOX_SETTINGS } from '../support/expected.ts';
 import {
   ADMIN_TOKEN,
   newOrderId,
@@ -270,18 +270,22 @@ describe('changing an account', () => {
     ['a number', { authorisation_days: 30 }, { authorisation_days: 30 }],
     ['a language', { locale: 'pt-BR' }, { locale: 'pt-BR' }],
     ['nothing', {}, {}],
-    ['a nested one', { branding: { colour: '#1a7f5a' } }, { branding: { name: '', logo: '', colour: '#1a7f5a' } }],
-    ['a dotted one', { 'branding.name': 'Käse' }, { branding: { name: 'Käse', logo: '', colour: '' } }],
+    [
+      'a nested one',
+      { branding: { colour: '#1a7f5a' } },
+      { branding: { ...DEFAULT_SETTINGS.branding, colour: '#1a7f5a' } },
+    ],
+    ['a dotted one', { 'branding.name': 'Käse' }, { branding: { ...DEFAULT_SETTINGS.branding, name: 'Käse' } }],
     ['one below settings', { settings: { descriptor: 'CHEESE' } }, { descriptor: 'CHEESE' }],
     [
       'nested below settings',
       { settings: { branding: { name: 'A' } } },
-      { branding: { name: 'A', logo: '', colour: '' } },
+      { branding: { ...DEFAULT_SETTINGS.branding, name: 'A' } },
     ],
     [
       'dotted below settings',
       { settings: { 'branding.name': 'B' } },
-      { branding: { name: 'B', logo: '', colour: '' } },
+      { branding: { ...DEFAULT_SETTINGS.branding, name: 'B' } },
     ],
     [
       'two that stand in both places',
@@ -779,6 +783,7 @@ describe('payment details', () => {
       ],
       notifications: [],
       // The account has no callback_url.
+      receipt: null,
       callbacks: [
         expect.objectContaining({ sequence: 2, type: 'sale', state: 'parked', tries: 0, url: null, log: [] }),
         expect.objectContaining({ sequence: 4, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),

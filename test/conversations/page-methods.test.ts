@@ -7,7 +7,7 @@ import {
   choices,
   fill,
   inputs,
-  NO_METHOD_FITS,
+  NO_METHOD_FITS_MESSAGE,
   sessionFields,
   show,
 } from '../support/checkout.ts';
@@ -65,7 +65,7 @@ describe('what only the merchant knows', () => {
     const { status, body } = await checkout.send('session', sessionFields({ methods: [label] }));
     expect([status, body.error_message]).toEqual([400, 'Request data is invalid.']);
     expect(body.errors.map(({ error_message }: { error_message: string }) => error_message)).toEqual([
-      NO_METHOD_FITS.body.errors[0]?.error_message,
+      NO_METHOD_FITS_MESSAGE,
       ...missing.map((name) => `parameters.${label}.${name}: This value should not be blank.`),
     ]);
   });

@@ -148,7 +148,7 @@ describe('the preview', () => {
     );
     expect(policy.match(/frame-ancestors/g)).toHaveLength(1);
     expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
-    expect((await settingsOf(merchant)).branding).toEqual({ name: '', logo: '', colour: '' });
+    expect((await settingsOf(merchant)).branding).toMatchObject({ name: '', logo: '', colour: '' });
     expect((await shop.rows('select count(*) from payments'))[0]).toEqual(before);
   });
 
@@ -157,7 +157,7 @@ describe('the preview', () => {
     const operator = await signedIn(shop, 'merchant', [merchant.mid]);
     const colour = { 'branding.colour': 'red;}body{display:none' };
     const { status, text } = await operator.get(`${pathOf(merchant)}/preview?${query(colour)}`);
-    expect([status, text.includes('--fill:#112233'), text.includes('display:none}}')]).toEqual([200, true, false]);
+    expect([status, text.includes('--fill:#112233'), text.includes('body{display:none')]).toEqual([200, true, false]);
     for (const path of ['preview', 'preview/notes']) {
       expect((await operator.get(`${pathOf(shop.merchant)}/${path}`)).status).toBe(404);
     }

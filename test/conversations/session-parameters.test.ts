@@ -9,7 +9,7 @@ import {
   fill,
   follow,
   inputs,
-  NO_METHOD_FITS,
+  NO_METHOD_FITS_MESSAGE,
   type Session,
   SUCCESS_URL,
   sessionFields,
@@ -145,7 +145,7 @@ describe('open-banking-a', () => {
     const sentences = body.errors.map(({ error_message }: { error_message: string }) => error_message);
     expect([status, sentences.slice(0, 2)]).toEqual([
       400,
-      [NO_METHOD_FITS.body.errors[0]?.error_message, `parameters.open-banking-a.payee_identifications${problem}`],
+      [NO_METHOD_FITS_MESSAGE, `parameters.open-banking-a.payee_identifications${problem}`],
     ]);
     const session = await bankSession({ payee_identifications }, { methods: ['open-banking-a', 'vcard'] });
     await pay(session, 'open-banking-a');

@@ -65,7 +65,9 @@ describe('amounts', () => {
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
-    ['ar-EG', 125000n, 'EGP', '١٬٢٥٠٫٠٠ EGP'],
+    // Cards and codes have Latin digits, so amounts have them, too.
+    ['ar-EG', 125000n, 'EGP', '1,250.00 EGP'],
+    ['ar-SA', 125000n, 'SAR', '1,250.00 SAR'],
   ])('%s formats %d %s as %s', (tag, amount, currency, shown) => {
     const written = plain(localeFor(tag, undefined).formatAmount({ amount, currency })).trim();
     expect(tag.startsWith('ar') ? written.split(' ').toSorted() : written).toEqual(
@@ -73,6 +75,23 @@ describe('amounts', () => {
     );
   });
 });
+
+test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR'])(
+  '%s writes dates, times, durations and counts with Latin digits',
+  (tag) => {
+    const { formatDate, formatDateTime, formatDuration, formatCount, formatInterval } = localeFor(tag, undefined);
+    const at = Date.UTC(2026, 10, 16, 8, 5);
+    const written = [
+      formatDate(at),
+      formatDateTime(at),
+      formatDuration(900_000),
+      formatCount(1234),
+      formatInterval('day', 7),
+    ];
+    for (const text of written) expect(text).not.toMatch(/(?![0-9])\p{Nd}/u);
+    expect(formatDateTime(at)).toMatch(/2026.* UTC$/);
+  },
+);
 
 describe('durations and plurals', () => {
   test.each<[tag: string, ms: number, shown: string]>([

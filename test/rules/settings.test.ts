@@ -42,6 +42,23 @@ const CALLBACK_URL_VALUES: [unknown[], unknown[]] = [
     'https://shop.example/\0',
   ],
 ];
+const LINK_VALUES: [unknown[], unknown[]] = [
+  ['', 'https://shop.example/terms?a=1#b', 'mailto:help@shop.example', 'mailto:help@shop.example?subject=Order'],
+  [
+    ...URL_VALUES[1],
+    'http://shop.example/',
+    'http://localhost:3000/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'mailto:',
+    'mailto:help',
+    'mailto:a@shop.example,b@shop.example',
+    'mailto:a@shop.example%0d%0aBcc:b@shop.example',
+    'mailto:%zz@shop.example',
+    'https://shop.example/a b',
+    'https://shop.example/\n',
+  ],
+];
 const TEXTS: [unknown[], unknown[]] = [
   [[], ['a@example.com'], ['a', 'b', 'č']],
   ['a', [''], [1], [null], [['a']], { 0: 'a' }, null, ['x'.repeat(256)], Array(201).fill('a'), ['a\0'], ['\ud800']],
@@ -175,6 +192,35 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     ['x'.repeat(101), 1, null],
   ],
   'branding.logo': URL_VALUES,
+  'branding.support_email': [
+    ['', 'help@shop.example', 'first.last+tag@sub.shop-1.example', 'grüße@müller.example'],
+    [
+      'help',
+      'help@shop',
+      '@shop.example',
+      'a b@shop.example',
+      'Help <help@shop.example>',
+      'a@shop.example,b@shop.example',
+      'a@shop.example\r\nBcc: b@shop.example',
+      `${'x'.repeat(65)}@shop.example`,
+      'a@shop..example',
+      1,
+      null,
+      ['help@shop.example'],
+    ],
+  ],
+  'branding.support_phone': [
+    ['', '+49 30 1234567', '(030) 123-456', '112'],
+    ['+', 'call me', '1', '+49 30 1234567x', 'tel:112', `+${'1'.repeat(33)}`, 112, null],
+  ],
+  'branding.support_url': LINK_VALUES,
+  'branding.terms_url': LINK_VALUES,
+  'branding.privacy_url': LINK_VALUES,
+  receipts: [
+    ['off', 'email'],
+    ['', 'on', 'Email', true, null, []],
+  ],
+  receipt_email_asked: FLAG,
   'branding.colour': [
     ['', '#1a7f5a', '#ABCDEF'],
     ['1a7f5a', '#fff', '#1a7f5g', 'red', '#1a7f5a\n', null, 1],

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { StartupError } from '../../src/lib/startup-error.ts';
-import { readConfig, trustedProxies, VARIABLES } from '../../src/server/config.ts';
+import { mailAccess, readConfig, trustedProxies, VARIABLES } from '../../src/server/config.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const OTHER_KEY = Buffer.alloc(32, 8).toString('base64');
@@ -38,6 +38,8 @@ test('the defaults', () => {
     providerNotificationSecret: '',
     walletRoots: '',
     walletBGateway: 'gateway:turnpike',
+    smtpUrl: '',
+    smtpFrom: '',
     sandboxPort: '',
     sandboxUrl: '',
     role: 'all',
@@ -189,6 +191,28 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
     ],
     bad: ['two words', 'gateway:', 'x'.repeat(101)],
   },
+  // Both have to be set together.
+  TURNPIKE_SMTP_URL: {
+    key: 'smtpUrl',
+    good: [],
+    bad: [
+      'mail.example:25',
+      'https://mail.example',
+      'smtps:',
+      'smtp://user:secret@mail.example/path',
+      'smtp://user:secret%zz@mail.example',
+    ],
+  },
+  TURNPIKE_SMTP_FROM: {
+    key: 'smtpFrom',
+    good: [],
+    bad: [
+      'receipts',
+      'Shop <receipts@pay.example>',
+      'a@pay.example,b@pay.example',
+      'a@pay.example\nBcc: b@pay.example',
+    ],
+  },
   TURNPIKE_SANDBOX_PORT: {
     key: 'sandboxPort',
     good: [
@@ -252,6 +276,15 @@ describe.each(Object.entries(VALUES))('%s', (name, { key, good, bad }) => {
       if (text.length > 5) expect(sentence).not.toContain(text);
     });
   }
+});
+
+test('a mail server needs a sender, and the other way round', () => {
+  const server = { TURNPIKE_SMTP_URL: 'smtps://user:secr%40t@mail.example' };
+  const sender = { TURNPIKE_SMTP_FROM: 'receipts@pay.example' };
+  const expected = { url: server.TURNPIKE_SMTP_URL, from: sender.TURNPIKE_SMTP_FROM };
+  expect(mailAccess(readConfig({ ...server, ...sender }))).toEqual(expected);
+  expect(mailAccess(readConfig({}))).toBeUndefined();
+  for (const half of [server, sender]) expect(errorOf(half)).toMatch(/^Receipts need .* set both, or none\.$/);
 });
 
 test('reports all errors at once, without the values', () => {

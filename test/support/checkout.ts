@@ -29,10 +29,9 @@ export function refusal(name: RefusalName | keyof typeof OWN_REFUSALS, ...entrie
 }
 
 /** The response to a session none of whose methods fits. */
-export const NO_METHOD_FITS = refusal(
-  'invalidData',
-  'methods: This value should have a method that the account offers for this order.',
-);
+export const NO_METHOD_FITS_MESSAGE =
+  'methods: This value should have a method that the account offers for this order.';
+export const NO_METHOD_FITS = refusal('invalidData', NO_METHOD_FITS_MESSAGE);
 
 /** The fields that the hash of each request covers, written independently of the product. */
 export const SIGNED: Readonly<Record<string, readonly string[]>> = {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { startSimulator } from '../../simulator/server.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
+import type { MailAccess } from '../../src/connectors/mailer.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { addressList } from '../../src/lib/address.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -113,6 +114,8 @@ export interface TestOptions {
   through?: Pick<Connection, 'host' | 'port'>;
   /** A folder with further roots of wallets to trust. */
   walletRoots?: string;
+  /** The mail server for receipts. */
+  mail?: MailAccess;
   /** Whether to start the provider simulator. */
   simulator?: boolean;
   /** The file of the simulator’s ledger, so that it can be opened again. */
@@ -149,6 +152,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
       log,
       provider,
       walletRoots: options.walletRoots,
+      mail: options.mail,
     });
     closes.push(close);
     if (options.connectors) gateway.connectors = options.connectors;

@@ -18,6 +18,7 @@ import type {
 } from '../../store/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
 import type { Gateway } from '../context.ts';
+import { hasReceipt } from '../receipts.ts';
 import { eraseAfterOutcome } from '../vault.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
@@ -105,7 +106,7 @@ export async function writeWithRetry<Written extends Transition | undefined>(
   throw new Error(`The payment ${payment.paymentId} changed too often for its transition to be written.`);
 }
 
-/** Writes a transition together with its callback; returns false if the payment has changed since it was read. */
+/** Writes a transition together with its callback and its receipt; returns false if the payment has changed since it was read. */
 export async function writeTransition(
   gateway: Gateway,
   transition: Transition,
@@ -113,7 +114,9 @@ export async function writeTransition(
 ): Promise<boolean> {
   const composed = composeCallback(gateway, transition, authentication);
   const callback = composed instanceof Promise ? await composed : composed;
-  const isWritten = await gateway.payments.transition(callback ? { ...transition, callback } : transition);
+  const reported = callback ? { ...transition, callback } : transition;
+  const isMailed = gateway.mailer !== undefined && (await hasReceipt(gateway, transition));
+  const isWritten = await gateway.payments.transition(isMailed ? { ...reported, hasReceipt: true } : reported);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
   if (callback && callback.dueAt !== null) gateway.deliverer.wake();

@@ -7,7 +7,7 @@ import type { PaymentWithDetails } from '../../store/payments.ts';
 import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
 import type { Account, Gateway } from '../context.ts';
 import type { BrowserData } from './authenticate.ts';
-import { attemptOf, fieldContextsOf } from './choose.ts';
+import { attemptOf, fieldContextsOf, type GivenDetails } from './choose.ts';
 import { recordPayerInput } from './record.ts';
 import { chooseRoute, factsOf } from './route.ts';
 import { payByWallet } from './wallet-card.ts';
@@ -24,6 +24,7 @@ export async function chooseWallet(
   brand: WalletBrand,
   token: string,
   browser: BrowserData,
+  given: GivenDetails = {},
 ): Promise<WalletOutcome> {
   const { mid, amountText, currency } = payment;
   const { fields } = brandOf(brand) as Brand;
@@ -52,7 +53,7 @@ export async function chooseWallet(
   const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
-  const details = { ...attempt.details, ...stored };
+  const details = { ...attempt.details, ...given, ...stored };
   const facts = factsOf({ ...attempt, brand, details }, wallet.card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   const collected = await recordPayerInput(gateway, attempt, details, { brand, ...route }, wallet.token);

@@ -184,7 +184,7 @@ export async function choose(
   account: Account,
   method: Method,
   input: ReadonlyMap<string, string>,
-  consent?: string,
+  given: GivenDetails = {},
 ): Promise<{ problems: Problem[] } | { payment: PaymentWithDetails }> {
   const brand = brandOf(method.label) as Brand;
   const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
@@ -199,7 +199,7 @@ export async function choose(
   );
   if (problems.length > 0) return { problems };
   const attempt = await attemptOf(gateway, payment);
-  const details = { ...detailsWith(gateway, attempt, brand, context), ...consentOf(gateway, payment, consent) };
+  const details = { ...detailsWith(gateway, attempt, brand, context), ...given };
   const facts = factsOf({ ...attempt, brand: method.label, details });
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   // A new attempt may be in the share of another route, which needs the card: the payer is asked for it.
@@ -210,9 +210,8 @@ export async function choose(
   return { payment: await submit(gateway, collected, account) };
 }
 
-/** What the payer agreed to, for the record. */
-const consentOf = ({ clock }: Gateway, { mid }: PaymentWithDetails, text: string | undefined) =>
-  text === undefined ? {} : { consent: { at: clock.now(mid), text } };
+/** What the payer gave besides the fields of the method. */
+export type GivenDetails = Pick<PaymentDetails, 'consent' | 'language' | 'receiptEmail'>;
 
 /** A saved card that the session offers, and its security code, which the payer enters every time. */
 export interface SavedCardChoice {
@@ -220,15 +219,9 @@ export interface SavedCardChoice {
   cvv: Secret;
 }
 
-/** What the payer agreed to, as one text for the record, and whether the card may be saved. */
-export interface PayerAgreement {
-  consent?: string | undefined;
-  savesCard?: boolean;
-}
-
 /** Whether the merchant gets a token of a new card. */
-const hasToken = ({ details: { session } }: PaymentWithDetails, { savesCard = false }: PayerAgreement): boolean =>
-  session?.wantsToken === true && (savesCard || session.needsTokenConsent !== true);
+const hasToken = ({ details: { session } }: PaymentWithDetails, mayBeSaved: boolean): boolean =>
+  session?.wantsToken === true && (mayBeSaved || session.needsTokenConsent !== true);
 
 /** Takes the payer's card: stores a new one in the vault, authenticates the payer and submits the payment. */
 export async function chooseCard(
@@ -237,7 +230,8 @@ export async function chooseCard(
   account: Account,
   choice: Card | SavedCardChoice,
   browser: BrowserData,
-  agreed: PayerAgreement = {},
+  given: GivenDetails = {},
+  mayBeSaved = false,
 ): Promise<{ problems: Problem[] } | { refusal: CardRefusal } | { payment: PaymentWithDetails }> {
   const chosen = 'savedCardId' in choice ? await savedCardOf(gateway, payment, choice) : { card: choice };
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
@@ -248,8 +242,8 @@ export async function chooseCard(
   const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
   const attempt = await attemptOf(gateway, payment);
-  const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, hasToken(attempt, agreed)));
-  const details = { ...attempt.details, ...consentOf(gateway, payment, agreed.consent), card: kept };
+  const kept = chosen.kept ?? (await keepCard(gateway, attempt, card, hasToken(attempt, mayBeSaved)));
+  const details = { ...attempt.details, ...given, card: kept };
   const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });
@@ -307,8 +301,9 @@ function detailsWith(
 }
 
 /** The details without the payer's input: the next attempt starts with the merchant's data only. */
-export const detailsAsSent = ({ description, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+export const detailsAsSent = ({ description, lines, payer, session, customData }: PaymentDetails): PaymentDetails => ({
   description,
+  ...(lines && { lines }),
   payer: session?.payer ?? payer,
   ...(session && { session }),
   ...(customData && { customData }),

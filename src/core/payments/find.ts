@@ -15,7 +15,7 @@ import type {
   PaymentStatus,
   PaymentWithDetails,
 } from '../../store/payments.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { Account, Gateway, Receipt } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, queryProviderNow } from './provider.ts';
 
@@ -112,12 +112,18 @@ export async function findAttempts(
   return Promise.all(attempts.map((attempt) => refresh(gateway, account, attempt)));
 }
 
-/** For the operator: a payment of any account, with its history, operations and notifications. */
+/** For the operator: a payment of any account, with its history, operations, notifications and receipt. */
 export async function inspectPayment(
   gateway: Gateway,
   paymentId: string,
 ): Promise<
-  | { payment: PaymentWithDetails; history: HistoryRow[]; operations: OperationRow[]; notifications: NotificationRow[] }
+  | {
+      payment: PaymentWithDetails;
+      history: HistoryRow[];
+      operations: OperationRow[];
+      notifications: NotificationRow[];
+      receipt: Receipt | undefined;
+    }
   | undefined
 > {
   const payment = isUuid(paymentId) ? await gateway.payments.findAnywhere(paymentId) : undefined;
@@ -127,6 +133,7 @@ export async function inspectPayment(
     history: await gateway.payments.history(payment),
     operations: await gateway.operations.of(payment),
     notifications: await gateway.notifications.about(payment.paymentId),
+    receipt: await gateway.receipts.of(payment),
   };
 }
 

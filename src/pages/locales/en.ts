@@ -237,6 +237,40 @@ export const en = {
     onPhone3: 'Confirm the payment, then come back here.',
     inApp: 'Open your banking app with the button above.',
   },
+  /** The header and the footer of every page. */
+  frame: {
+    testMode: 'Test mode',
+    testNote: 'No real money moves.',
+    questions: 'Questions about your order?',
+    helpPage: 'Help page',
+    terms: 'Terms',
+    privacy: 'Privacy',
+  },
+  /** What the order consists of. */
+  orderLines: {
+    items: 'Items ({count})',
+    subtotal: 'Subtotal',
+    shipping: 'Shipping',
+    tax: 'Tax',
+    discount: 'Discount',
+    total: 'Total',
+  },
+  /** The receipt, on the page and by e-mail. */
+  receipt: {
+    title: 'Receipt',
+    link: 'Show the receipt',
+    print: 'Print',
+    merchant: 'Merchant',
+    date: 'Date',
+    method: 'Payment method',
+    reference: 'Reference',
+    charged: 'Amount charged',
+    refunded: 'Refunded',
+    reservedHow: 'The amount is reserved and will be charged later.',
+    email: 'E-mail address for the receipt (optional)',
+    subject: 'Receipt from {merchant} for order {order}',
+    thanks: 'Thank you. {merchant} has received your payment.',
+  },
 };
 
 type Translated<Value> = Value extends string

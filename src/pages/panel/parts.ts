@@ -1,10 +1,9 @@
 /** Parts that the pages of the panel share: badges, times, amounts, tables, fields, notices. */
 
 import { type Html, html } from '../../lib/html.ts';
-import { amountText } from '../../lib/money.ts';
 import { NO_BRAND_YET } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
 import { ERRORS, type Refusal } from '../../rules/errors.ts';
+import { formatAmount } from '../amount.ts';
 import { en } from './locales/en.ts';
 
 type Tone = 'good' | 'bad' | 'wait' | '';
@@ -35,8 +34,7 @@ export function time(ms: number | null): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
 }
 
-export const money = (minor: bigint, currency: string): string =>
-  `${amountText(minor, CURRENCIES[currency]?.exponent ?? 2)} ${currency}`;
+export const money = (minor: bigint, currency: string): string => formatAmount('en', { amount: minor, currency });
 
 export interface Column<Row> {
   label: string;

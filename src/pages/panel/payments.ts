@@ -42,6 +42,7 @@ import {
   toneOf,
   withQuery,
 } from './parts.ts';
+import { orderLines, receiptMoment } from './payment-order.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from './route.ts';
 import { filtersOf, savedFilterPages, savedFilters } from './saved-filters.ts';
 
@@ -148,7 +149,11 @@ const eventLabel = (event: string): string => {
   return text.events[event] ?? event.replace(/([A-Z])/g, ' $1').toLowerCase();
 };
 
-function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallback[]): Moment[] {
+function moments(
+  history: readonly HistoryRow[],
+  callbacks: readonly LoggedCallback[],
+  more: readonly Moment[],
+): Moment[] {
   const events = history.map(({ at, seq, event, toState, fromState, actor, actorName, note, call }): Moment => {
     const isChange = toState !== fromState;
     return {
@@ -173,7 +178,7 @@ function moments(history: readonly HistoryRow[], callbacks: readonly LoggedCallb
       };
     }),
   );
-  return [...events, ...attempts].sort((a, b) => a.at - b.at || a.order - b.order);
+  return [...events, ...attempts, ...more].sort((a, b) => a.at - b.at || a.order - b.order);
 }
 
 const timeline = (all: readonly Moment[]): Html =>
@@ -202,8 +207,9 @@ const operationColumns = ({ currency }: Payment): Column<OperationRow>[] => [
 
 async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
-  const { payment, history, operations } = await requirePayment(request);
+  const { payment, history, operations, receipt } = await requirePayment(request);
   const account = await findAccount(gateway, payment.mid);
+  const receipts = receipt ? [receiptMoment(payment, receipt)] : [];
   const callbacks = await listPaymentCallbacks(gateway, payment);
   const { details, currency } = payment;
   return {
@@ -213,7 +219,7 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
       payment.inDoubt && badge(text.inDoubt, 'wait')
     }${actions(session.principal, payment)}</div>
 ${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}
-<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks))}${resendLink(session.principal, payment, callbacks)}</section>
+<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(moments(history, callbacks, receipts))}${resendLink(session.principal, payment, callbacks)}</section>
 <div><section class="card" aria-labelledby="facts"><h2 id="facts">${text.details}</h2>${facts([
       [text.id, html`<span class="mono">${payment.paymentId}</span>`],
       [text.order, payment.orderId],
@@ -239,6 +245,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.captured, money(payment.captured, currency)],
       [text.refunded, money(payment.refunded, currency)],
     ])}</section></div></div>
+${orderLines(payment)}
 <section class="card flush"><h2 class="inset">${text.operations}</h2>${
       operations.length > 0
         ? table(text.operations, operationColumns(payment), operations)

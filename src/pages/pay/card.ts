@@ -9,6 +9,7 @@ import type { Messages } from '../locales/index.ts';
 import type { MethodForm } from './fields.ts';
 import { type Input, renderInput } from './inputs.ts';
 import { CODE_MARK, markRow } from './network-marks.ts';
+import { RECEIPT_EMAIL, receiptInput } from './receipt-input.ts';
 import { savingTerms } from './saving.ts';
 import { CONSENT, seriesTerms } from './series.ts';
 import { toLatinDigits } from './submission.ts';
@@ -144,6 +145,11 @@ ${cardInput('card_holder', {
   attributes: validation('holder'),
 })}
 ${savingTerms(view, answers)}
+${receiptInput(
+  view,
+  answers,
+  problems.some(({ field }) => field === RECEIPT_EMAIL),
+)}
 ${seriesTerms(
   view,
   problems.some(({ field }) => field === CONSENT),
@@ -159,7 +165,7 @@ ${cancelLink(view)}
 
 /** With a saved card the payer enters only the security code; any other problem belongs to the choice of the card. */
 const inputNameOf = (field: string, isSaved: boolean): string =>
-  isSaved && field !== 'card_cvv' ? 'saved_card' : field;
+  isSaved && field !== 'card_cvv' && field !== RECEIPT_EMAIL ? 'saved_card' : field;
 
 function savedCardChoices(
   cards: readonly SavedCard[],

@@ -8,6 +8,7 @@ import type { Locale } from '../locale.ts';
 import { renderInput } from './inputs.ts';
 import { methodTile } from './method-icons.ts';
 import { namesOn } from './method-names.ts';
+import { RECEIPT_EMAIL, receiptInput } from './receipt-input.ts';
 import { CONSENT, seriesTerms } from './series.ts';
 import {
   cancelLink,
@@ -102,6 +103,14 @@ ${hasWallets && walletButtons(view, 'or')}
 <form method="post" action="${view.path}" novalidate data-busy="${messages.oneMoment}" data-blank="${messages.fillIn}">
 ${payment.details.session && html`<input type="hidden" name="method" value="${method.label}">`}
 ${inputs}
+${
+  !fields.some(({ name }) => name === 'payer_email') &&
+  receiptInput(
+    view,
+    answers,
+    problems.some(({ field }) => field === RECEIPT_EMAIL),
+  )
+}
 ${seriesTerms(
   view,
   problems.some(({ field }) => field === CONSENT),

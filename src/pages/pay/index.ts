@@ -1,7 +1,7 @@
 /** The routes of the payment pages: forms, waiting pages, and redirects to providers and back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
-import { choose, chooseCard, type Method } from '../../core/payments/choose.ts';
+import { choose, chooseCard, type GivenDetails, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { canLeave, canRenewCode } from '../../core/payments/leave.ts';
 import { linkOf } from '../../core/payments/links.ts';
@@ -20,12 +20,15 @@ import {
   returnTarget,
 } from '../../core/payments/return.ts';
 import { authenticatePayer, awaitsAuthentication } from '../../core/payments/wallet-card.ts';
+import { asksForReceipt, paidAt, receiptDetails } from '../../core/receipts.ts';
 import type { Form } from '../../lib/form.ts';
 import { createWindowLimit } from '../../lib/window-limit.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
+import { isMailAddress } from '../../rules/contacts.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
+import { compressPages } from '../compression.ts';
 import { isCrossSite } from '../cross-site.ts';
 import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
@@ -38,6 +41,8 @@ import { forgetInput, keepInput, keptInput } from './kept-input.ts';
 import { leaveRoutes } from './leave-routes.ts';
 import { cardRefusedPage, rateLimitPage } from './limits.ts';
 import { pretendSheet } from './pretend-wallet.ts';
+import { hasReceiptPage, receiptPage } from './receipt.ts';
+import { RECEIPT_EMAIL } from './receipt-input.ts';
 import { authenticationPage, redirectPage, redirectUrl, returnPage } from './redirect-pages.ts';
 import { crossSitePage, errorPage, noMethodPage, resultPage, unknownLinkPage } from './result-pages.ts';
 import { savingConsent } from './saving.ts';
@@ -74,6 +79,7 @@ export function payRoutes(
     reply.headers(pageHeaders(gateway));
     done();
   });
+  compressPages(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const isClientError = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
     if (!isClientError) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
@@ -122,6 +128,7 @@ export function payRoutes(
       isStillOpen: request.query.returned === 'open',
       cancel: cancelAddress(gateway, payment, account),
       pretend: pretendSheet(gateway, account),
+      asksForReceipt: asksForReceipt(gateway, payment, account),
     };
   };
 
@@ -185,6 +192,15 @@ export function payRoutes(
       : sendUnknownLink(request, reply);
   });
 
+  // The address stays the same for as long as the link of the payment works.
+  app.get<LinkRoute>('/pay/:link/receipt', async (request, reply) => {
+    const payerView = await openLink(request);
+    if (!payerView) return sendUnknownLink(request, reply);
+    const view = createPageView(request, payerView);
+    if (!hasReceiptPage(view)) return reply.redirect(view.path, 303);
+    return show(reply, view, receiptPage(view, await paidAt(gateway, view.payment)));
+  });
+
   // Polled by the script of the page.
   app.get<LinkRoute>('/pay/:link/status', async (request, reply) => {
     request.isRead = true;
@@ -235,13 +251,22 @@ export function payRoutes(
       const problems = [{ field: CONSENT, sentence: SENTENCES.blank }];
       return show(reply.code(422), view, methodPage(view, { method, answers, problems }));
     }
+    const email = view.asksForReceipt ? (answers.get(RECEIPT_EMAIL)?.trim() ?? '') : '';
+    if (email !== '' && !isMailAddress(email)) {
+      const problems = [{ field: RECEIPT_EMAIL, sentence: SENTENCES.invalid }];
+      return show(reply.code(422), view, methodPage(view, { method, answers, problems }));
+    }
     const card = isCardEntry(method) ? readCard(answers, payerView.savedCards) : undefined;
     const isNewCard = card !== undefined && 'number' in card;
     const saving = isNewCard ? savingConsent(view, answers) : undefined;
-    const consent = [consentText(view), saving].filter(Boolean).join(' ') || undefined;
+    const consent = [consentText(view), saving].filter(Boolean).join(' ');
+    const given: GivenDetails = {
+      ...(consent !== '' && { consent: { at: view.now, text: consent } }),
+      ...receiptDetails(gateway, account, { language: view.locale.tag, email }),
+    };
     const outcome = card
-      ? await chooseCard(gateway, payment, account, card, browser, { consent, savesCard: saving !== undefined })
-      : await choose(gateway, payment, account, method, answers, consent);
+      ? await chooseCard(gateway, payment, account, card, browser, given, saving !== undefined)
+      : await choose(gateway, payment, account, method, answers, given);
     if ('problems' in outcome) {
       return show(reply.code(422), view, methodPage(view, { method, answers, problems: outcome.problems }));
     }

@@ -14,6 +14,7 @@ export interface Input {
   autocomplete?: string;
   inputmode?: string;
   isFocused?: boolean;
+  isOptional?: boolean;
   /** Further attributes of the input. */
   attributes?: Html | undefined;
   /** The class of the element around label and input. */
@@ -24,7 +25,7 @@ export interface Input {
 
 export function renderInput(input: Input): Html {
   const { id, name, label, value, hint, problem, choices, autocomplete = 'off', inputmode = 'text' } = input;
-  const attributes = html`id="${id}" name="${name}" required aria-describedby="${id}-error${hint && ` ${id}-hint`}"${
+  const attributes = html`id="${id}" name="${name}"${!input.isOptional && html` required`} aria-describedby="${id}-error${hint && ` ${id}-hint`}"${
     problem && html` aria-invalid="true"`
   }${input.isFocused && html` autofocus`}${input.attributes}`;
   return html`<div class="field ${input.className}">

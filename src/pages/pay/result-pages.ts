@@ -5,6 +5,7 @@ import { type Html, html } from '../../lib/html.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
+import { receiptLink } from './receipt.ts';
 import { ICONS, type PageView, reasonText, shopLink, statusPolling } from './view.ts';
 
 /** The keys of messages that are plain strings. */
@@ -46,6 +47,7 @@ ${result === 'declined' && reasonText(view)}
 <dl><dt>${messages.amount}</dt><dd><bdi>${formatAmount(payment)}</bdi></dd><dt>${messages.order}</dt><dd><bdi>${payment.orderId}</bdi></dd></dl>
 ${shopLink(view, 'button', returnsAutomatically ? html` data-go="5"` : undefined)}
 ${returnsAutomatically && html`<p class="soft small" hidden data-with-go>${formatMessage(messages.goingBackSoon, { merchant: displayName(account) })}</p>`}
+${receiptLink(view)}
 </section>`,
   };
 }

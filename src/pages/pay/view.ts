@@ -8,8 +8,10 @@ import { Html, html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import { payerCauseOf, reasonNamed } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
+import type { Amount } from '../amount.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
+import { collapsedLines } from '../order-lines.ts';
 
 /** The route of a payment page. */
 export interface LinkRoute {
@@ -50,6 +52,8 @@ export interface PageView extends PayerView {
   isStillOpen: boolean;
   /** Where a payer who cancels is sent. */
   cancel?: string | undefined;
+  /** Whether the payer is asked for an e-mail address for the receipt. */
+  asksForReceipt?: boolean | undefined;
   /** The addresses and cards of the pretend wallet, if the page uses it. */
   pretend?: PretendSheet | undefined;
 }
@@ -106,17 +110,23 @@ const LONG_DESCRIPTION = 260;
 /** Allows a line break between the number and the currency only. */
 const breakBesideCurrency = (amount: string): string => amount.replace(/(?<=[A-Z]{3})\u00a0|\u00a0(?=[A-Z]{3})/, ' ');
 
+/** An amount in large letters. */
+export function amountLine(payment: Amount, { formatAmount }: Locale): Html {
+  const amount = formatAmount(payment);
+  return html`<p class="amount ${amount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakBesideCurrency(amount)}</bdi></p>`;
+}
+
 /** The order: amount, description, and the remaining time unless the page shows another countdown. */
 export function orderSummary({ payment, locale, now }: PageView, hasTime = true): Html {
-  const { messages, formatMessage, formatAmount } = locale;
-  const amount = formatAmount(payment);
+  const { messages, formatMessage } = locale;
   const { description } = payment.details;
   const leftMs = (payerDeadline(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${messages.yourOrder}">
-<p class="amount ${amount.length > LONG_AMOUNT && 'wide'}"><bdi>${breakBesideCurrency(amount)}</bdi></p>
+${amountLine(payment, locale)}
 <p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${messages.wholeText}</summary></details>`}
 <p class="soft small">${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>
+${collapsedLines(payment, locale)}
 ${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`}
 </section>`;
 }

@@ -5,6 +5,7 @@ import type { BrowserData } from '../../core/payments/authenticate.ts';
 import { chooseWallet } from '../../core/payments/choose-wallet.ts';
 import { openMerchantSession } from '../../core/payments/merchant-session.ts';
 import { type PayerView, withoutSpentCards } from '../../core/payments/payer.ts';
+import { receiptDetails } from '../../core/receipts.ts';
 import type { Form } from '../../lib/form.ts';
 import { isCrossSite } from '../cross-site.ts';
 import { commonHeaders } from '../layout.ts';
@@ -56,7 +57,9 @@ export function walletRoutes(app: FastifyInstance, gateway: Gateway, tools: Wall
     // Paid meanwhile, for example in another tab: the page shows it.
     if (!wallet) return answer(reply, 200, { location: `/pay/${request.params.link}` });
     const token = fieldOf(request, 'token');
-    const outcome = await chooseWallet(gateway, payment, account, wallet.label, token, tools.browserOf(request));
+    const given = receiptDetails(gateway, account, { language: locale.tag });
+    const browser = tools.browserOf(request);
+    const outcome = await chooseWallet(gateway, payment, account, wallet.label, token, browser, given);
     if (outcome === 'refusedToken') return answer(reply, 422, { message: locale.messages.walletFailed });
     if ('refusal' in outcome) return answer(reply, 429, { message: cardRefusalText(outcome.refusal, locale).text });
     return answer(reply, 200, {

@@ -1,10 +1,12 @@
 /** The details of a payment for the operator: under the field names of the requests, with sealed values masked. */
-import type { PaymentDetails } from '../../core/context.ts';
+import type { PaymentDetails, PaymentWithDetails } from '../../core/context.ts';
+import { amountFormatter } from '../../core/exports/payment-view.ts';
 import { wireDate } from '../../lib/clock.ts';
 
 const MASK = '***';
 
-export function detailsView({ session, ...details }: PaymentDetails) {
+export function detailsView(payment: PaymentWithDetails) {
+  const { session, lines, ...details } = payment.details;
   const {
     returnUrl,
     termUrl3ds,
@@ -13,19 +15,36 @@ export function detailsView({ session, ...details }: PaymentDetails) {
     recurringOf,
     retryOf: _retryOf,
     consent,
+    receiptEmail,
     sealed,
     ...rest
   } = details;
   return {
     ...rest,
+    order: lines && orderView(payment, lines),
     return_url: returnUrl,
     term_url_3ds: termUrl3ds,
     callback_url: callbackUrl,
     custom_data: customData,
     recurring_init_trans_id: recurringOf,
     consent: consent && { at: wireDate(consent.at), text: consent.text },
+    receipt_email: receiptEmail,
     sealed: sealed && MASK,
     session: session && sessionView(session),
+  };
+}
+
+function orderView(payment: PaymentWithDetails, { items, ...extras }: NonNullable<PaymentDetails['lines']>) {
+  const formatAmount = amountFormatter(payment);
+  const wire = (units: string): string => formatAmount(BigInt(units));
+  return {
+    lines: items.map(({ name, quantity, unitAmount, amount }) => ({
+      name,
+      quantity,
+      ...(unitAmount !== undefined && { unit_amount: wire(unitAmount) }),
+      amount: wire(amount),
+    })),
+    ...Object.fromEntries(Object.entries(extras).map(([name, units]) => [name, wire(units)])),
   };
 }
 

@@ -1,7 +1,15 @@
 /** Admin calls on payments and provider notifications: lists, a payment with its history, and operations. */
 import type { FastifyInstance } from 'fastify';
 import { listPaymentCallbacks } from '../../core/callbacks/log.ts';
-import type { CallRecord, Gateway, HistoryRow, NotificationRow, OperationRow, Payment } from '../../core/context.ts';
+import type {
+  CallRecord,
+  Gateway,
+  HistoryRow,
+  NotificationRow,
+  OperationRow,
+  Payment,
+  Receipt,
+} from '../../core/context.ts';
 import { amountFormatter, connectorView, paymentView } from '../../core/exports/payment-view.ts';
 import {
   attendAs,
@@ -43,7 +51,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     const found = await inspectPayment(gateway, request.params.paymentId);
     if (!found) throw new Refusal('noSuchPayment');
     requireSeen(request, found.payment.mid, 'noSuchPayment');
-    const { payment, history, operations, notifications } = found;
+    const { payment, history, operations, notifications, receipt } = found;
     return {
       ...paymentView(payment),
       digital_wallet: isWallet(payment.brand) ? payment.brand : null,
@@ -51,12 +59,13 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       in_doubt: payment.inDoubt,
       payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
       next_step: payment.nextStep?.kind ?? null,
-      details: detailsView(payment.details),
+      details: detailsView(payment),
       history: history.map(historyView),
       operations: operations.map((operation) => operationView(payment, operation)),
       provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
       notifications: notifications.map(notificationView),
       callbacks: (await listPaymentCallbacks(gateway, payment)).map(loggedView),
+      receipt: receipt ? receiptView(receipt) : null,
     };
   });
 
@@ -173,6 +182,14 @@ const notificationView = (notification: NotificationRow) => ({
   state: notification.state,
   tries: notification.attempts,
   received_at: wireDate(notification.receivedAt),
+});
+
+const receiptView = ({ state, attempts, reason, createdAt, attemptedAt }: Receipt) => ({
+  state,
+  attempts,
+  reason,
+  created_at: wireDate(createdAt),
+  attempted_at: attemptedAt === null ? null : wireDate(attemptedAt),
 });
 
 const feeView = ({ amount, currency }: { amount: string; currency: string }) => ({

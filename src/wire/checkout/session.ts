@@ -12,6 +12,7 @@ import { invalidField, type Problem } from '../../rules/errors.ts';
 import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
+import { readOrderLines } from '../../rules/order-lines.ts';
 import { noMethodFits, sessionWarnings, type Warning } from './session-hints.ts';
 
 /** What a session may say about the charges of its schedule. */
@@ -78,6 +79,7 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
       SENTENCES.notTexts,
       'A list of methods, such as ["card"].',
     ),
+    ...orderLines(at, account).problems,
     ...(textList(at('card_token')).length > LIMITS.savedCardsMost
       ? [
           {
@@ -108,6 +110,13 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
       : []),
   ];
 }
+
+const orderLines = (at: CheckoutBody['at'], { settings }: Account): ReturnType<typeof readOrderLines> => {
+  const order = at('order');
+  return isObject(order)
+    ? readOrderLines(order, toList(order.lines), settings.whole_amounts_allowed)
+    : { problems: [] };
+};
 
 export async function session(
   gateway: Gateway,
@@ -140,7 +149,7 @@ export async function session(
     isRecurringInit: isYes(value('recurring_init')),
     schedule,
     payerUntil,
-    details: sessionDetails(paymentId, body, open, payerUntil),
+    details: sessionDetails(paymentId, body, open, payerUntil, orderLines(body.at, account).lines),
     secrets: hasSecrets ? secret : undefined,
     content: canonicalContent(body),
   };
@@ -172,6 +181,7 @@ function sessionDetails(
   { value, at }: CheckoutBody,
   parameters: BrandTexts['open'],
   until: number,
+  lines: PaymentDetails['lines'],
 ): PaymentDetails {
   const optional = <Name extends string>(name: Name, field: string): { [Key in Name]?: string } =>
     (value(field) === '' ? {} : { [name]: value(field) }) as { [Key in Name]?: string };
@@ -187,6 +197,7 @@ function sessionDetails(
   const cardTokens = [...new Set(textList(at('card_token')))];
   return {
     description: value('order.description'),
+    ...(lines && { lines }),
     payer,
     session: {
       id,

@@ -40,17 +40,22 @@ function mainNeedOf(field: Field): string {
   return NEEDS[need];
 }
 
+const LIST = new Intl.ListFormat('en-GB');
+
 /** The format of a valid value. */
 export function expectsOf({ name, isSetting, items, expects, lengthMost }: Field): string {
   if (isSetting) return SETTINGS[name as SettingName].expects;
-  if (items) return `list of objects with ${items.map(({ name }) => `\`${name}\``).join(' and ')}`;
+  if (items) return `list of objects with ${LIST.format(items.map(({ name }) => `\`${name}\``))}`;
   return lengthMost === undefined ? expects : `${expects}, at most ${lengthMost} characters`;
 }
 
-/** A field and, if it is a list, the members of its first object under their form names. */
+/** A field and, if it is a list, the members of its first object under their names in a form or in JSON. */
 export const withMembers = (field: Field): Field[] => [
   field,
-  ...(field.items ?? []).map((item) => ({ ...item, name: `${field.name}[0][${item.name}]` })),
+  ...(field.items ?? []).map((item) => ({
+    ...item,
+    name: field.name.includes('.') ? `${field.name}[].${item.name}` : `${field.name}[0][${item.name}]`,
+  })),
 ];
 
 /** The fields that a hash covers; the password is last. */

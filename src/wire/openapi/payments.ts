@@ -137,6 +137,18 @@ export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
     provider_calls: listOf(providerCall),
     notifications: listOf(notificationRow),
     callbacks: listOf(ref('LoggedCallback')),
+    receipt: described(
+      orNull(
+        object({
+          state: choice(['waiting', 'sent', 'failed']),
+          attempts: integer,
+          reason: described(orNull(text), 'What the mail server answered, or why there was no answer.'),
+          created_at: date,
+          attempted_at: orNull(date),
+        }),
+      ),
+      'The e-mail with the receipt; null if none is sent.',
+    ),
   }),
 };
 

@@ -10,6 +10,7 @@ import { hashDebugger } from './en/hash-debugger.ts';
 import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
+import { paymentOrder } from './en/payment-order.ts';
 import { payments } from './en/payments.ts';
 import { reconciliations } from './en/reconciliations.ts';
 import { reports } from './en/reports.ts';
@@ -71,6 +72,7 @@ export const en = {
   overview,
   reports,
   reconciliations,
+  paymentOrder,
   payments,
   attention,
   chargebacks,
