@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { CardData } from '../connectors/connector.ts';
 import { hasNumber, isCardNumber, isExpired, maskedNumber } from '../lib/card.ts';
-import { isCodeOf, networkOf } from '../lib/card-networks.ts';
+import { networkOf } from '../lib/card-networks.ts';
 import { newId, newSecret } from '../lib/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
@@ -18,26 +18,21 @@ export type { CardData as Card } from '../connectors/connector.ts';
 /** What can be wrong with a card; the payment page has a message for each. */
 export type CardProblem = 'number' | 'network' | 'expiry' | 'expired' | 'cvv' | 'holder' | 'saved';
 
-/**
- * The problems of an entered card, by form field; empty if there are none. Without a list, all networks are accepted.
- * The test cards of the sandbox have no code of their own: every code of three or four digits is accepted there.
- */
+/** The problems of an entered card, by form field; empty if there are none. Without a list, all networks are accepted. */
 export function cardProblems(
-  { environment }: Pick<Gateway, 'environment'>,
   card: CardData,
   now: number,
   acceptedNetworks?: readonly string[],
 ): Record<string, CardProblem> {
   const number = card.number.reveal();
   const network = networkOf(number);
-  const codeNetwork = environment === 'sandbox' ? 'other' : network;
   const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
   return {
     ...(acceptedNetworks?.includes(network) === false && { card_number: 'network' }),
     ...(!isCardNumber(number) && { card_number: 'number' }),
     ...(!isDate && { card_expiry: 'expiry' }),
     ...(isDate && isExpired(card.month, card.year, now) && { card_expiry: 'expired' }),
-    ...(!isCodeOf(codeNetwork, card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
+    ...(!/^\d{3,4}$/.test(card.cvv?.reveal() ?? '') && { card_cvv: 'cvv' }),
     ...((!/^[^\p{C}]{2,100}$/u.test(card.holder) || hasNumber(card.holder)) && { card_holder: 'holder' }),
   };
 }

@@ -37,7 +37,7 @@ describe('a new card', () => {
       'card_cvv',
       'Please fill in the 4 digits of the security code.',
     ],
-    ['a length of another network', { card_number: '41111111111116' }, 'card_number', en.cardProblems.number],
+    ['eleven digits', { card_number: '41111111114' }, 'card_number', en.cardProblems.number],
     ['a wrong check digit', { card_number: '4111111111111112' }, 'card_number', en.cardProblems.number],
     ['a month after December', { card_expiry: '13/38' }, 'card_expiry', en.cardProblems.expiry],
     ['half a date', { card_expiry: '05/3' }, 'card_expiry', en.cardProblems.expiry],

@@ -41,20 +41,19 @@ const rowOf = async (account: string, id: string) => {
 const run = (sql: string) => query(shop.connection as Parameters<typeof query>[0], sql);
 
 test.each([
-  ['production', VISA, '123', {}],
-  ['production', VISA, '1234', { card_cvv: 'cvv' }],
-  ['production', '378282246310005', '123', { card_cvv: 'cvv' }],
-  ['production', '378282246310005', '1234', {}],
-  ['production', '9000000000000001', '1234', {}],
-  ['sandbox', VISA, '1234', {}],
-  ['sandbox', VISA, '12', { card_cvv: 'cvv' }],
-] as const)('in %s the code of %s may be %s, or not', (environment, number, code, problems) => {
+  [VISA, '123', {}],
+  [VISA, '1234', {}],
+  ['378282246310005', '1234', {}],
+  [VISA, '12', { card_cvv: 'cvv' }],
+  [VISA, '12345', { card_cvv: 'cvv' }],
+  [VISA, '12a', { card_cvv: 'cvv' }],
+] as const)('the code of %s may be %s, or not', (number, code, problems) => {
   const entered = { ...card(number), cvv: new Secret(code) };
-  expect(cardProblems({ environment }, entered, Date.UTC(2030, 0))).toEqual(problems);
+  expect(cardProblems(entered, Date.UTC(2030, 0))).toEqual(problems);
 });
 
 test('a card of a network that is not accepted is refused, unless its number is wrong', () => {
-  const problems = (number: string) => cardProblems(gateway, card(number), Date.UTC(2030, 0), ['visa']);
+  const problems = (number: string) => cardProblems(card(number), Date.UTC(2030, 0), ['visa']);
   expect(problems(VISA)).toEqual({});
   expect(problems('5555555555554444')).toEqual({ card_number: 'network' });
   expect(problems('5555555555554445')).toEqual({ card_number: 'number' });

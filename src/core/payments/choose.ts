@@ -237,7 +237,7 @@ export async function chooseCard(
   if (!chosen) return { problems: [{ field: 'saved_card', sentence: 'saved' satisfies CardProblem }] };
   const { card } = chosen;
   const accepted = acceptedNetworks(gateway, account, payment);
-  const problems = Object.entries(cardProblems(gateway, card, gateway.clock.now(payment.mid), accepted));
+  const problems = Object.entries(cardProblems(card, gateway.clock.now(payment.mid), accepted));
   if (problems.length > 0) return { problems: problems.map(([field, sentence]) => ({ field, sentence })) };
   const refusal = await recordCardAttempt(gateway, account, payment, browser.ip);
   if (refusal) return { refusal };
