@@ -109,8 +109,8 @@ export const LIMITS = {
   /** A connector counts as down after this many consecutive calls without a response, until this long after the last one. */
   connectorFailures: 3,
   connectorDownMs: 30 * SECOND,
-  /** After that, one payment per this time tests whether a connection answers again. */
-  breakerProbeMs: 5 * SECOND,
+  /** After that, one payment tests whether a connection answers again; a further one if it got nowhere in this time. */
+  breakerProbeMs: 30 * SECOND,
   /** When a connector responds again, this many of its open payments are queried early, one after each pause. */
   backlogMost: 10_000,
   backlogPauseMs: 20,

@@ -21,10 +21,13 @@ function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
   return limits;
 }
 
+/** Whether too many calls wait for a provider, so that a further one would not be sent. */
+export const isQueueFull = (gateway: Gateway, connector: string): boolean =>
+  limitsOf(gateway, connector)?.submissions.isFull === true;
+
 /** Refuses a new payment, before anything is written for it, while too many calls wait for its provider. */
 export function refuseWhileFull(gateway: Gateway, connector: string): void {
-  if (limitsOf(gateway, connector)?.submissions.isFull)
-    throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
+  if (isQueueFull(gateway, connector)) throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
 }
 
 /**
@@ -57,11 +60,12 @@ export interface ProviderCall<Result> {
 export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): Promise<Reply<Result>> {
   const { payment, verb, deadline } = call;
   const started = performance.now();
-  const record = (outcome: string): CallRecord => ({
+  const record = (outcome: string, reason?: string): CallRecord => ({
     verb,
     connector: payment.connector,
     outcome,
     tookMs: Math.round(performance.now() - started),
+    ...(reason && { reason }),
   });
   try {
     const answer = perform(gateway, call);
@@ -71,11 +75,12 @@ export async function callProvider<Result>(gateway: Gateway, call: ProviderCall<
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     // A call that the limiter or the deadline rejected says nothing about the health of the provider.
-    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, shortMessage(error));
+    const reason = shortMessage(error);
+    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, reason);
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
-      ? { kind: 'notSent', call: record('not sent') }
-      : { kind: 'unanswered', call: record('no answer') };
+      ? { kind: 'notSent', call: record('not sent', reason) }
+      : { kind: 'unanswered', call: record('no answer', reason) };
   } finally {
     deadline.clear();
   }
