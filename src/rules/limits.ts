@@ -165,6 +165,12 @@ export const LIMITS = {
   /** The maximum difference between the signed time of a provider notification and the clock. */
   signatureToleranceMs: 5 * MINUTE,
   notificationBytes: 64 * 1024,
+  /** Notifications per second: from one address, and to one connection. */
+  notificationsPerAddress: 300,
+  notificationsPerConnection: 1000,
+  /** Unsigned notifications about one payment: per second, after a burst of the number that this time allows. */
+  unsignedPerSecond: 0.2,
+  unsignedBurstMs: MINUTE,
   /** The pauses between attempts to apply a provider notification, for example while its payment is unknown. */
   notificationRetryMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 

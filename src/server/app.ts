@@ -200,7 +200,7 @@ export function createApp(
   app.register(async (routes) => s2sRoutes(routes, gateway, addressOf, limits));
   app.register(async (routes) => checkoutRoutes(routes, gateway, addressOf, limits), { prefix: '/api/v1' });
   app.register(async (routes) => openApiRoutes(routes, gateway));
-  app.register(async (routes) => inboundRoutes(routes, gateway));
+  app.register(async (routes) => inboundRoutes(routes, gateway, addressOf));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
   app.register(async (routes) => signInRoutes(routes, gateway, addressOf));
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });

@@ -71,10 +71,10 @@ function createMollie(access: ConnectionAccess): Connector {
     },
     operate: (operation, deadline) => OPERATIONS[operation.verb].perform(client, operation, deadline),
     queryOperation: (operation, deadline) => OPERATIONS[operation.verb].query(client, operation, deadline),
-    readNotifications: (_headers, body, now) => {
+    readNotifications: (_headers, body) => {
+      // Nothing else of the webhook is read, and it has no id of its own.
       const id = new URLSearchParams(body.toString('utf8')).get('id') ?? '';
-      // Nothing else of the webhook is read, and it has no id of its own: the same payment is reported several times.
-      return PAYMENT_ID.test(id) ? [{ eventId: `${id}-${now}`, providerReference: id, body: {} }] : [];
+      return PAYMENT_ID.test(id) ? [{ eventId: id, providerReference: id, isUnsigned: true, body: {} }] : [];
     },
     interpretNotification: () => ({ kind: 'ask' }),
     check: (deadline) => check(client, deadline),
