@@ -135,7 +135,9 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
     await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
     await declineNeverReceived(gateway, payment, call);
-  } else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
+  } else if (answer.kind === 'outcome')
+    await recordQuery(gateway, payment, call, learned(gateway, payment, answer.outcome));
+  else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
 }
 
 /** Clears the mark of a conflict that the answer has resolved. */
