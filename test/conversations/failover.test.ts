@@ -279,6 +279,13 @@ describe('a card that providers ask for on their pages', () => {
     );
     expect(await moneyOf(session.id)).toBe(1000n);
   });
+
+  test('is asked for there by a payment that does not exist yet, whatever its number', async () => {
+    const { mid } = await routed('mollie', 'stripe');
+    const facts = { brand: 'card', currency: 'USD', amount: '10.00', network: 'visa', bin: '411111' };
+    const { body } = await shop.admin('POST', `/accounts/${mid}/routes/try`, facts);
+    expect(body).toMatchObject({ connection_id: ids.mollie, reason: 'Route 1 (mollie)' });
+  });
 });
 
 describe('a process that dies', () => {

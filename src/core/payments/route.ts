@@ -60,11 +60,12 @@ function drawback(
   paymentId: string | undefined,
 ): { rank: number; because?: string } {
   const connector = keyOf(route);
-  // The payer has entered the card, and would have to do so again on the page of the provider.
-  if (facts.brand === CARD && facts.bin !== undefined && route.connection?.asksForCard)
-    return { rank: 3, because: 'asks for the card again' };
-  if (paymentId !== undefined && !isInShare(route, position, paymentId))
-    return { rank: 2, because: `takes ${route.share} %` };
+  if (paymentId !== undefined) {
+    // The payer has entered the card, and would have to do so again on the page of the provider.
+    if (facts.brand === CARD && facts.bin !== undefined && route.connection?.asksForCard)
+      return { rank: 3, because: 'asks for the card again' };
+    if (!isInShare(route, position, paymentId)) return { rank: 2, because: `takes ${route.share} %` };
+  }
   if (!gateway.health.mayTry(connector)) return { rank: 1, because: 'keeps failing' };
   return isQueueFull(gateway, connector) ? { rank: 1, because: 'has too many calls waiting' } : { rank: 0 };
 }
@@ -80,7 +81,7 @@ export function candidates(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
   facts: RouteFacts,
-  /** Without an id, every payment is in the share of a route that has one. */
+  /** Without an id, as for a payment that does not exist yet: it is in the share of every route that has one. */
   paymentId?: string,
 ): Candidate[] {
   if (!isRoutable(facts.brand)) return [];
