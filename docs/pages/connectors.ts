@@ -9,6 +9,9 @@ const codes = (names: readonly string[]): string => (names.length === 0 ? '–' 
 const methodsText = ({ methods }: ConnectorEntry): string =>
   Object.keys(methods).length > 5 ? 'all brands' : codes(Object.keys(methods));
 
+const pendingText = ({ pendingDays: { payments, operations } }: ConnectorEntry): string =>
+  `${payments === 0 ? '[by brand](brands.md)' : payments}, ${operations}`;
+
 export function connectors(): string {
   const entries = Object.entries(CONNECTORS).filter(([name]) => Object.hasOwn(DEFINITIONS, name)) as [
     string,
@@ -19,15 +22,18 @@ export function connectors(): string {
     'src/rules/connectors.ts',
     `
 This page lists the connectors that a connection can use. [Connections and routes](operator/providers.md) explains how to
-create one. Every connection takes the brands of the last column, and those that ${code('settings.methods')} adds.`,
+create one. Every connection takes the brands that are listed here, and those that ${code('settings.methods')} adds. The last
+column has the days for which a payment, and a capture, void or refund, [may be
+pending](operator/providers.md#pending-payments-and-operations).`,
     table(
-      ['Connector', 'Credentials', 'Settings', 'Authentication (3DS)', 'Brands'],
+      ['Connector', 'Credentials', 'Settings', 'Authentication (3DS)', 'Brands', 'Pending'],
       entries.map(([name, entry]) => [
         `${code(name)}: ${entry.about}`,
         codes(entry.credentials.map((credential) => credential.name)),
         codes(['methods', 'api_base', ...Object.keys(entry.settings)]),
         DEFINITIONS[name as keyof typeof DEFINITIONS]?.capabilities.authentication ?? '–',
         methodsText(entry),
+        pendingText(entry),
       ]),
     ),
   );

@@ -202,6 +202,11 @@ export interface ProviderNotification {
   /** Set if it is about an operation: our id of the operation, or the provider's. */
   operation?: string | undefined;
   operationReference?: string | undefined;
+  /**
+   * Not signed, so anyone may have sent it: stored only if its payment is known, in place of an earlier one with its
+   * `eventId`, and at a limited rate. Its meaning has to be `ask`.
+   */
+  isUnsigned?: true;
   /** What `interpretNotification` needs; stored. */
   body: Record<string, unknown>;
 }

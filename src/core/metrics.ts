@@ -13,8 +13,8 @@ export interface Metrics {
   /** An attempt to deliver a callback left it in this state; `ageMs` is the time since its event. */
   delivered(state: string, ageMs: number): void;
   cardRefused(limit: string): void;
-  /** A request was refused because its account or its address sent too many. */
-  requestLimited(limit: 'account' | 'address'): void;
+  /** A request of a merchant, or a notification of a provider, was refused because there were too many. */
+  requestLimited(limit: 'account' | 'address' | 'notification_address' | 'connection' | 'unsigned_notification'): void;
   /** API calls that do not appear in the list of calls, and why. */
   callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
@@ -66,7 +66,7 @@ export function createMetrics(): Metrics {
   });
   const requestsLimited = new Counter({
     name: 'turnpike_requests_limited_total',
-    help: 'Requests that were refused by the rate limit of their account or address.',
+    help: 'Requests and notifications that were refused by a rate limit.',
     labelNames: ['limit'],
     registers,
   });

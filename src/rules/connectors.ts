@@ -30,6 +30,11 @@ export interface ConnectorEntry {
   hosts?: RegExp;
   /** The brands that every connection takes, with the provider's name of each; `settings.methods` adds others. */
   methods: Readonly<Record<string, string>>;
+  /**
+   * For how many days the provider may report a payment, and a capture, void or refund, as pending. The gateway waits so
+   * long: then the payment is declined, and the operation is marked for the operator.
+   */
+  pendingDays: { payments: number; operations: number };
   /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
   asksForCard?: (settings: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -47,6 +52,11 @@ const STRIPE_CREDENTIALS: readonly CredentialField[] = [
   { name: 'webhook_secret', label: 'Signing secret of the webhook endpoint' },
 ];
 
+/** Of payments, the table of brands says more. */
+const OWN_PENDING = { payments: 0, operations: 30 };
+/** A direct debit takes up to 14 business days. */
+const STRIPE_PENDING = { payments: 21, operations: 30 };
+
 export const CONNECTORS = {
   stripe: {
     title: 'Stripe',
@@ -55,6 +65,7 @@ export const CONNECTORS = {
     settings: {},
     hosts: /^api\.stripe\.com$/,
     methods: { [CARD]: 'card' },
+    pendingDays: STRIPE_PENDING,
   },
   'stripe-hosted': {
     title: 'Stripe, hosted page',
@@ -63,6 +74,7 @@ export const CONNECTORS = {
     settings: {},
     hosts: /^api\.stripe\.com$/,
     methods: { [CARD]: 'card' },
+    pendingDays: STRIPE_PENDING,
     asksForCard: () => true,
   },
   adyen: {
@@ -80,6 +92,7 @@ export const CONNECTORS = {
     choices: { mode: ['', 'hosted'] },
     hosts: /^(checkout-test\.adyen\.com|[\da-z-]+-checkout-live\.adyenpayments\.com)$/i,
     methods: { [CARD]: 'scheme' },
+    pendingDays: { payments: 30, operations: 30 },
     asksForCard: ({ mode }) => mode === 'hosted',
   },
   mollie: {
@@ -89,6 +102,8 @@ export const CONNECTORS = {
     settings: {},
     hosts: /^api\.mollie\.com$/,
     methods: { [CARD]: 'creditcard' },
+    // The payer of a bank transfer has 12 days; a refund may wait for the balance at Mollie.
+    pendingDays: { payments: 21, operations: 60 },
     asksForCard: () => true,
   },
   upstream: {
@@ -101,6 +116,7 @@ export const CONNECTORS = {
     ],
     settings: {},
     methods: ALL_BRANDS,
+    pendingDays: OWN_PENDING,
   },
 } as const satisfies Record<string, ConnectorEntry>;
 
@@ -108,6 +124,10 @@ export type ConnectorName = keyof typeof CONNECTORS;
 
 export const connectorEntry = (name: string): ConnectorEntry | undefined =>
   Object.hasOwn(CONNECTORS, name) ? CONNECTORS[name as ConnectorName] : undefined;
+
+/** For how many days the provider of a payment may report it, or an operation, as pending; by the key of its connector. */
+export const pendingDaysOf = (key: string): ConnectorEntry['pendingDays'] =>
+  connectorEntry(splitConnectionKey(key).connector)?.pendingDays ?? OWN_PENDING;
 
 /**
  * The connector of a payment as it is stored: the name of a connector of the installation, such as `upstream`, or a

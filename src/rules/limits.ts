@@ -109,8 +109,8 @@ export const LIMITS = {
   /** A connector counts as down after this many consecutive calls without a response, until this long after the last one. */
   connectorFailures: 3,
   connectorDownMs: 30 * SECOND,
-  /** After that, one payment per this time tests whether a connection answers again. */
-  breakerProbeMs: 5 * SECOND,
+  /** After that, one payment tests whether a connection answers again; a further one if it got nowhere in this time. */
+  breakerProbeMs: 30 * SECOND,
   /** When a connector responds again, this many of its open payments are queried early, one after each pause. */
   backlogMost: 10_000,
   backlogPauseMs: 20,
@@ -167,6 +167,12 @@ export const LIMITS = {
   /** The maximum difference between the signed time of a provider notification and the clock. */
   signatureToleranceMs: 5 * MINUTE,
   notificationBytes: 64 * 1024,
+  /** Notifications per second: from one address, and to one connection. */
+  notificationsPerAddress: 300,
+  notificationsPerConnection: 1000,
+  /** Unsigned notifications about one payment: per second, after a burst of the number that this time allows. */
+  unsignedPerSecond: 0.2,
+  unsignedBurstMs: MINUTE,
   /** The pauses between attempts to apply a provider notification, for example while its payment is unknown. */
   notificationRetryMs: [SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, 16 * HOUR],
 

@@ -160,7 +160,7 @@ export function createApp(
   listenBeforeFramework(app, s2sListener(gateway, { handle, limits, addressOf, nextId, record }));
   app.register(async (routes) => checkoutRoutes(routes, gateway, addressOf, limits), { prefix: '/api/v1' });
   app.register(async (routes) => openApiRoutes(routes, gateway));
-  app.register(async (routes) => inboundRoutes(routes, gateway));
+  app.register(async (routes) => inboundRoutes(routes, gateway, addressOf));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
   app.register(async (routes) => signInRoutes(routes, gateway, addressOf));
   app.register(async (routes) => adminRoutes(routes, gateway, access), { prefix: '/admin/api' });

@@ -43,8 +43,12 @@ const LATER_SUBMISSIONS = Array.from({ length: LIMITS.submissionsMost - 1 }, (_,
 const DUE_CONNECTORS = dueConnectors('provider_notifications');
 
 export interface NotificationStore {
-  /** Stores an event; false when it is stored already. */
-  keep(notification: Omit<NotificationRow, 'state' | 'attempts' | 'receivedAt'>, now: number): Promise<boolean>;
+  /** Stores an event; false when it is stored already. With `replaces`, an earlier one of the same id is new again. */
+  keep(
+    notification: Omit<NotificationRow, 'state' | 'attempts' | 'receivedAt'>,
+    now: number,
+    replaces?: boolean,
+  ): Promise<boolean>;
   /** Records the result of an attempt; with `dueAt` the event is attempted again. Sets the reference if it was unknown. */
   finish(
     row: NotificationKey & Pick<NotificationRow, 'reference'>,
@@ -63,11 +67,17 @@ export interface NotificationStore {
 
 export function createNotificationStore({ pool }: Database): NotificationStore {
   return {
-    async keep({ connector, eventId, reference, providerReference, operation, operationReference, body }, now) {
+    async keep(
+      { connector, eventId, reference, providerReference, operation, operationReference, body },
+      now,
+      replaces = false,
+    ) {
       const { rowCount } = await pool.query(
         `insert into provider_notifications (connector, event_id, reference, provider_reference, operation,
            operation_reference, body, due_at, received_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         on conflict (connector, event_id) do update
+           set state = 'new', attempts = 0, due_at = excluded.due_at, received_at = excluded.received_at where $10`,
         // The process that stores an event also applies it; the work loop claims it only if that process died.
         [
           connector,
@@ -79,6 +89,7 @@ export function createNotificationStore({ pool }: Database): NotificationStore {
           JSON.stringify(body),
           iso(now + LIMITS.leaseMs),
           iso(now),
+          replaces,
         ],
       );
       return rowCount === 1;

@@ -183,6 +183,8 @@ export interface CallRecord {
   connector: string;
   outcome: string;
   tookMs: number;
+  /** Why the provider declined, or why there was no answer; for the operator. */
+  reason?: string | undefined;
   /** The amount that the provider reported, if it is not the expected one: minor units. */
   reported?: { amount: string; currency: string } | undefined;
 }

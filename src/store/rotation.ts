@@ -51,7 +51,7 @@ const inPayments = (column: string, path: string, boundAs: string, owner: string
 });
 
 /** Everything that is sealed with the master key. Cards are not listed: they are sealed with the data keys. */
-const SEALED_COLUMNS: readonly SealedColumn[] = [
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('data_keys', { mid: 'uuid', version: 'int' }, 'sealed'),
   sealedColumn('fingerprint_keys', { mid: 'uuid' }, 'sealed'),
   sealedColumn('accounts', { mid: 'uuid' }, 'password'),

@@ -775,6 +775,7 @@ describe('payment details', () => {
           connector: 'vcard',
           connection_id: null,
           outcome: 'authorised',
+          reason: null,
           took_ms: expect.any(Number),
           reported: null,
           at: expect.stringMatching(DATE),

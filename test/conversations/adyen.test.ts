@@ -116,6 +116,25 @@ describe('a card', () => {
     expect(adyen.balance(id)).toBe(400n);
   });
 
+  test('a refund that takes days is not marked; its webhook brings the outcome', async () => {
+    const [late, never] = [await byCard(), await byCard()];
+    await deliver();
+    for (const id of [late, never]) await refund(id, '2.00');
+    const [first] = adyen.webhooks();
+    await shop.advanceClock(20 * 24 * 3600, merchant.mid);
+    for (const id of [late, never])
+      expect(await shop.inspect(id)).toMatchObject({
+        refunded: '0.00',
+        attention: null,
+        operations: [{ state: 'sent' }],
+      });
+    expect(await send(first?.body as Buffer)).toEqual([200, '[accepted]']);
+    expect(await shop.inspect(late)).toMatchObject({ refunded: '2.00', attention: null });
+    // Adyen cannot be asked: after its days, an operator has to look.
+    await shop.advanceClock(20 * 24 * 3600, merchant.mid);
+    expect(await shop.inspect(never)).toMatchObject({ refunded: '0.00', attention: 'unresolved' });
+  });
+
   test('is authorised and voided', async () => {
     const id = await byCard({ auth: 'Y' });
     await shop.admin('POST', `/payments/${id}/void`);

@@ -62,7 +62,7 @@ describe('a payment', () => {
     await mollie.notify(at);
     const payment = await shop.inspect(id);
     expect(payment.status).toBe('SETTLED');
-    expect(payment.notifications).toHaveLength(3);
+    expect(payment.notifications).toHaveLength(1);
   });
 
   test('is settled when the payer comes back before the webhook', async () => {
@@ -170,16 +170,103 @@ test('the check of a connection, and its mode', async () => {
   expect(shop.logs.join('')).not.toContain(API_KEY);
 });
 
-test('an answer that was lost: the order ends without money, and the payment of Mollie is not made twice', async () => {
-  mollie.fault('lost_after');
-  const complete = BRAND_EXPECTATIONS['bank-a']?.complete;
-  const { body } = await shop.sale({ brand: 'bank-a', identifier: '', ...complete }, merchant);
-  expect(body.status).toBe('PENDING');
-  const before = mollie.calls.length;
-  await shop.advanceClock(6);
-  const repeated = mollie.calls.slice(before).filter(({ name }) => name === 'PaymentCreate');
-  expect(repeated.map(({ idempotencyKey }) => idempotencyKey)).toEqual([`${body.trans_id}-call-2`]);
-  await shop.advanceClock(2 * 3600);
-  expect(await statusOf(body.trans_id)).toBe('DECLINED');
-  expect(mollie.balance(body.trans_id)).toBe(0n);
+describe('a create whose answer is lost', () => {
+  const open = async (): Promise<{ id: string; status: string; keys: (string | undefined)[] }> => {
+    const before = mollie.calls.length;
+    const complete = BRAND_EXPECTATIONS['bank-a']?.complete;
+    const { body } = await shop.sale({ brand: 'bank-a', identifier: '', ...complete }, merchant);
+    const calls = mollie.calls.slice(before).filter(({ name }) => name === 'PaymentCreate');
+    return { id: body.trans_id, status: body.status, keys: calls.map(({ idempotencyKey }) => idempotencyKey) };
+  };
+
+  test.each(['lost_before', 'lost_after'] as const)(
+    '(%s) is repeated under its key: the payer gets the page of the one payment',
+    async (fault) => {
+      mollie.fault(fault);
+      const { id, status, keys } = await open();
+      expect([status, keys]).toEqual(['REDIRECT', [`${id}-call-2`, `${id}-call-2`]]);
+      const { at, payments } = { at: mollie.find(id)?.payment.id as string, payments: mollie.findAll(id) };
+      expect(payments).toHaveLength(1);
+      expect((await shop.inspect(id)).provider_reference).toBe(at);
+      mollie.pay(at);
+      await mollie.notify(at);
+      expect([await statusOf(id), mollie.balance(id)]).toEqual(['SETTLED', 1000n]);
+    },
+  );
+
+  test('(twice) is found by a query under its key; without its address no payer pays, and it ends without money', async () => {
+    mollie.fault('lost_after', 'lost_after');
+    const { id, status } = await open();
+    expect(status).toBe('PENDING');
+    await shop.advanceClock(6, merchant.mid);
+    expect(mollie.findAll(id)).toHaveLength(1);
+    expect((await shop.inspect(id)).provider_reference).toBe(mollie.find(id)?.payment.id);
+    await shop.advanceClock(2 * 3600, merchant.mid);
+    expect([await statusOf(id), mollie.balance(id)]).toEqual(['DECLINED', 0n]);
+    expect(mollie.findAll(id)).toHaveLength(1);
+  });
+
+  test('is not repeated after a server error: Mollie may be working on it', async () => {
+    mollie.fault('error_500');
+    const { status, keys } = await open();
+    expect([status, keys.length]).toEqual(['PENDING', 1]);
+  });
+});
+
+describe('what stays pending for days', () => {
+  const DAY = 24 * 3600;
+
+  test('a bank transfer: the payer has the account to transfer to, and 12 days', async () => {
+    const transfer = async () => {
+      const payment = await sale();
+      const details = {
+        bankName: 'Bank',
+        bankAccount: 'NL00BANK0123456789',
+        bankBic: 'BANKNL2A',
+        transferReference: 'RF1',
+      };
+      Object.assign(mollie.find(payment.id)?.payment ?? {}, { method: 'banktransfer', details });
+      return payment;
+    };
+    const [paid, expired] = [await transfer(), await transfer()];
+    await shop.advanceClock(11 * DAY, merchant.mid);
+    for (const { id } of [paid, expired])
+      expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', attention: null });
+    mollie.finish(paid.at, PaymentStatus.paid);
+    mollie.finish(expired.at, PaymentStatus.expired);
+    // The webhooks got lost.
+    await shop.advanceClock(DAY, merchant.mid);
+    expect([await statusOf(paid.id), await statusOf(expired.id)]).toEqual(['SETTLED', 'DECLINED']);
+  });
+
+  test('a refund is asked about until it has an outcome, and marked only after the days of the connector', async () => {
+    const [done, stuck] = [await paid(), await paid()];
+    for (const { id } of [done, stuck]) {
+      mollie.delayRefund();
+      await shop.admin('POST', `/payments/${id}/refund`, { amount: '2.00' });
+    }
+    await shop.advanceClock(20 * DAY, merchant.mid);
+    for (const { id } of [done, stuck])
+      expect(await shop.inspect(id)).toMatchObject({
+        refunded: '0.00',
+        attention: null,
+        operations: [{ state: 'sent' }],
+      });
+    for (const refund of mollie.find(done.id)?.refunds ?? []) refund.status = RefundStatus.refunded;
+    await shop.advanceClock(DAY, merchant.mid);
+    expect(await shop.inspect(done.id)).toMatchObject({ refunded: '2.00', attention: null });
+    await shop.advanceClock(45 * DAY, merchant.mid);
+    expect((await shop.inspect(stuck.id)).attention).toBe('unresolved');
+    for (const refund of mollie.find(stuck.id)?.refunds ?? []) refund.status = RefundStatus.refunded;
+    await shop.advanceClock(DAY, merchant.mid);
+    expect(await shop.inspect(stuck.id)).toMatchObject({ refunded: '2.00', attention: null });
+  });
+
+  test('a refund that Mollie does not know, or cannot be asked about, is marked after some 31 hours', async () => {
+    const { id } = await paid();
+    mollie.fault('lost_before', ...Array(20).fill('lost_before'));
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '2.00' });
+    await shop.advanceClock(3 * DAY, merchant.mid);
+    expect((await shop.inspect(id)).attention).toBe('unresolved');
+  });
 });

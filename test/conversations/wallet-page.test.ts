@@ -228,6 +228,21 @@ describe('a token', () => {
     expect(await checkout.events(session.id)).toEqual(['opened']);
   });
 
+  test.each([
+    ['PAN_ONLY', 'succeeds', 'challenge'],
+    ['CRYPTOGRAM_3DS', 'challenge', 'succeeds'],
+  ])('of wallet-b is refused if its account allows %s only and it is of the other kind', async (kind, other, card) => {
+    const by = await shop.newMerchant({ ...walletSettings(), 'wallets.wallet-b.allowed_auth_methods': [kind] });
+    const session = await open({}, by);
+    expect(await pay(session, 'wallet-b', await tokenFor(session, 'wallet-b', { card: other }))).toMatchObject(REFUSED);
+    expect(await checkout.events(session.id)).toEqual(['opened']);
+    const allowed = await pay(session, 'wallet-b', await tokenFor(session, 'wallet-b', { card }));
+    expect(allowed).toMatchObject({ status: 200, body: { location: expect.any(String) } });
+    // Neither applies to the other wallet.
+    const withA = await open({}, by);
+    expect(await pay(withA, 'wallet-a', await tokenFor(withA, 'wallet-a'))).toEqual(PAID);
+  });
+
   test('of a wallet that is not offered pays nothing', async () => {
     const session = await open({ methods: ['card', 'wallet-a'] });
     const token = await tokenFor(await open(), 'wallet-b');

@@ -276,6 +276,17 @@ describe('PAN_ONLY', () => {
     expect(await shop.events(body.trans_id)).toEqual(['opened', 'challenged', 'collected', 'settled']);
   });
 
+  test('is a setting of the payment page: a sale may have either kind', async () => {
+    const setting = 'wallets.wallet-b.allowed_auth_methods';
+    const change = (kinds: string[]) => shop.admin('PATCH', `/accounts/${merchant.mid}`, { [setting]: kinds });
+    expect((await change(['CRYPTOGRAM_3DS'])).status).toBe(200);
+    try {
+      expect((await panOnly('07/38')).body).toMatchObject({ result: 'REDIRECT', status: '3DS' });
+    } finally {
+      await change(['PAN_ONLY', 'CRYPTOGRAM_3DS']);
+    }
+  });
+
   test('a challenge at the bank', async () => {
     const { body } = await panOnly('05/38', { recurring_init: 'Y' });
     const challenge = await visit(body);

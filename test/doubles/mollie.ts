@@ -65,7 +65,8 @@ export interface MollieDouble {
   calls: ReceivedCall[];
   /** Requests that the schemas refuse. */
   violations: string[];
-  fault(fault: Fault): void;
+  /** The next calls that move money meet these faults, one each. */
+  fault(...faults: Fault[]): void;
   /** Mollie keeps the answers of idempotency keys for an hour. */
   forgetKeys(): void;
   /** The next refund stays pending until `settleRefunds` ends all of them. */
@@ -85,6 +86,7 @@ export interface MollieDouble {
   copy(reference: string): void;
   /** The payment with our reference. */
   find(reference: string): Book | undefined;
+  findAll(reference: string): Book[];
   balance(reference: string): bigint;
   close(): Promise<void>;
 }
@@ -96,7 +98,7 @@ export async function startMollie(): Promise<MollieDouble> {
   const replies = new Map<string, Reply>();
   const calls: ReceivedCall[] = [];
   const violations: string[] = [];
-  let fault: Fault | undefined;
+  const faults: Fault[] = [];
   let isDelayed = false;
   let isIgnored = false;
   let base = '';
@@ -281,8 +283,7 @@ export async function startMollie(): Promise<MollieDouble> {
       violations.push(violation);
       return send(unprocessable(violation));
     }
-    const current = MOVES_MONEY.includes(name) ? fault : undefined;
-    if (current !== undefined) fault = undefined;
+    const current = MOVES_MONEY.includes(name) ? faults.shift() : undefined;
     if (current === 'lost_before') return void request.socket.destroy();
     if (current === 'error_500') return send(refusal(500, 'Internal Server Error', 'Something went wrong.'));
     if (current === 'rate_limited') return send(refusal(429, 'Too Many Requests', 'Slow down.'));
@@ -300,10 +301,11 @@ export async function startMollie(): Promise<MollieDouble> {
     if (!book) throw new Error(`There is no payment ${id}.`);
     return book;
   };
-  const find = (reference: string): Book | undefined =>
-    [...books.values()].find(
+  const findAll = (reference: string): Book[] =>
+    [...books.values()].filter(
       ({ payment: { metadata } }) => (metadata as { reference: string } | null)?.reference === reference,
     );
+  const find = (reference: string): Book | undefined => findAll(reference)[0];
   const notify = async (id: string): Promise<void> => {
     const { webhookUrl } = bookOf(id).payment;
     if (webhookUrl === undefined) return;
@@ -315,9 +317,7 @@ export async function startMollie(): Promise<MollieDouble> {
     url: base,
     calls,
     violations,
-    fault: (next) => {
-      fault = next;
-    },
+    fault: (...next) => void faults.push(...next),
     forgetKeys: () => replies.clear(),
     delayRefund: () => {
       isDelayed = true;
@@ -354,6 +354,7 @@ export async function startMollie(): Promise<MollieDouble> {
     },
     notify,
     find,
+    findAll,
     balance: (reference) => {
       const book = find(reference);
       return book ? heldBy(book) : 0n;

@@ -153,13 +153,11 @@ function createAdyen(access: ConnectionAccess): Connector {
         throw error;
       }
     },
-    /** Without a reference of Adyen the answer got lost: `notFound` lets the gateway repeat the call under its key. */
-    queryOperation: ({ operationReference, requestedAt }) => ({
-      kind:
-        operationReference === undefined && Date.now() - requestedAt < REPEATABLE_MS
-          ? ('notFound' as const)
-          : ('unknown' as const),
-    }),
+    /** Adyen cannot be asked. Without its reference the answer got lost: `notFound` lets the gateway repeat the call. */
+    queryOperation({ operationReference, requestedAt }) {
+      if (operationReference !== undefined) return { kind: 'accepted' };
+      return { kind: Date.now() - requestedAt < REPEATABLE_MS ? 'notFound' : 'unknown' };
+    },
     readNotifications: (_headers, body) => readItems(body, access.credential('hmac_key'), merchantAccount),
     notificationAnswer: '[accepted]',
     interpretNotification: (body, payment) => interpretItem(body, payment, isHosted),

@@ -23,9 +23,19 @@ export class Refused extends Error {
   }
 }
 
+/** Mollie answered, but neither with a result nor with a refusal: the outcome is not known. */
+class Failed extends Error {}
+
 export interface MollieClient {
-  /** Throws `Refused`, `NotSent` if Mollie has not processed the call, and any other error if it may have. */
-  call<Result>(deadline: Deadline, perform: (mollie: Sdk) => Promise<Result>): Promise<Result>;
+  /**
+   * Throws `Refused`, `NotSent` if Mollie has not processed the call, and any other error if it may have. A call whose
+   * answer got lost is repeated once if `isRepeatable`: its idempotency key makes it the same call.
+   */
+  call<Result>(
+    deadline: Deadline,
+    perform: (mollie: Sdk) => Promise<Result>,
+    options?: { isRepeatable?: boolean },
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -74,10 +84,21 @@ export function createMollieClient({ credential, apiBase }: ConnectionAccess): M
     return sdk;
   };
   return {
-    async call(deadline, perform) {
+    async call(deadline, perform, { isRepeatable = false } = {}) {
       opening ??= open();
       const sdk = await opening;
-      return deadlines.run(deadline, () => perform(sdk));
+      return deadlines.run(deadline, async () => {
+        try {
+          return await perform(sdk);
+        } catch (error) {
+          const isLost = ![NotSent, Refused, Failed].some((kind) => error instanceof kind);
+          if (!isLost || !isRepeatable || !deadline.mayBegin) throw error;
+        }
+        return perform(sdk).catch((error) => {
+          // The first call was sent.
+          throw error instanceof NotSent ? new Error(error.message) : error;
+        });
+      });
     },
     close: client.close,
   };
@@ -111,5 +132,5 @@ function readAnswer(answer: HttpResponse): unknown {
     throw new NotSent(`Mollie does not accept the API key for this call (${status}).`);
   if (status === 429) throw new NotSent('Mollie is limiting the rate of our calls.');
   if (REFUSALS.includes(status)) throw new Refused(status, jsonOf(answer));
-  throw new Error(`Mollie answered ${status}.`);
+  throw new Failed(`Mollie answered ${status}.`);
 }

@@ -1,5 +1,5 @@
 /** The connector for Mollie: payers pay on its pages, webhooks name a payment that is then queried. */
-import type { Payment, PaymentEmbed } from '@mollie/api-client';
+import type { Payment, PaymentEmbed, MollieClient as Sdk } from '@mollie/api-client';
 import type { Deadline } from '../../lib/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
@@ -10,12 +10,13 @@ import {
   type ConnectorDefinition,
   declineOf,
   idempotencyKey,
+  NotSent,
   type Outcome,
   type Submission,
 } from '../connector.ts';
 import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
-import { customerOf, outcomeOf } from './outcomes.ts';
+import { customerOf, outcomeOf, queriedOutcomeOf } from './outcomes.ts';
 import { ANY_METHOD, parametersOf } from './requests.ts';
 
 const CAPABILITIES: Capabilities = {
@@ -42,7 +43,8 @@ function createMollie(access: ConnectionAccess): Connector {
     try {
       const customer = await customerFor(client, submission, deadline);
       const parameters = parametersOf(submission, customer, canReachLoopback);
-      return outcomeOf(await client.call(deadline, ({ payments }) => payments.create(parameters)));
+      const perform = ({ payments }: Sdk) => payments.create(parameters);
+      return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return declineOf(error.field === 'method' || error.field === 'amount' ? 'methodUnavailable' : 'providerRefused');
@@ -59,7 +61,7 @@ function createMollie(access: ConnectionAccess): Connector {
       const { providerReference, recurringOf, first } = submission;
       if (providerReference !== undefined) {
         // Mollie has confirmed this payment: if it is not found, the key is that of another profile.
-        return read(providerReference, deadline).then(outcomeOf, unknownIfRefused);
+        return read(providerReference, deadline).then(queriedOutcomeOf, unknownIfRefused);
       }
       // Without the address in the answer no payer can have paid, so another payment would move no money either.
       if (recurringOf === undefined)
@@ -71,10 +73,10 @@ function createMollie(access: ConnectionAccess): Connector {
     },
     operate: (operation, deadline) => OPERATIONS[operation.verb].perform(client, operation, deadline),
     queryOperation: (operation, deadline) => OPERATIONS[operation.verb].query(client, operation, deadline),
-    readNotifications: (_headers, body, now) => {
+    readNotifications: (_headers, body) => {
+      // Nothing else of the webhook is read, and it has no id of its own.
       const id = new URLSearchParams(body.toString('utf8')).get('id') ?? '';
-      // Nothing else of the webhook is read, and it has no id of its own: the same payment is reported several times.
-      return PAYMENT_ID.test(id) ? [{ eventId: `${id}-${now}`, providerReference: id, body: {} }] : [];
+      return PAYMENT_ID.test(id) ? [{ eventId: id, providerReference: id, isUnsigned: true, body: {} }] : [];
     },
     interpretNotification: () => ({ kind: 'ask' }),
     check: (deadline) => check(client, deadline),
@@ -105,15 +107,21 @@ async function customerFor(
   if (recurringOf !== undefined) return customerOf(first?.state);
   if (!isFirstOfSeries) return undefined;
   const name = [payer.first_name, payer.last_name].filter(Boolean).join(' ');
-  const { id } = await client.call(deadline, ({ customers }) =>
-    customers.create({
-      ...(name !== '' && { name }),
-      ...(payer.email && { email: payer.email }),
-      metadata: { reference },
-      idempotencyKey: idempotencyKey(reference, 1),
-    }),
-  );
-  return id;
+  const parameters = {
+    ...(name !== '' && { name }),
+    ...(payer.email && { email: payer.email }),
+    metadata: { reference },
+    idempotencyKey: idempotencyKey(reference, 1),
+  };
+  try {
+    const perform = ({ customers }: Sdk) => customers.create(parameters);
+    return (await client.call(deadline, perform, { isRepeatable: true })).id;
+  } catch (error) {
+    // Without a customer there is no payment, so nothing was sent that could move money.
+    throw error instanceof Refused
+      ? error
+      : new NotSent(error instanceof Error ? error.message : 'There was no answer.');
+  }
 }
 
 /** Looks for a repetition among the payments of its customer, so that it is never made twice. */

@@ -96,6 +96,18 @@ export function outcomeOf(payment: Payment): Outcome {
   }
 }
 
+/**
+ * The outcome of a payment that the payer was sent to. A bank transfer is open until the money arrives: the payer has the
+ * account to transfer to, and does not come back to the page.
+ */
+export function queriedOutcomeOf(payment: Payment): Outcome {
+  const outcome = outcomeOf(payment);
+  const isTransfer = payment.details !== undefined && 'transferReference' in payment.details;
+  if (outcome.kind !== 'redirected' || !isTransfer) return outcome;
+  const { url: _, method: __, params: ___, ...answered } = outcome;
+  return { ...answered, kind: 'accepted' };
+}
+
 /** A chargeback that was reversed does not count. */
 const isChargedBack = ({ _embedded }: Payment): boolean =>
   (_embedded?.chargebacks ?? []).some(({ reversedAt }) => !reversedAt);

@@ -21,6 +21,7 @@ const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
     'card_not_supported',
     'currency_not_supported',
     'invalid_amount',
+    'do_not_try_again',
     'not_permitted',
     'revocation_of_all_authorizations',
     'revocation_of_authorization',
@@ -43,7 +44,7 @@ const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
   ],
   cancelledByPayer: ['payment_method_customer_decline'],
   outOfTime: ['payment_intent_payment_attempt_expired', 'checkout_session_expired', 'expired', 'abandoned'],
-  refusedByBank: ['call_issuer', 'do_not_honor', 'do_not_try_again', 'generic_decline', 'no_action_taken'],
+  refusedByBank: ['call_issuer', 'do_not_honor', 'generic_decline', 'no_action_taken'],
   bankUnavailable: [
     'approve_with_id',
     'issuer_not_available',

@@ -10,7 +10,7 @@ import type { Card } from '../vault.ts';
 import { advance } from './advance.ts';
 import { capabilitiesOf } from './connectors.ts';
 import { linkOf } from './links.ts';
-import { submit } from './provider.ts';
+import { submit } from './submit.ts';
 
 export type { BrowserData, BrowserScreen } from '../../connectors/connector.ts';
 
@@ -32,12 +32,25 @@ export async function payByCard(
   card: Card,
   browser: BrowserData,
 ): Promise<PaymentWithDetails> {
-  if (capabilitiesOf(gateway, payment.connector)?.authentication === 'provider')
-    return submit(gateway, payment, account, { card, browser });
+  const isAuthenticatedThere = capabilitiesOf(gateway, payment.connector)?.authentication === 'provider';
+  if (!isAuthenticatedThere) return authenticateAndSubmit(gateway, payment, account, card, browser);
+  return submit(gateway, payment, account, { card, browser }, (next) =>
+    authenticateAndSubmit(gateway, next, account, card, browser),
+  );
+}
+
+async function authenticateAndSubmit(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  card: Card,
+  browser: BrowserData,
+): Promise<PaymentWithDetails> {
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   const answer = await authenticate(gateway, payment, account, card, browser);
-  if (answer === undefined || answer.kind === 'notEnrolled') return submit(gateway, payment, account, { card });
+  if (answer === undefined || answer.kind === 'notEnrolled')
+    return submit(gateway, payment, account, { card, browser });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
     gateway.securityCodes.keep(payment.paymentId, card.cvv);
@@ -55,7 +68,8 @@ export async function payByCard(
       },
     });
   }
-  if (PROCEED.includes(authentication.transStatus)) return submit(gateway, payment, account, { card, authentication });
+  if (PROCEED.includes(authentication.transStatus))
+    return submit(gateway, payment, account, { card, browser, authentication });
   return declineUnauthenticated(
     gateway,
     payment,

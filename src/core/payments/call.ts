@@ -22,10 +22,13 @@ function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
   return limits;
 }
 
+/** Whether too many calls wait for a provider, so that a further one would not be sent. */
+export const isQueueFull = (gateway: Gateway, connector: string): boolean =>
+  limitsOf(gateway, connector)?.submissions.isFull === true;
+
 /** Refuses a new payment, before anything is written for it, while too many calls wait for its provider. */
 export function refuseWhileFull(gateway: Gateway, connector: string): void {
-  if (limitsOf(gateway, connector)?.submissions.isFull)
-    throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
+  if (isQueueFull(gateway, connector)) throw new Refusal('providerBusy', [], LIMITS.providerBusyRetrySeconds);
 }
 
 /**
@@ -59,11 +62,12 @@ export interface ProviderCall<Result> {
 export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Reply<Result>> {
   const { payment, verb, deadline } = call;
   const started = performance.now();
-  const record = (outcome: string): CallRecord => ({
+  const record = (outcome: string, reason?: string): CallRecord => ({
     verb,
     connector: payment.connector,
     outcome,
     tookMs: Math.round(performance.now() - started),
+    ...(reason && { reason }),
   });
   const answered = (result: Result): Reply<Result> => {
     deadline.clear();
@@ -74,11 +78,12 @@ export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result
     deadline.clear();
     gateway.log.warn({ err: error, payment_id: payment.paymentId, verb }, 'provider did not answer');
     // A call that the limiter or the deadline rejected says nothing about the health of the provider.
-    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, shortMessage(error));
+    const reason = shortMessage(error);
+    if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, reason);
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
-      ? { kind: 'notSent', call: record('not sent') }
-      : { kind: 'unanswered', call: record('no answer') };
+      ? { kind: 'notSent', call: record('not sent', reason) }
+      : { kind: 'unanswered', call: record('no answer', reason) };
   };
   let answer: MaybePromise<Result>;
   try {

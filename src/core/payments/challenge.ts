@@ -10,8 +10,9 @@ import { openCard } from '../vault.ts';
 import { authenticationCall, declineUnauthenticated } from './authenticate.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { waitForPayment } from './find.ts';
-import { endOutOfTime, submit } from './provider.ts';
+import { endOutOfTime } from './provider.ts';
 import { recordAuthentication } from './record.ts';
+import { submit } from './submit.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;
 

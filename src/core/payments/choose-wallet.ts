@@ -47,6 +47,9 @@ export async function chooseWallet(
   });
   if (typeof opened === 'string') return refused(opened);
   const { stored, wallet } = opened;
+  // The sheet of the wallet offers only these; the setting does not apply to sales over `/post`.
+  const allowed = account.settings['wallets.wallet-b.allowed_auth_methods'];
+  if (brand === 'wallet-b' && !allowed.includes(stored.wallet.type)) return refused('authMethod');
   const isUsed = (): Promise<boolean> => gateway.walletTokens.isUsed(mid, wallet.token.replayKey);
   // A used token must not open another attempt.
   if (payment.state === 'DECLINED' && (await isUsed())) return refused('replay');

@@ -26,10 +26,18 @@ import type { Account, Gateway } from '../context.ts';
 import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
 import { type BrowserData, payByCard } from './authenticate.ts';
 import { reserveOrder } from './open.ts';
-import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
-import { acceptedNetworks, asksForCard, canTake, chooseRoute, factsOf, isCardHosted } from './route.ts';
+import {
+  acceptedNetworks,
+  asksForCard,
+  canTake,
+  chooseRoute,
+  factsOf,
+  isCardHosted,
+  takesEnteredCard,
+} from './route.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
+import { submit } from './submit.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -102,6 +110,17 @@ export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   const position = ({ label }: Method): number => (order.includes(label) ? order.indexOf(label) : order.length);
   return order.length === 0 ? methods : methods.toSorted((one, other) => position(one) - position(other));
 }
+
+/**
+ * The method as the payer saw it: a card that was entered here is not asked for again, even if its first route has
+ * changed meanwhile to one whose provider asks for cards on its own page.
+ */
+export const asEntered = (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  { isHosted, ...method }: Method,
+): Method => (isHosted && !takesEnteredCard(gateway, account, payment) ? { ...method, isHosted } : method);
 
 /** Whether the payment needs a brand that supports merchant-initiated repetitions. */
 const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean =>

@@ -1,10 +1,12 @@
 /** The payer's deadline: until when a payment waits for its payer, and whether that time has passed. */
-import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
+import { brandOf, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
+import { pendingDaysOf } from '../../rules/connectors.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type DeadlineFields = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised' | 'inDoubt' | 'createdAt'> &
-  Partial<Pick<Payment, 'nextStep'>>;
+  Partial<Pick<Payment, 'nextStep' | 'connector'>>;
 
 /** Until when a payment waits for its payer; undefined if it does not wait for the payer. */
 export function payerDeadline(payment: DeadlineFields): number | undefined {
@@ -20,10 +22,15 @@ export function payerDeadline(payment: DeadlineFields): number | undefined {
 }
 
 /** The provider waits for the payer. A payment in doubt has a deadline only if its brand gives the payer a fixed time. */
-function pendingDeadline({ brand, inDoubt, createdAt }: DeadlineFields, payerUntil: number): number | undefined {
+function pendingDeadline(
+  { brand, inDoubt, createdAt, connector = NO_CONNECTOR }: DeadlineFields,
+  payerUntil: number,
+): number | undefined {
   const row = brandOf(brand);
   if (row?.payerTimeMs !== undefined) return payerUntil;
-  return inDoubt || row?.pendingMs === undefined ? undefined : createdAt + row.pendingMs;
+  if (inDoubt || row?.pendingMs === undefined) return undefined;
+  // A provider may take longer than the brand usually does, such as for a bank transfer.
+  return createdAt + Math.max(row.pendingMs, pendingDaysOf(connector).payments * LIMITS.dayMs);
 }
 
 /** Whether the payer's deadline has passed. The payment then counts as ended, even if that is not written yet. */

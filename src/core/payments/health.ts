@@ -5,10 +5,11 @@ import type { BreakerState, ConnectorHealth, Gateway } from '../context.ts';
 interface Failures {
   /** Consecutive calls without an answer. */
   count: number;
-  /** Monotonic times. */
+  /** By the clock, which the sandbox can move. */
   lastAt: number;
-  probedAt: number;
-  /** When the breaker opened, by the clock. */
+  /** While a payment tests whether the connector answers again: until when no other one does. */
+  probedUntil: number;
+  /** When the breaker opened, in real time. */
   openedAt: number | null;
   lastError: string;
 }
@@ -36,7 +37,7 @@ export function createConnectorHealth(
 
   const stateOf = (failed: Failures | undefined): BreakerState => {
     if (!failed || failed.count < LIMITS.connectorFailures) return 'closed';
-    return performance.now() - failed.lastAt < LIMITS.connectorDownMs ? 'open' : 'half_open';
+    return gateway.clock.now() - failed.lastAt < LIMITS.connectorDownMs ? 'open' : 'half_open';
   };
 
   return {
@@ -54,8 +55,8 @@ export function createConnectorHealth(
       const hasOpened = count >= LIMITS.connectorFailures;
       failures.set(connector, {
         count,
-        lastAt: performance.now(),
-        probedAt: before?.probedAt ?? Number.NEGATIVE_INFINITY,
+        lastAt: gateway.clock.now(),
+        probedUntil: Number.NEGATIVE_INFINITY,
         openedAt: hasOpened ? (before?.openedAt ?? gateway.clock.real()) : null,
         lastError: error,
       });
@@ -65,12 +66,11 @@ export function createConnectorHealth(
       const failed = failures.get(connector);
       const state = stateOf(failed);
       if (state !== 'half_open' || !failed) return state === 'closed';
-      // One payment at a time tests whether the provider answers again.
-      return performance.now() - failed.probedAt >= LIMITS.breakerProbeMs;
+      return gateway.clock.now() >= failed.probedUntil;
     },
     chosen(connector) {
       const failed = failures.get(connector);
-      if (failed) failed.probedAt = performance.now();
+      if (failed && stateOf(failed) === 'half_open') failed.probedUntil = gateway.clock.now() + LIMITS.breakerProbeMs;
     },
     of(connector) {
       const failed = failures.get(connector);

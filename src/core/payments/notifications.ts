@@ -38,7 +38,7 @@ export async function readNotifications(
 
 const isName = (value: string | undefined): boolean => value === undefined || isText(value, 255);
 
-const isStorable = ({ body, eventId, ...names }: ProviderNotification): boolean =>
+const isStorable = ({ body, eventId, isUnsigned: _, ...names }: ProviderNotification): boolean =>
   isText(eventId, 255) && eventId !== '' && Object.values(names).every(isName) && isKeepable(body);
 
 /** For the operator: notifications in a state, such as those for which no payment was found. */
@@ -49,6 +49,29 @@ export const listNotifications = (
   before?: NotificationCursor,
 ): Promise<NotificationRow[]> => gateway.notifications.list(state, most, before);
 
+const rowOf = (connector: string, event: ProviderNotification, now: number): NotificationRow => {
+  const { eventId, body, reference = null, providerReference = null, operation = null } = event;
+  const about = { reference, providerReference, operation, operationReference: event.operationReference ?? null };
+  return { connector, eventId, body, ...about, state: 'new', attempts: 0, receivedAt: now };
+};
+
+/**
+ * The events that are stored. Without a signature, those about unknown payments are not: they could fill the database.
+ * Nothing is lost, because the work loop queries the payment that the provider may have meant.
+ */
+export async function acceptedEvents(
+  gateway: Gateway,
+  connector: string,
+  events: readonly ProviderNotification[],
+): Promise<ProviderNotification[]> {
+  const accepted: ProviderNotification[] = [];
+  for (const event of events) {
+    const row = rowOf(connector, event, gateway.clock.now());
+    if (!event.isUnsigned || (await findSubject(gateway, row))) accepted.push(event);
+  }
+  return accepted;
+}
+
 /** Stores the events of a webhook and applies them; once they are stored, a failure only delays them. */
 export async function receiveNotifications(
   gateway: Gateway,
@@ -58,10 +81,8 @@ export async function receiveNotifications(
   const now = gateway.clock.now();
   const added: NotificationRow[] = [];
   for (const event of events) {
-    const { eventId, body, reference = null, providerReference = null, operation = null } = event;
-    const about = { reference, providerReference, operation, operationReference: event.operationReference ?? null };
-    const row: NotificationRow = { connector, eventId, body, ...about, state: 'new', attempts: 0, receivedAt: now };
-    if (await gateway.notifications.keep(row, now)) added.push(row);
+    const row = rowOf(connector, event, now);
+    if (await gateway.notifications.keep(row, now, event.isUnsigned)) added.push(row);
   }
   for (const row of added) await processNotification(gateway, row);
 }

@@ -17,9 +17,10 @@ import { openCard } from '../vault.ts';
 import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
 import { isOutOfTime } from './deadlines.ts';
-import { endOutOfTime, submit } from './provider.ts';
+import { endOutOfTime } from './provider.ts';
 import { chooseRoute, factsOf, type RouteChoice } from './route.ts';
 import { withSecrets } from './secrets.ts';
+import { submit } from './submit.ts';
 import { subscriptionTo } from './subscribe.ts';
 import { payByWallet, type WalletPayment } from './wallet-card.ts';
 

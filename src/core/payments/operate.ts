@@ -3,6 +3,7 @@ import type { OperationOutcome, ProviderOperation } from '../../connectors/conne
 import { Deadline } from '../../lib/deadline.ts';
 import { isItemFault } from '../../lib/faults.ts';
 import { newId } from '../../lib/id.ts';
+import { pendingDaysOf } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { nextState, type PaymentEvent } from '../../rules/states.ts';
@@ -296,7 +297,7 @@ function composeOutcome(
     case 'declined':
       return composeDeclined(before, operation, outcome.reason, call, now);
     default:
-      return composeUnknown(before, operation, outcome.kind === 'wrongAmount', call, now);
+      return composeUnknown(before, operation, outcome.kind, call, now);
   }
 }
 
@@ -345,12 +346,16 @@ function composeDeclined(
 function composeUnknown(
   before: PaymentWithDetails,
   operation: OperationRow,
-  isWrongAmount: boolean,
+  kind: 'accepted' | 'unknown' | 'notFound' | 'wrongAmount',
   call: CallRecord,
   now: number,
 ): Transition {
-  const { queryCount, dueAt, isBackoffExhausted } = scheduleNextQuery(operation.queryCount, now);
-  const mark = isWrongAmount ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : before.attention;
+  // Pending is a known state: the provider may take days.
+  const pendingDays = kind === 'accepted' ? pendingDaysOf(before.connector).operations : 0;
+  const next = scheduleNextQuery(operation.queryCount, now, 'open', pendingDays);
+  const { queryCount, dueAt, isBackoffExhausted } = next;
+  const kept = kind === 'accepted' && before.attention === 'unresolved' ? null : before.attention;
+  const mark = kind === 'wrongAmount' ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : kept;
   // The conflict with a reported settlement is resolved after the outcome of the operation; a late refund keeps the mark
   // that it is about.
   const isKept = before.attention === 'conflict' || LATE_OPERATIONS.includes(operation.verb);

@@ -1,10 +1,10 @@
-/** Submits payments to their provider, queries them there, and applies the answers. */
+/** Calls the provider of a payment, queries it, and applies the answers. */
 import type { Authentication, Connector, FirstPayment, Outcome, ReportedAmount } from '../../connectors/connector.ts';
 import { Deadline } from '../../lib/deadline.ts';
 import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { brandOf, NO_CONNECTOR } from '../../rules/brands.ts';
+import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
+import { REASONS } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type {
   CallRecord,
@@ -16,12 +16,11 @@ import type {
 } from '../../store/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
-import { callProvider, sendDeadline } from './call.ts';
+import { callProvider } from './call.ts';
 import { capabilitiesOf, connectorOf } from './connectors.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { learned } from './provider-data.ts';
 import { recordFormerSuccess, recordQuery, recordWrongAmount } from './record.ts';
-import { factsOf, nextRoute } from './route.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
@@ -30,7 +29,7 @@ const NOT_FOUND = 'not found';
 type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 
 /** The answer of a provider after the check of its amount. */
-type ProviderAnswer =
+export type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
   | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
   /** The call was not sent. */
@@ -47,6 +46,7 @@ interface PaymentCall {
   returned?: Readonly<Record<string, string>>;
 }
 
+/** Calls the provider; an answer with another amount than that of the payment is no outcome. */
 export const callAndCheck = (
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -109,7 +109,8 @@ function checkOutcome(
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
     return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
-  return { kind: 'outcome', outcome, call: record(outcome.kind) };
+  const call = record(outcome.kind);
+  return { kind: 'outcome', outcome, call: outcome.kind === 'declined' ? { ...call, reason: outcome.reason } : call };
 }
 
 /** The record of an answer that is not applied because of its amount: it keeps what was reported, for the operator. */
@@ -133,97 +134,6 @@ export function isExpectedAmount(
   return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
-/**
- * Submits a payment whose intent is durable, and writes the outcome. A payment that was not sent, or that was declined
- * softly, goes to the next route; one whose outcome is unknown never does.
- */
-export async function submit(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
-  cardFields: CardFields = NO_CARD,
-): Promise<PaymentWithDetails> {
-  const tried: string[] = [];
-  let current = payment;
-  for (;;) {
-    tried.push(current.connector);
-    const deadline = sendDeadline(gateway, current);
-    const called = callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
-    const answer = called instanceof Promise ? await called : called;
-    const isElsewhere =
-      answer.kind === 'notSent' ||
-      (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
-    const next = isElsewhere && (await reroute(gateway, current, account, answer, { tried, cardFields }));
-    if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
-    current = next;
-  }
-}
-
-/** Writes the answer to a submission. */
-function writeSubmission(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
-  answer: ProviderAnswer,
-  authentication: Authentication | undefined,
-): Promise<PaymentWithDetails> {
-  const { call } = answer;
-  if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
-  if (answer.kind === 'notSent') {
-    const declineReason =
-      payment.connector === NO_CONNECTOR ? DECLINE_CAUSES.methodUnavailable.reason : REASONS.neverReceived;
-    return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
-  }
-  return advance(gateway, payment, {
-    event: 'unanswered',
-    actor: 'provider',
-    call,
-    authentication,
-    dueAt: gateway.clock.now(payment.mid) + LIMITS.queryBackoffMs[0],
-    ...(answer.kind === 'unknown' && { learned: answer.learned }),
-    ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
-  });
-}
-
-/**
- * Moves a payment to its next route, before it is submitted there: if this process dies, the work loop queries the new
- * connection. Undefined if there is no further route, or another process has changed the payment meanwhile.
- */
-async function reroute(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
-  answer: ProviderAnswer,
-  { tried, cardFields }: { tried: readonly string[]; cardFields: CardFields },
-): Promise<PaymentWithDetails | undefined> {
-  if (tried.length >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
-  const { card, authentication, browser } = cardFields;
-  const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, {
-    tried,
-    // The browser is passed on only to a provider that authenticates; otherwise the gateway has done what it can.
-    isAuthenticated: authentication !== undefined || browser === undefined,
-  });
-  if (!route) return undefined;
-  const now = gateway.clock.now(payment.mid);
-  const submission = payment.providerData?.submission ?? 1;
-  const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';
-  const after: PaymentWithDetails = {
-    ...payment,
-    ...route,
-    routeReason: `${route.routeReason}; after submission ${submission}: ${cause}`,
-    providerReference: null,
-    providerData: { submission: submission + 1 },
-    dueAt: now + LIMITS.submissionMs,
-    updatedAt: now,
-    historyLength: payment.historyLength + 1,
-  };
-  const brought = answer.kind === 'outcome' ? learned(gateway, payment, answer.outcome) : {};
-  const { sealed: _, ...providerData } = brought.providerData ?? payment.providerData ?? {};
-  const providerReference = brought.providerReference ?? payment.providerReference;
-  const former = { submission, connector: payment.connector, providerReference, providerData };
-  return (await gateway.payments.reroute(payment, after, former, answer.call)) ? after : undefined;
-}
-
 /** The scheduled query of a payment without a known outcome. */
 export async function queryProvider(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
@@ -241,7 +151,9 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
     await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
   } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
     await declineNeverReceived(gateway, payment, call);
-  } else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
+  } else if (answer.kind === 'outcome')
+    await recordQuery(gateway, payment, call, learned(gateway, payment, answer.outcome));
+  else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
 }
 
 /** Clears the mark of a conflict that the answer has resolved. */

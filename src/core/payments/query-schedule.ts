@@ -14,18 +14,23 @@ const QUERY_SCHEDULES: Readonly<Record<QuerySchedule, { pauses: readonly number[
   ended: { pauses: LIMITS.lateQueryBackoffMs, repeats: 0 },
 };
 
-/** Counts a query without an outcome and schedules the next one; `dueAt` is null if it was the last. */
+/**
+ * Counts a query without an outcome and schedules the next one; `dueAt` is null if it was the last. `pendingDays`: the
+ * provider says that the outcome takes up to so many days, for which it is queried once a day.
+ */
 export function scheduleNextQuery(
   before: number,
   now: number,
   schedule: QuerySchedule = 'open',
+  pendingDays = 0,
 ): { queryCount: number; dueAt: number | null; isBackoffExhausted: boolean } {
   const { pauses, repeats } = QUERY_SCHEDULES[schedule];
   const queryCount = before + 1;
-  const isLast = queryCount > pauses.length + repeats;
+  const isBackoffExhausted = queryCount > pauses.length + pendingDays;
+  const isLast = queryCount > pauses.length + pendingDays + repeats;
   return {
     queryCount,
     dueAt: isLast ? null : now + nextBackoff(pauses, before),
-    isBackoffExhausted: queryCount > pauses.length,
+    isBackoffExhausted,
   };
 }

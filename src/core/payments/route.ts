@@ -4,6 +4,7 @@ import { splitConnectionKey } from '../../rules/connectors.ts';
 import { isInShare, mayTake, mismatch, type RouteFacts } from '../../rules/routes.ts';
 import type { Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
 import type { Account, AccountRoute, Gateway } from '../context.ts';
+import { isQueueFull } from './call.ts';
 import { capabilitiesOf } from './connectors.ts';
 
 /** Where a payment goes. */
@@ -17,8 +18,8 @@ export interface RouteChoice {
 /** One route that takes the payment, in the order in which the routes are tried. */
 export interface Candidate extends RouteChoice {
   connectionId: string | null;
-  /** Whether the payment is in the share of the route. */
-  isInShare: boolean;
+  /** Whether it comes before the own provider, if no route names that: the payment is in its share. */
+  isPreferred: boolean;
 }
 
 const OWN_PROVIDER = 'upstream';
@@ -50,37 +51,55 @@ export function canTake(
 const describe = ({ connection }: AccountRoute, position: number): string =>
   `Route ${position + 1} (${connection?.name ?? 'own provider'})`;
 
+/** Why a route comes after those that have no such reason; `rank` is the order among the reasons. */
+function drawback(
+  gateway: Gateway,
+  route: AccountRoute,
+  position: number,
+  facts: RouteFacts,
+  paymentId: string | undefined,
+): { rank: number; because?: string } {
+  const connector = keyOf(route);
+  if (paymentId !== undefined) {
+    // The payer has entered the card, and would have to do so again on the page of the provider.
+    if (facts.brand === CARD && facts.bin !== undefined && route.connection?.asksForCard)
+      return { rank: 3, because: 'asks for the card again' };
+    if (!isInShare(route, position, paymentId)) return { rank: 2, because: `takes ${route.share} %` };
+  }
+  if (!gateway.health.mayTry(connector)) return { rank: 1, because: 'keeps failing' };
+  return isQueueFull(gateway, connector) ? { rank: 1, because: 'has too many calls waiting' } : { rank: 0 };
+}
+
+const keyOf = ({ connection }: AccountRoute): string => connection?.key ?? OWN_PROVIDER;
+
 /**
- * The routes that take a payment, in the order in which they are tried. Routes whose connection keeps failing, and routes
- * in whose share the payment is not, come last: they are used when all others fail. A route without a share takes nothing.
+ * The routes that take a payment, in the order in which they are tried. Routes whose connection keeps failing or is busy,
+ * and routes in whose share the payment is not, come last: they are used when all others fail. A route without a share
+ * takes nothing.
  */
 export function candidates(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
   facts: RouteFacts,
-  /** Without an id, every payment is in the share of a route that has one. */
+  /** Without an id, as for a payment that does not exist yet: it is in the share of every route that has one. */
   paymentId?: string,
 ): Candidate[] {
   if (!isRoutable(facts.brand)) return [];
-  const skipped: string[] = [];
   const taking = account.routes.flatMap((route, position) => {
     const isTaken = route.share > 0 && isTakenBy(route, facts.brand, gateway);
     if (!isTaken || mismatch(route, facts) !== undefined) return [];
-    const connector = route.connection?.key ?? OWN_PROVIDER;
-    const isShared = paymentId === undefined || isInShare(route, position, paymentId);
-    const rank = isShared ? (gateway.health.mayTry(connector) ? 0 : 1) : 2;
-    if (rank > 0) skipped.push(`route ${position + 1} ${rank === 1 ? 'keeps failing' : `takes ${route.share} %`}`);
-    return [{ route, position, connector, rank }];
+    return [{ route, position, ...drawback(gateway, route, position, facts, paymentId) }];
   });
   return taking
     .toSorted((a, b) => a.rank - b.rank)
-    .map(({ route, position, connector, rank }) => {
-      const others = skipped.filter((text) => !text.startsWith(`route ${position + 1} `));
+    .map(({ route, position, rank }) => {
+      const skipped = taking.filter((other) => other.because !== undefined && other.position !== position);
+      const reasons = skipped.map((other) => `route ${other.position + 1} ${other.because}`);
       return {
-        connector,
+        connector: keyOf(route),
         connectionId: route.connectionId,
-        isInShare: rank < 2,
-        routeReason: [describe(route, position), ...others].join('; '),
+        isPreferred: rank < 2,
+        routeReason: [describe(route, position), ...reasons].join('; '),
       };
     });
 }
@@ -126,7 +145,7 @@ function firstRoute(
 ): Candidate | undefined {
   const [first] = candidates(gateway, account, facts, paymentId);
   const hasOwn = Object.hasOwn(gateway.connectors, ownConnectorOf(facts.brand));
-  return first && (first.isInShare || !hasOwn) ? first : undefined;
+  return first && (first.isPreferred || !hasOwn) ? first : undefined;
 }
 
 /** Whether the provider behind a route asks payers for their cards on its own page. */
@@ -138,6 +157,16 @@ export function isCardHosted(gateway: Gateway, account: Account, payment: Paymen
   const route = firstRoute(gateway, account, factsOf({ ...payment, brand: CARD }), payment.paymentId);
   return route !== undefined && asksForCard(account, route.connector);
 }
+
+/** Whether some route can take a card that was entered on the payment page. */
+export const takesEnteredCard = (gateway: Gateway, { routes }: Account, payment: PaymentWithDetails): boolean =>
+  routes.some(
+    (route) =>
+      route.share > 0 &&
+      !route.connection?.asksForCard &&
+      isTakenBy(route, CARD, gateway) &&
+      mayTake(route, factsOf({ ...payment, brand: CARD })),
+  );
 
 /** Where a new payment goes. If no route takes it, the installation's own provider does, if there is one. */
 export function chooseRoute(
@@ -160,8 +189,8 @@ export function nextRoute(
   gateway: Gateway,
   account: Account,
   facts: RouteFacts,
-  { paymentId, connector }: Pick<Payment, 'paymentId' | 'connector'>,
-  { tried, isAuthenticated }: { tried: readonly string[]; isAuthenticated: boolean },
+  { paymentId, connector, state }: Pick<Payment, 'paymentId' | 'connector' | 'state'>,
+  tried: readonly string[],
 ): RouteChoice | undefined {
   // The own provider of an account without a route that names it is no alternative to anything.
   if (splitConnectionKey(connector).connectionId === null && account.routes.length === 0) return undefined;
@@ -170,11 +199,8 @@ export function nextRoute(
     !tried.includes(candidate.connector) &&
     // A card that the payer has entered is not asked for again, and one that is not at hand cannot be submitted.
     (facts.brand !== CARD || asksForCard(account, candidate.connector) !== hasCard) &&
-    // A payer is authenticated before the first submission only.
-    (facts.brand !== CARD ||
-      isAuthenticated ||
-      capabilitiesOf(gateway, candidate.connector)?.authentication === 'provider' ||
-      !gateway.threeDs);
+    // A payer who has passed a challenge is not sent to that of a provider.
+    (state !== '3DS' || capabilitiesOf(gateway, candidate.connector)?.authentication !== 'provider');
   const next = candidates(gateway, account, facts, paymentId).find(isUsable);
   return next && routed(gateway, next);
 }

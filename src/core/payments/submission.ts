@@ -13,6 +13,7 @@ import { settingsReader } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments.ts';
 import { displayName } from '../accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { capabilitiesOf } from './connectors.ts';
 import { linkOf } from './links.ts';
 import { firstPaymentData, memoryOf, referenceOf } from './provider-data.ts';
 import { secretsOf } from './secrets.ts';
@@ -76,7 +77,7 @@ export function composeSubmission(
     notifyUrl: notifyUrlOf(gateway, payment.connector),
     card,
     authentication,
-    browser,
+    browser: capabilitiesOf(gateway, payment.connector)?.authentication === 'provider' ? browser : undefined,
     wallet: details.wallet && { ...details.wallet, cryptogram, eci },
     isFirstOfSeries: payment.isRecurringInit,
     recurringOf: details.recurringOf,

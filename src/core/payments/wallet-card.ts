@@ -8,8 +8,8 @@ import { type Card, keepCard, openCard } from '../vault.ts';
 import { advance } from './advance.ts';
 import { type BrowserData, payByCard } from './authenticate.ts';
 import { capabilitiesOf } from './connectors.ts';
-import { submit } from './provider.ts';
 import { recordPayerInput } from './record.ts';
+import { submit } from './submit.ts';
 
 /** What a wallet token contained. It exists in memory only: the vault stores the card, and nothing the cryptogram. */
 export interface WalletPayment {

@@ -162,7 +162,8 @@ function moments(
       tone: isChange ? toneOf(toState) : '',
       what: html`<h3>${eventLabel(event)}${isChange && html` ${badge(toState)}`}</h3>
 <p class="soft small">${text.by} ${actorName ?? text.actors[actor]}${
-        call && html` · ${call.connector} ${call.verb}: ${call.outcome}, ${call.tookMs} ms`
+        call &&
+        html` · ${call.connector} ${call.verb}: ${call.outcome}${call.reason ? ` (${call.reason})` : ''}, ${call.tookMs} ms`
       }${call?.reported && html` · ${money(BigInt(call.reported.amount), call.reported.currency)}`}</p>${note && html`<p class="small">${note}</p>`}`,
     };
   });

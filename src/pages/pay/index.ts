@@ -1,7 +1,7 @@
 /** The routes of the payment pages: forms, waiting pages, and redirects to providers and back to the shop. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
-import { choose, chooseCard, type GivenDetails, type Method } from '../../core/payments/choose.ts';
+import { asEntered, choose, chooseCard, type GivenDetails, type Method } from '../../core/payments/choose.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { canLeave, canRenewCode } from '../../core/payments/leave.ts';
 import { linkOf } from '../../core/payments/links.ts';
@@ -240,7 +240,8 @@ export function payRoutes(
     const view = createPageView(request, payerView);
     const { payment, account, methods } = payerView;
     const answers = (request.body as Form | undefined)?.values ?? NO_ANSWERS;
-    const method = selectMethod(methods, answers.get('method'));
+    const selected = selectMethod(methods, answers.get('method'));
+    const method = selected && answers.get('card_number') ? asEntered(gateway, payment, account, selected) : selected;
     const browser = readBrowser(request.headers, addressOf(request), answers.get('browser'));
     if (awaitsAuthentication(payment)) {
       const current = await authenticatePayer(gateway, payment, account, browser);

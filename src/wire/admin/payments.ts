@@ -216,6 +216,7 @@ const callView = ({ call, at }: HistoryRow) => ({
   verb: call?.verb,
   ...connectorView(call?.connector ?? ''),
   outcome: call?.outcome,
+  reason: call?.reason ?? null,
   took_ms: call?.tookMs,
   reported: call?.reported ? reportedAmount(call.reported) : null,
   at: wireDate(at),

@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import { applyChallengeResult } from '../../core/payments/challenge.ts';
 import { connectorOf } from '../../core/payments/connectors.ts';
-import { readNotifications, receiveNotifications } from '../../core/payments/notifications.ts';
+import { acceptedEvents, readNotifications, receiveNotifications } from '../../core/payments/notifications.ts';
 import { paymentIdOf } from '../../core/payments/provider-data.ts';
 import { isUuid } from '../../lib/id.ts';
-import { connectionKey } from '../../rules/connectors.ts';
+import { connectionKey, splitConnectionKey } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { createNotificationLimits } from '../request-limits.ts';
 
 const EMPTY = Buffer.alloc(0);
 const LIMITED = { bodyLimit: LIMITS.notificationBytes };
@@ -23,7 +24,17 @@ const UNKNOWN_TRANSACTION = {
   errorDetail: 'threeDSServerTransID, acsTransID',
 } as const;
 
-export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
+export function inboundRoutes(
+  app: FastifyInstance,
+  gateway: Gateway,
+  addressOf: (request: FastifyRequest) => string,
+): void {
+  const limits = createNotificationLimits(gateway);
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.action = 'notification';
+    limits.countAddress(addressOf(request));
+    done();
+  });
   // The signature covers the raw bytes, so it is verified before they are parsed.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
@@ -49,16 +60,20 @@ export function inboundRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   const receive = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<unknown> => {
-    request.action = 'notification';
     const connector = await connectorOf(gateway, key);
     if (!connector) throw new Refusal('unknownRoute');
+    // The own provider is trusted, and its notifications are as many as its payments.
+    if (splitConnectionKey(key).connectionId !== null) limits.countConnection(key);
     const body = (request.body as Buffer | undefined) ?? EMPTY;
     const events = await readNotifications(connector, request.headers, body);
     if (!events) throw new Refusal('wrongSignature');
     const [first] = events;
     request.paymentId = first?.reference === undefined ? undefined : paymentIdOf(first.reference);
-    await receiveNotifications(gateway, key, events);
-    request.outcome = 'kept';
+    const accepted = await acceptedEvents(gateway, key, events);
+    for (const { isUnsigned, providerReference = '' } of accepted)
+      if (isUnsigned) limits.countUnsigned(key, providerReference);
+    await receiveNotifications(gateway, key, accepted);
+    request.outcome = accepted.length === events.length ? 'kept' : 'unknown';
     const { notificationAnswer } = connector;
     return notificationAnswer === undefined ? { result: 'SUCCESS' } : reply.type('text/plain').send(notificationAnswer);
   };

@@ -93,6 +93,7 @@ const providerCall = object({
   connector: text,
   connection_id: orNull(uuid),
   outcome: text,
+  reason: described(orNull(text), 'Why the provider declined, or why there was no answer.'),
   took_ms: integer,
   reported: described(orNull(text), 'The amount and the currency that were reported in place of the expected ones.'),
   at: date,

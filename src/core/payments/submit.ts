@@ -1,0 +1,104 @@
+/** Submits payments to their provider, and to the next route if the provider did not get one or declined it softly. */
+import type { Authentication } from '../../connectors/connector.ts';
+import { NO_CONNECTOR } from '../../rules/brands.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { advance } from './advance.ts';
+import { sendDeadline } from './call.ts';
+import { capabilitiesOf } from './connectors.ts';
+import { applyOutcome, callAndCheck, type ProviderAnswer } from './provider.ts';
+import { learned } from './provider-data.ts';
+import { factsOf, nextRoute } from './route.ts';
+import { type CardFields, NO_CARD } from './submission.ts';
+
+/**
+ * Submits a payment whose intent is durable, and writes the outcome. A payment that was not sent, or that was declined
+ * softly, goes to the next route; one whose outcome is unknown never does.
+ */
+export async function submit(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  cardFields: CardFields = NO_CARD,
+  /** Set if the payer is not authenticated yet: does so and submits, at a route whose provider does not. */
+  authenticate?: (payment: PaymentWithDetails) => Promise<PaymentWithDetails>,
+): Promise<PaymentWithDetails> {
+  let current = payment;
+  for (;;) {
+    const deadline = sendDeadline(gateway, current);
+    const called = callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
+    const answer = called instanceof Promise ? await called : called;
+    const isElsewhere =
+      answer.kind === 'notSent' ||
+      (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
+    const next = isElsewhere && (await reroute(gateway, current, account, answer, cardFields));
+    if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
+    const isAuthenticatedThere = capabilitiesOf(gateway, next.connector)?.authentication === 'provider';
+    if (authenticate && gateway.threeDs && !isAuthenticatedThere) return authenticate(next);
+    current = next;
+  }
+}
+
+/** Writes the answer to a submission. */
+function writeSubmission(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  authentication: Authentication | undefined,
+): Promise<PaymentWithDetails> {
+  const { call } = answer;
+  if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
+  if (answer.kind === 'notSent') {
+    const declineReason =
+      payment.connector === NO_CONNECTOR ? DECLINE_CAUSES.methodUnavailable.reason : REASONS.neverReceived;
+    return advance(gateway, payment, { event: 'declined', actor: 'provider', call, authentication, declineReason });
+  }
+  return advance(gateway, payment, {
+    event: 'unanswered',
+    actor: 'provider',
+    call,
+    authentication,
+    dueAt: gateway.clock.now(payment.mid) + LIMITS.queryBackoffMs[0],
+    ...(answer.kind === 'unknown' && { learned: answer.learned }),
+    ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
+  });
+}
+
+/**
+ * Moves a payment to its next route, before it is submitted there: if this process dies, the work loop queries the new
+ * connection. Undefined if there is no further route, or another process has changed the payment meanwhile.
+ */
+async function reroute(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  answer: ProviderAnswer,
+  { card }: CardFields,
+): Promise<PaymentWithDetails | undefined> {
+  const submission = payment.providerData?.submission ?? 1;
+  if (submission >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
+  const former = submission === 1 ? [] : await gateway.payments.formerSubmissions(payment);
+  const tried = [...former.map(({ connector }) => connector), payment.connector];
+  const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, tried);
+  if (!route) return undefined;
+  const now = gateway.clock.now(payment.mid);
+  const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';
+  const after: PaymentWithDetails = {
+    ...payment,
+    ...route,
+    routeReason: `${route.routeReason}; after submission ${submission}: ${cause}`,
+    providerReference: null,
+    providerData: { submission: submission + 1 },
+    dueAt: now + LIMITS.submissionMs,
+    updatedAt: now,
+    historyLength: payment.historyLength + 1,
+  };
+  const brought = answer.kind === 'outcome' ? learned(gateway, payment, answer.outcome) : {};
+  const { sealed: _, ...providerData } = brought.providerData ?? payment.providerData ?? {};
+  const providerReference = brought.providerReference ?? payment.providerReference;
+  const left = { submission, connector: payment.connector, providerReference, providerData };
+  return (await gateway.payments.reroute(payment, after, left, answer.call)) ? after : undefined;
+}
