@@ -147,7 +147,10 @@ describe('the reason of a decline', () => {
     suspectedFraud: 'refusedByBank',
     methodUnavailable: 'providerRefused',
   };
-  const CAUSES = (Object.keys(DECLINE_CAUSES) as DeclineCause[]).filter((cause) => cause !== 'outOfTime');
+  // A payer who cancelled is not told of a decline.
+  const CAUSES = (Object.keys(DECLINE_CAUSES) as DeclineCause[]).filter(
+    (cause) => cause !== 'outOfTime' && cause !== 'cancelledByPayer',
+  );
 
   test.each(CAUSES)('%s is a sentence that says what to do next, in the language of the payer', async (cause) => {
     const { reason } = DECLINE_CAUSES[cause];

@@ -313,7 +313,7 @@ describe('headers', () => {
     const { url } = await openSale('agg-a');
     const { text } = await show(url);
     const addresses = [...text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
-    expect(addresses).toEqual([new URL(url).pathname]);
+    expect(addresses.filter((address) => !address?.startsWith('data:'))).toEqual([new URL(url).pathname]);
   });
 });
 
@@ -373,13 +373,13 @@ describe('afterwards', () => {
     expect(await shop.inspect(id)).toEqual(before);
   });
 
-  test('the page shows the decline and its reason', async () => {
+  test('the page shows the decline, but not the text of the provider', async () => {
     const { url } = await openSale('upi-a');
     const { status, location } = await fill(url, { [p('personal_id')]: 'fail@okhdfcbank' });
     expect([status, location]).toEqual([303, 'https://shop.example/return']);
     const { text } = await show(url);
     expect(text).toContain('Payment not completed');
-    expect(text).toContain('The payer declined in their app.');
+    expect(text).not.toContain('The payer declined in their app.');
   });
 
   test('a payer who never answers is declined after an hour, and the page says so', async () => {

@@ -223,8 +223,9 @@ describe('a wrong hash', () => {
     ],
     ['other amount', (sale, password) => sign(password, values({ ...sale, order_amount: '10' })), /amount/],
   ];
-  test.each(MISTAKES)('made so: %s, is explained in the sandbox', async (_name, hashOf, hint) => {
-    const sale = saleFields(shop.merchant, { order_id: newOrderId() });
+  test.each(MISTAKES)('made so: %s, is explained in the sandbox', async (name, hashOf, hint) => {
+    // Without digits: some numbers would be masked as card numbers.
+    const sale = saleFields(shop.merchant, { order_id: name.replaceAll(' ', '-') });
     const answer = await shop.post({ ...sale, hash: hashOf(sale, shop.merchant.password) });
     expect(answer.body).toMatchObject({ error_code: 100000, error_message: 'Hash is not valid' });
     expect(entries(answer)).toEqual([
