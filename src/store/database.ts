@@ -55,7 +55,8 @@ export const connecting = {
 
 /**
  * A pooled client that ends itself when a response times out. The driver only rejects the statement, and the pool would
- * hand the connection to the next caller, behind a statement that still runs or on a dead connection.
+ * hand the connection to the next caller, behind a statement that still runs or on a dead connection. When the server
+ * does not respond to the end, the socket is destroyed.
  */
 class PooledClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
@@ -68,6 +69,14 @@ class PooledClient extends pg.Client {
       });
     }
     return answer;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  override end(...args: any[]): any {
+    const timer = setTimeout(() => this.connection.stream.destroy(), LIMITS.databaseCloseTimeoutMs).unref();
+    this.once('end', () => clearTimeout(timer));
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    return (super.end as any)(...args);
   }
 }
 

@@ -237,6 +237,18 @@ export function openApi(publicUrl: string): Record<string, unknown> {
           },
         },
       },
+      '/pay/{link}/receipt': {
+        parameters: linkParameter,
+        get: pageOperation('showReceipt', 'Shows the receipt of a payment that was paid.'),
+      },
+      '/pay/{link}/leave': {
+        parameters: linkParameter,
+        post: pageOperation('leaveAttempt', 'Ends the current attempt, so that the payer can pay in another way.'),
+      },
+      '/pay/{link}/code': {
+        parameters: linkParameter,
+        post: pageOperation('renewCode', 'Shows the QR code of the payment again after it has expired.'),
+      },
       '/return/{link}': {
         parameters: linkParameter,
         get: pageOperation(

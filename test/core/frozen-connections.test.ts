@@ -5,7 +5,7 @@ import { type FreezingProxy, startFreezingProxy } from '../support/faulty-databa
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { shortenLimits } from '../support/limits.ts';
 
-shortenLimits({ hotStatementTimeoutMs: 1000, answerGraceMs: 500, probeTimeoutMs: 500 });
+shortenLimits({ statementTimeoutMs: 2000, hotStatementTimeoutMs: 1000, answerGraceMs: 500, probeTimeoutMs: 500 });
 
 /** The longest that a request may take: it waits for one connection that is dead, and then for a new one. */
 const outcomeTimeoutMs = (): number =>
@@ -34,7 +34,8 @@ test('sales on frozen connections are refused with 503 in time, and then sales w
   const statuses = await Promise.all(
     [shop.sale(), shop.sale(), shop.status(trans_id)].map(async (a) => (await a).status),
   );
-  expect(statuses).toEqual([503, 503, 503]);
+  // One batch is in flight at a time: the second sale may be sent over a new connection, after the first was given up.
+  expect(statuses).toEqual([503, expect.toBeOneOf([200, 503]), 503]);
   await vi.waitFor(async () => expect((await shop.sale()).status).toBe(200), {
     timeout: outcomeTimeoutMs(),
     interval: 100,

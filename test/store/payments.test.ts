@@ -4,6 +4,7 @@ import { Outage } from '../../src/lib/faults.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createPaymentStore } from '../../src/store/payments.ts';
+import { readBinaryArray } from '../support/binary-array.ts';
 import { openShop } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 
@@ -20,9 +21,9 @@ test('writes payments with large attachments, and no statement with several paym
   const statements: { bytes: number; payments: number }[] = [];
   const writes: Database['writes'] = {
     query(statement) {
-      const values = statement.values.map(String);
-      const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-      statements.push({ bytes, payments: values[0]?.split(',').length ?? 0 });
+      const columns = statement.values as Buffer[];
+      const bytes = columns.reduce((sum, column) => sum + column.length, 0);
+      statements.push({ bytes, payments: readBinaryArray(columns[0] as Buffer).length });
       return database.writes.query(statement);
     },
     end: () => database.writes.end(),

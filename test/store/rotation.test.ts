@@ -38,7 +38,7 @@ const NOT_SEALED: Readonly<Record<string, string>> = {
 /** Sealed with the data keys, which are sealed with the master key. */
 const WITH_DATA_KEYS = ['cards.sealed'];
 /** Sealed values that are not stored. */
-const NOT_STORED = ['panel.form', '3ds.result'];
+const NOT_STORED = ['panel.form', '3ds.result', 'cookie.turnpike_card_form'];
 
 const nameOf = ({ table, value }: (typeof SEALED_COLUMNS)[number]): string =>
   `${table}.${/\bt\.(\w+)(?! in)(?: #>>|\s*end|$)/.exec(value)?.[1] ?? value}`;

@@ -6,6 +6,7 @@ import { prepareValue } from 'pg/lib/utils.js';
 import { createCallbackStore } from '../../src/store/callbacks.ts';
 import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
 import type { Schema } from '../../src/store/schema.ts';
+import { readBinaryArray } from './binary-array.ts';
 
 export interface Statement {
   text: string;
@@ -50,7 +51,7 @@ export function recordStatements(database: Database, connection: Connection) {
 }
 
 const literal = (value: unknown): string => {
-  const text = prepareValue(value);
+  const text = prepareValue(Buffer.isBuffer(value) ? readBinaryArray(value) : value);
   return text === null || text === undefined ? 'null' : pg.escapeLiteral(String(text));
 };
 
