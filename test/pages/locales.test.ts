@@ -49,6 +49,7 @@ test('the supported languages', () => {
     'it',
     'nl',
     'pl',
+    'cs',
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** The languages of the payment pages. */
 import { ar } from './ar.ts';
+import { cs } from './cs.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
@@ -15,6 +16,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl, cs } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
