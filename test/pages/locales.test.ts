@@ -50,6 +50,7 @@ test('the supported languages', () => {
     'nl',
     'pl',
     'cs',
+    'ro',
   ]);
 });
 

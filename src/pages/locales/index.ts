@@ -9,6 +9,7 @@ import { it } from './it.ts';
 import { nl } from './nl.ts';
 import { pl } from './pl.ts';
 import { pt } from './pt.ts';
+import { ro } from './ro.ts';
 import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
@@ -16,6 +17,9 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl, cs } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl, cs, ro } satisfies Record<
+  string,
+  Messages
+>;
 
 export type Language = keyof typeof LANGUAGES;
