@@ -35,7 +35,23 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES)).toEqual(['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar']);
+  expect(Object.keys(LANGUAGES)).toEqual([
+    'en',
+    'es',
+    'pt',
+    'fr',
+    'de',
+    'tr',
+    'sr',
+    'vi',
+    'th',
+    'ar',
+    'it',
+    'nl',
+    'pl',
+    'cs',
+    'ro',
+  ]);
 });
 
 test('every field of a payment page has a label', () => {
@@ -47,7 +63,7 @@ test('every decline reason of the gateway has a message', () => {
 });
 
 /** Messages that are the same in several languages. */
-const SAME = /^(IBAN|BIC|CUIL|CURP|SKU|Bank|Banka|Total|Subtotal)$/;
+const SAME = /^(IBAN|BIC|CUIL|CURP|SKU|Bank|Banka|Total|Subtotal|Card|Interval|Privacy)$/;
 
 describe.each(OTHERS)('%s', (language) => {
   const messages: Messages = LANGUAGES[language];

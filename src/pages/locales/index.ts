@@ -1,10 +1,15 @@
 /** The languages of the payment pages. */
 import { ar } from './ar.ts';
+import { cs } from './cs.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { it } from './it.ts';
+import { nl } from './nl.ts';
+import { pl } from './pl.ts';
 import { pt } from './pt.ts';
+import { ro } from './ro.ts';
 import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
@@ -12,6 +17,9 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl, cs, ro } satisfies Record<
+  string,
+  Messages
+>;
 
 export type Language = keyof typeof LANGUAGES;
