@@ -50,7 +50,7 @@ interface LanguageMatch {
 const DEFAULT: LanguageMatch = { language: 'en', tag: 'en' };
 
 /** The script of the messages in languages that are written in several. */
-const SCRIPTS: Readonly<Record<string, string>> = { sr: 'Latn' };
+const SCRIPTS: Readonly<Record<string, string>> = { sr: 'Latn', zh: 'Hans' };
 
 /** The supported language of a tag, with its region; undefined if there are no messages in this language. */
 function matchLanguage(tag: string): LanguageMatch | undefined {

@@ -24,6 +24,8 @@ describe('the language', () => {
     ['', 'sr', 'sr-Latn'],
     ['', 'sr-RS', 'sr-Latn-RS'],
     ['', 'sr-Cyrl-RS', 'sr-Latn-RS'],
+    ['', 'zh-CN', 'zh-Hans-CN'],
+    ['', 'zh-Hant-TW,en', 'zh-Hans-TW'],
     ['', 'ar-EG', 'ar-EG'],
     ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
     ['', 'en_GB,--,<script>,vi', 'vi'],
@@ -76,7 +78,7 @@ describe('amounts', () => {
   });
 });
 
-test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR', 'ja'])(
+test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR', 'ja', 'zh'])(
   '%s writes dates, times, durations and counts with Latin digits',
   (tag) => {
     const { formatDate, formatDateTime, formatDuration, formatCount, formatInterval } = localeFor(tag, undefined);

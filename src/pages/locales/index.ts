@@ -11,9 +11,10 @@ import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
 import { vi } from './vi.ts';
+import { zh } from './zh.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ja, ko } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ja, ko, zh } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
