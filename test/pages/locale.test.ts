@@ -26,6 +26,7 @@ describe('the language', () => {
     ['', 'sr-Cyrl-RS', 'sr-Latn-RS'],
     ['', 'zh-CN', 'zh-Hans-CN'],
     ['', 'zh-Hant-TW,en', 'zh-Hans-TW'],
+    ['', 'in', 'id'],
     ['', 'ar-EG', 'ar-EG'],
     ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
     ['', 'en_GB,--,<script>,vi', 'vi'],
@@ -64,6 +65,7 @@ describe('amounts', () => {
     ['vi', 50000n, 'VND', '50.000 VND'],
     ['th', 125000n, 'THB', 'THB 1,250.00'],
     ['ja', 1250n, 'JPY', 'JPY 1,250'],
+    ['id', 125000n, 'IDR', 'IDR 1.250,00'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
