@@ -66,6 +66,7 @@ describe('amounts', () => {
     ['th', 125000n, 'THB', 'THB 1,250.00'],
     ['ja', 1250n, 'JPY', 'JPY 1,250'],
     ['id', 125000n, 'IDR', 'IDR 1.250,00'],
+    ['hi', 12345600n, 'INR', 'INR 1,23,456.00'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
@@ -80,7 +81,7 @@ describe('amounts', () => {
   });
 });
 
-test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR', 'ja', 'zh'])(
+test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR', 'ja', 'zh', 'hi', 'hi-IN'])(
   '%s writes dates, times, durations and counts with Latin digits',
   (tag) => {
     const { formatDate, formatDateTime, formatDuration, formatCount, formatInterval } = localeFor(tag, undefined);
@@ -127,6 +128,8 @@ describe('durations and plurals', () => {
     ['fr', 1, 'le champ signalé'],
     ['vi', 1, '1 ô'],
     ['ja', 1, '1か所'],
+    ['hi', 1, 'कृपया चिह्नित फ़ील्ड'],
+    ['hi', 2, 'चिह्नित 2 फ़ील्ड'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ja ko zh id');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ja ko zh id hi');
 });
 
 test('every field of a payment page has a label', () => {
@@ -102,6 +102,7 @@ test('languages use their scripts, Serbian uses Latin letters', () => {
     ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
     ko: /\p{Script=Hangul}/u,
     zh: /\p{Script=Han}/u,
+    hi: /\p{Script=Devanagari}/u,
   };
   for (const [language, script] of Object.entries(letters)) {
     for (const [path, sentence] of messagesByPath(LANGUAGES[language as Language])) {

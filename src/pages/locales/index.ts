@@ -4,6 +4,7 @@ import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { hi } from './hi.ts';
 import { id } from './id.ts';
 import { ja } from './ja.ts';
 import { ko } from './ko.ts';
@@ -16,6 +17,9 @@ import { zh } from './zh.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ja, ko, zh, id } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ja, ko, zh, id, hi } satisfies Record<
+  string,
+  Messages
+>;
 
 export type Language = keyof typeof LANGUAGES;
