@@ -36,7 +36,7 @@ export const ko: Messages = {
   pay: '{amount} 결제하기',
   paying: '결제 중…',
   next: '계속',
-  repeated: '정기 결제',
+  repeated: '자동 결제',
   repeatedHow: '이 결제 수단으로 {merchant}에서 다시 청구할 수 있습니다. 중지하려면 {merchant}에 문의해 주세요.',
   interval: '결제 주기',
   charges: '결제 횟수',
