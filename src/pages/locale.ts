@@ -49,6 +49,9 @@ interface LanguageMatch {
 
 const DEFAULT: LanguageMatch = { language: 'en', tag: 'en' };
 
+/** The script of the messages in languages that are written in several. */
+const SCRIPTS: Readonly<Record<string, string>> = { sr: 'Latn', zh: 'Hans' };
+
 /** The supported language of a tag, with its region; undefined if there are no messages in this language. */
 function matchLanguage(tag: string): LanguageMatch | undefined {
   if (tag === '') return undefined;
@@ -60,8 +63,8 @@ function matchLanguage(tag: string): LanguageMatch | undefined {
   }
   const { language, region } = locale;
   if (!Object.hasOwn(LANGUAGES, language)) return undefined;
-  const script = language === 'sr' ? ['Latn'] : [];
-  return { language: language as Language, tag: [language, ...script, ...(region ? [region] : [])].join('-') };
+  const script = SCRIPTS[language];
+  return { language: language as Language, tag: [language, script, region].filter(Boolean).join('-') };
 }
 
 const cache = new Map<string, Locale>();

@@ -143,6 +143,8 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 .group .choices{margin:0;padding:0 .5rem .5rem;gap:.25rem}
 .group .choice{border-color:transparent}
 .choice bdi,.group h3{hyphens:auto}
+:lang(ko){word-break:keep-all}
+:lang(ja){word-break:auto-phrase}
 .count{flex:none;min-width:1.5rem;padding:0 .375rem;border-radius:99px;background:var(--raised);color:var(--soft);font-size:.8125rem;line-height:1.5rem;text-align:center;font-variant-numeric:tabular-nums}
 @media(max-width:24rem){.choice,.group summary{gap:10px;padding-inline:10px}.group .choices{padding-inline:.125rem}}
 @media(forced-colors:active){.count{border:1px solid}}

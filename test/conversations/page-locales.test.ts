@@ -34,7 +34,7 @@ const CARD = {
 describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Language]][])(
   'in %s',
   (language, messages) => {
-    const tag = language === 'sr' ? 'sr-Latn' : language;
+    const tag = { sr: 'sr-Latn', zh: 'zh-Hans' }[language as string] ?? language;
     const expectLanguage = ({ text }: FetchedPage): void => {
       const direction = language === 'ar' ? 'rtl' : 'ltr';
       expect(text).toContain(`<html lang="${tag}" dir="${direction}">`);

@@ -17,13 +17,16 @@ describe('the language', () => {
     ['', 'en;q=0.8,fr;q=0.9', 'fr'],
     ['', 'fr;q=0.5 , es ;q=0.7', 'es'],
     ['', 'fr;q=0,es;q=0.1', 'es'],
-    ['', 'ja,zh-Hant-TW,tr', 'tr'],
-    ['', 'ja', 'en'],
+    ['', 'fil,cy-GB,tr', 'tr'],
+    ['', 'cy', 'en'],
     ['', '*', 'en'],
     ['', 'PT-br', 'pt-BR'],
     ['', 'sr', 'sr-Latn'],
     ['', 'sr-RS', 'sr-Latn-RS'],
     ['', 'sr-Cyrl-RS', 'sr-Latn-RS'],
+    ['', 'zh-CN', 'zh-Hans-CN'],
+    ['', 'zh-Hant-TW,en', 'zh-Hans-TW'],
+    ['', 'in', 'id'],
     ['', 'ar-EG', 'ar-EG'],
     ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
     ['', 'en_GB,--,<script>,vi', 'vi'],
@@ -61,6 +64,9 @@ describe('amounts', () => {
     ['sr', 1250000n, 'RSD', '12.500,00 RSD'],
     ['vi', 50000n, 'VND', '50.000 VND'],
     ['th', 125000n, 'THB', 'THB 1,250.00'],
+    ['ja', 1250n, 'JPY', 'JPY 1,250'],
+    ['id', 125000n, 'IDR', 'IDR 1.250,00'],
+    ['hi', 12345600n, 'INR', 'INR 1,23,456.00'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
@@ -75,7 +81,7 @@ describe('amounts', () => {
   });
 });
 
-test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR'])(
+test.each(['ar-EG', 'ar-SA', 'ar', 'th', 'fa-IR', 'ja', 'zh', 'hi', 'hi-IN'])(
   '%s writes dates, times, durations and counts with Latin digits',
   (tag) => {
     const { formatDate, formatDateTime, formatDuration, formatCount, formatInterval } = localeFor(tag, undefined);
@@ -121,6 +127,9 @@ describe('durations and plurals', () => {
     ['ar', 11, '11 حقلًا'],
     ['fr', 1, 'le champ signalé'],
     ['vi', 1, '1 ô'],
+    ['ja', 1, '1か所'],
+    ['hi', 1, 'कृपया चिह्नित फ़ील्ड'],
+    ['hi', 2, 'चिह्नित 2 फ़ील्ड'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

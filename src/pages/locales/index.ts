@@ -5,7 +5,11 @@ import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { hi } from './hi.ts';
+import { id } from './id.ts';
 import { it } from './it.ts';
+import { ja } from './ja.ts';
+import { ko } from './ko.ts';
 import { nl } from './nl.ts';
 import { pl } from './pl.ts';
 import { pt } from './pt.ts';
@@ -14,12 +18,31 @@ import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
 import { vi } from './vi.ts';
+import { zh } from './zh.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, it, nl, pl, cs, ro } satisfies Record<
-  string,
-  Messages
->;
+export const LANGUAGES = {
+  en,
+  es,
+  pt,
+  fr,
+  de,
+  tr,
+  sr,
+  vi,
+  th,
+  ar,
+  it,
+  nl,
+  pl,
+  cs,
+  ro,
+  ja,
+  ko,
+  zh,
+  id,
+  hi,
+} satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
