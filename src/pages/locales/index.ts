@@ -6,12 +6,13 @@ import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { pt } from './pt.ts';
 import { sr } from './sr.ts';
+import { sv } from './sv.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
 import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
