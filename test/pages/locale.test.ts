@@ -62,6 +62,7 @@ describe('amounts', () => {
     ['vi', 50000n, 'VND', '50.000 VND'],
     ['th', 125000n, 'THB', 'THB 1,250.00'],
     ['sv', 125000n, 'SEK', '1 250,00 SEK'],
+    ['da', 125000n, 'DKK', '1.250,00 DKK'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],

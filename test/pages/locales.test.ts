@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES)).toEqual(['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar', 'sv']);
+  expect(Object.keys(LANGUAGES)).toEqual(['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar', 'sv', 'da']);
 });
 
 test('every field of a payment page has a label', () => {

@@ -1,5 +1,6 @@
 /** The languages of the payment pages. */
 import { ar } from './ar.ts';
+import { da } from './da.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
@@ -13,6 +14,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
