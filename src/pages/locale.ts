@@ -58,7 +58,9 @@ function matchLanguage(tag: string): LanguageMatch | undefined {
   } catch {
     return undefined;
   }
-  const { language, region } = locale;
+  const { region } = locale;
+  // Browsers that send `no` mean Bokmål nearly always.
+  const language = locale.language === 'no' ? 'nb' : locale.language;
   if (!Object.hasOwn(LANGUAGES, language)) return undefined;
   const script = language === 'sr' ? ['Latn'] : [];
   return { language: language as Language, tag: [language, ...script, ...(region ? [region] : [])].join('-') };

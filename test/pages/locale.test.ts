@@ -25,6 +25,9 @@ describe('the language', () => {
     ['', 'sr-RS', 'sr-Latn-RS'],
     ['', 'sr-Cyrl-RS', 'sr-Latn-RS'],
     ['', 'ar-EG', 'ar-EG'],
+    ['', 'no', 'nb'],
+    ['', 'no-NO,en', 'nb-NO'],
+    ['', 'nb-NO', 'nb-NO'],
     ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
     ['', 'en_GB,--,<script>,vi', 'vi'],
     ['', `${'x'.repeat(600)},de`, 'en'],
@@ -32,6 +35,7 @@ describe('the language', () => {
     ['', '__proto__,constructor', 'en'],
     ['es', 'de', 'es'],
     ['pt-BR', 'de', 'pt-BR'],
+    ['no', 'de', 'nb'],
     ['fil', 'de', 'de'],
     ['fil', undefined, 'en'],
   ])('account %j, browser %j: %s', (accountLocale, header, tag) => {
@@ -63,6 +67,7 @@ describe('amounts', () => {
     ['th', 125000n, 'THB', 'THB 1,250.00'],
     ['sv', 125000n, 'SEK', '1 250,00 SEK'],
     ['da', 125000n, 'DKK', '1.250,00 DKK'],
+    ['nb', 125000n, 'NOK', '1 250,00 NOK'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],

@@ -35,7 +35,21 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES)).toEqual(['en', 'es', 'pt', 'fr', 'de', 'tr', 'sr', 'vi', 'th', 'ar', 'sv', 'da']);
+  expect(Object.keys(LANGUAGES)).toEqual([
+    'en',
+    'es',
+    'pt',
+    'fr',
+    'de',
+    'tr',
+    'sr',
+    'vi',
+    'th',
+    'ar',
+    'sv',
+    'da',
+    'nb',
+  ]);
 });
 
 test('every field of a payment page has a label', () => {

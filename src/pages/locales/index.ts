@@ -5,6 +5,7 @@ import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { nb } from './nb.ts';
 import { pt } from './pt.ts';
 import { sr } from './sr.ts';
 import { sv } from './sv.ts';
@@ -14,6 +15,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da, nb } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
