@@ -68,6 +68,7 @@ describe('amounts', () => {
     ['sv', 125000n, 'SEK', '1 250,00 SEK'],
     ['da', 125000n, 'DKK', '1.250,00 DKK'],
     ['nb', 125000n, 'NOK', '1 250,00 NOK'],
+    ['fi', 125000n, 'EUR', '1 250,00 EUR'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
@@ -128,6 +129,8 @@ describe('durations and plurals', () => {
     ['ar', 11, '11 حقلًا'],
     ['fr', 1, 'le champ signalé'],
     ['vi', 1, '1 ô'],
+    ['fi', 1, 'merkitty kenttä.'],
+    ['fi', 2, '2 merkittyä kenttää.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -49,6 +49,7 @@ test('the supported languages', () => {
     'sv',
     'da',
     'nb',
+    'fi',
   ]);
 });
 

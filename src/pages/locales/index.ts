@@ -4,6 +4,7 @@ import { da } from './da.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
+import { fi } from './fi.ts';
 import { fr } from './fr.ts';
 import { nb } from './nb.ts';
 import { pt } from './pt.ts';
@@ -15,6 +16,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da, nb } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da, nb, fi } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
