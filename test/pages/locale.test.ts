@@ -69,6 +69,7 @@ describe('amounts', () => {
     ['da', 125000n, 'DKK', '1.250,00 DKK'],
     ['nb', 125000n, 'NOK', '1 250,00 NOK'],
     ['fi', 125000n, 'EUR', '1 250,00 EUR'],
+    ['hu', 1250000n, 'HUF', '12 500,00 HUF'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],

@@ -50,6 +50,7 @@ test('the supported languages', () => {
     'da',
     'nb',
     'fi',
+    'hu',
   ]);
 });
 

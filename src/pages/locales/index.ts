@@ -6,6 +6,7 @@ import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fi } from './fi.ts';
 import { fr } from './fr.ts';
+import { hu } from './hu.ts';
 import { nb } from './nb.ts';
 import { pt } from './pt.ts';
 import { sr } from './sr.ts';
@@ -16,6 +17,9 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da, nb, fi } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, sv, da, nb, fi, hu } satisfies Record<
+  string,
+  Messages
+>;
 
 export type Language = keyof typeof LANGUAGES;
