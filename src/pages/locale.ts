@@ -61,7 +61,9 @@ function matchLanguage(tag: string): LanguageMatch | undefined {
   } catch {
     return undefined;
   }
-  const { language, region } = locale;
+  const { region } = locale;
+  // Browsers that send `no` mean Bokmål nearly always.
+  const language = locale.language === 'no' ? 'nb' : locale.language;
   if (!Object.hasOwn(LANGUAGES, language)) return undefined;
   const script = SCRIPTS[language];
   return { language: language as Language, tag: [language, script, region].filter(Boolean).join('-') };

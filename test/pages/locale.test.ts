@@ -28,6 +28,9 @@ describe('the language', () => {
     ['', 'zh-Hant-TW,en', 'zh-Hans-TW'],
     ['', 'in', 'id'],
     ['', 'ar-EG', 'ar-EG'],
+    ['', 'no', 'nb'],
+    ['', 'no-NO,en', 'nb-NO'],
+    ['', 'nb-NO', 'nb-NO'],
     ['', 'th-TH-u-ca-buddhist-nu-thai', 'th-TH'],
     ['', 'en_GB,--,<script>,vi', 'vi'],
     ['', `${'x'.repeat(600)},de`, 'en'],
@@ -35,6 +38,7 @@ describe('the language', () => {
     ['', '__proto__,constructor', 'en'],
     ['es', 'de', 'es'],
     ['pt-BR', 'de', 'pt-BR'],
+    ['no', 'de', 'nb'],
     ['fil', 'de', 'de'],
     ['fil', undefined, 'en'],
   ])('account %j, browser %j: %s', (accountLocale, header, tag) => {
@@ -67,6 +71,11 @@ describe('amounts', () => {
     ['ja', 1250n, 'JPY', 'JPY 1,250'],
     ['id', 125000n, 'IDR', 'IDR 1.250,00'],
     ['hi', 12345600n, 'INR', 'INR 1,23,456.00'],
+    ['sv', 125000n, 'SEK', '1 250,00 SEK'],
+    ['da', 125000n, 'DKK', '1.250,00 DKK'],
+    ['nb', 125000n, 'NOK', '1 250,00 NOK'],
+    ['fi', 125000n, 'EUR', '1 250,00 EUR'],
+    ['hu', 1250000n, 'HUF', '12 500,00 HUF'],
     // Currencies whose fraction digits differ between the runtime and our currency table.
     ['en', 5n, 'ISK', 'ISK 5'],
     ['en', 12345n, 'HUF', 'HUF 123.45'],
@@ -130,6 +139,8 @@ describe('durations and plurals', () => {
     ['ja', 1, '1か所'],
     ['hi', 1, 'कृपया चिह्नित फ़ील्ड'],
     ['hi', 2, 'चिह्नित 2 फ़ील्ड'],
+    ['fi', 1, 'merkitty kenttä.'],
+    ['fi', 2, '2 merkittyä kenttää.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -35,7 +35,9 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar it nl pl cs ro ja ko zh id hi');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe(
+    'en es pt fr de tr sr vi th ar it nl pl cs ro sv da nb fi hu ja ko zh id hi',
+  );
 });
 
 test('every field of a payment page has a label', () => {

@@ -1,20 +1,25 @@
 /** The languages of the payment pages. */
 import { ar } from './ar.ts';
 import { cs } from './cs.ts';
+import { da } from './da.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
+import { fi } from './fi.ts';
 import { fr } from './fr.ts';
 import { hi } from './hi.ts';
+import { hu } from './hu.ts';
 import { id } from './id.ts';
 import { it } from './it.ts';
 import { ja } from './ja.ts';
 import { ko } from './ko.ts';
+import { nb } from './nb.ts';
 import { nl } from './nl.ts';
 import { pl } from './pl.ts';
 import { pt } from './pt.ts';
 import { ro } from './ro.ts';
 import { sr } from './sr.ts';
+import { sv } from './sv.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
 import { vi } from './vi.ts';
@@ -38,6 +43,11 @@ export const LANGUAGES = {
   pl,
   cs,
   ro,
+  sv,
+  da,
+  nb,
+  fi,
+  hu,
   ja,
   ko,
   zh,
