@@ -5,6 +5,7 @@ import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { pt } from './pt.ts';
+import { ru } from './ru.ts';
 import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
@@ -12,6 +13,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
