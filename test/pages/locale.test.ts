@@ -124,6 +124,8 @@ describe('durations and plurals', () => {
     ['ru', 21, '21 отмеченное поле.'],
     ['ru', 2, '2 отмеченных поля.'],
     ['ru', 5, '5 отмеченных полей.'],
+    ['uk', 3, '3 позначені поля.'],
+    ['uk', 11, '11 позначених полів.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk');
 });
 
 test('every field of a payment page has a label', () => {
@@ -101,6 +101,7 @@ test('languages with a script of their own use it, Serbian uses Latin letters', 
     ar: /\p{Script=Arabic}/u,
     th: /\p{Script=Thai}/u,
     ru: cyrillic,
+    uk: cyrillic,
   };
   for (const [language, script] of Object.entries(letters)) {
     for (const [path, sentence] of messagesByPath(LANGUAGES[language as Language])) {

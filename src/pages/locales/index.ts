@@ -9,10 +9,11 @@ import { ru } from './ru.ts';
 import { sr } from './sr.ts';
 import { th } from './th.ts';
 import { tr } from './tr.ts';
+import { uk } from './uk.ts';
 import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
