@@ -126,6 +126,7 @@ describe('durations and plurals', () => {
     ['ru', 5, '5 отмеченных полей.'],
     ['uk', 3, '3 позначені поля.'],
     ['uk', 11, '11 позначених полів.'],
+    ['bg', 1, 'отбелязаното поле.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk bg');
 });
 
 test('every field of a payment page has a label', () => {
@@ -102,6 +102,7 @@ test('languages with a script of their own use it, Serbian uses Latin letters', 
     th: /\p{Script=Thai}/u,
     ru: cyrillic,
     uk: cyrillic,
+    bg: cyrillic,
   };
   for (const [language, script] of Object.entries(letters)) {
     for (const [path, sentence] of messagesByPath(LANGUAGES[language as Language])) {

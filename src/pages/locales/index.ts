@@ -1,5 +1,6 @@
 /** The languages of the payment pages. */
 import { ar } from './ar.ts';
+import { bg } from './bg.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
@@ -14,6 +15,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk, bg } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
