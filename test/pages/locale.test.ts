@@ -127,6 +127,7 @@ describe('durations and plurals', () => {
     ['uk', 3, '3 позначені поля.'],
     ['uk', 11, '11 позначених полів.'],
     ['bg', 1, 'отбелязаното поле.'],
+    ['el', 2, 'τα 2 επισημασμένα πεδία.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk bg');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk bg el');
 });
 
 test('every field of a payment page has a label', () => {
@@ -103,6 +103,7 @@ test('languages with a script of their own use it, Serbian uses Latin letters', 
     ru: cyrillic,
     uk: cyrillic,
     bg: cyrillic,
+    el: /\p{Script=Greek}/u,
   };
   for (const [language, script] of Object.entries(letters)) {
     for (const [path, sentence] of messagesByPath(LANGUAGES[language as Language])) {

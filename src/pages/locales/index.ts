@@ -2,6 +2,7 @@
 import { ar } from './ar.ts';
 import { bg } from './bg.ts';
 import { de } from './de.ts';
+import { el } from './el.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
@@ -15,6 +16,6 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk, bg } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk, bg, el } satisfies Record<string, Messages>;
 
 export type Language = keyof typeof LANGUAGES;
