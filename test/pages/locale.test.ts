@@ -128,6 +128,8 @@ describe('durations and plurals', () => {
     ['uk', 11, '11 позначених полів.'],
     ['bg', 1, 'отбелязаното поле.'],
     ['el', 2, 'τα 2 επισημασμένα πεδία.'],
+    ['hr', 4, '4 označena polja.'],
+    ['hr', 5, '5 označenih polja.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

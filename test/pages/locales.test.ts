@@ -35,7 +35,7 @@ const FIELD_LABELS = new Set(
 );
 
 test('the supported languages', () => {
-  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk bg el');
+  expect(Object.keys(LANGUAGES).join(' ')).toBe('en es pt fr de tr sr vi th ar ru uk bg el hr');
 });
 
 test('every field of a payment page has a label', () => {

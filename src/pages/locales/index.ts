@@ -6,6 +6,7 @@ import { el } from './el.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { hr } from './hr.ts';
 import { pt } from './pt.ts';
 import { ru } from './ru.ts';
 import { sr } from './sr.ts';
@@ -16,6 +17,9 @@ import { vi } from './vi.ts';
 
 export type { Messages, Plural } from './en.ts';
 
-export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk, bg, el } satisfies Record<string, Messages>;
+export const LANGUAGES = { en, es, pt, fr, de, tr, sr, vi, th, ar, ru, uk, bg, el, hr } satisfies Record<
+  string,
+  Messages
+>;
 
 export type Language = keyof typeof LANGUAGES;
