@@ -141,6 +141,15 @@ describe('durations and plurals', () => {
     ['hi', 2, 'चिह्नित 2 फ़ील्ड'],
     ['fi', 1, 'merkitty kenttä.'],
     ['fi', 2, '2 merkittyä kenttää.'],
+    ['ru', 21, '21 отмеченное поле.'],
+    ['ru', 2, '2 отмеченных поля.'],
+    ['ru', 5, '5 отмеченных полей.'],
+    ['uk', 3, '3 позначені поля.'],
+    ['uk', 11, '11 позначених полів.'],
+    ['bg', 1, 'отбелязаното поле.'],
+    ['el', 2, 'τα 2 επισημασμένα πεδία.'],
+    ['hr', 4, '4 označena polja.'],
+    ['hr', 5, '5 označenih polja.'],
   ])('%s has the plural form of %d: %s', (tag, count, shown) => {
     const { messages, formatPlural } = localeFor(tag, undefined);
     expect(plain(formatPlural(messages.checkMarked, count))).toContain(shown);

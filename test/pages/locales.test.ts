@@ -36,7 +36,7 @@ const FIELD_LABELS = new Set(
 
 test('the supported languages', () => {
   expect(Object.keys(LANGUAGES).join(' ')).toBe(
-    'en es pt fr de tr sr vi th ar it nl pl cs ro sv da nb fi hu ja ko zh id hi',
+    'en es pt fr de tr sr vi th ar it nl pl cs ro sv da nb fi hu ru uk bg el hr ja ko zh id hi',
   );
 });
 
@@ -97,10 +97,15 @@ describe.each(OTHERS)('%s', (language) => {
   });
 });
 
-test('languages use their scripts, Serbian uses Latin letters', () => {
+test('languages with a script of their own use it, Serbian uses Latin letters', () => {
+  const cyrillic = /\p{Script=Cyrillic}/u;
   const letters = {
     ar: /\p{Script=Arabic}/u,
     th: /\p{Script=Thai}/u,
+    ru: cyrillic,
+    uk: cyrillic,
+    bg: cyrillic,
+    el: /\p{Script=Greek}/u,
     ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
     ko: /\p{Script=Hangul}/u,
     zh: /\p{Script=Han}/u,

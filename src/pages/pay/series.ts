@@ -29,7 +29,7 @@ export function consentText(view: PageView): string | undefined {
   if (!payment.details.session?.needsConsent) return undefined;
   const { messages, formatMessage } = locale;
   const merchant = displayName(account);
-  const terms = termsOf(view).map(([label, value]) => `${label}: ${value}.`);
+  const terms = termsOf(view).map(([label, value]) => `${label}: ${value.replace(/\.$/, '')}.`);
   return [
     formatMessage(messages.repeatedHow, { merchant }),
     ...terms,
