@@ -40,6 +40,9 @@ import type { OperatorStore } from '../store/operators.ts';
 import type { OwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStore, PaymentWithDetails } from '../store/payments.ts';
 import type { ReceiptStore } from '../store/receipts.ts';
+import type { AgedDataStore } from '../store/aged-data.ts';
+import type { ErasureStore } from '../store/erasure.ts';
+import type { Retention } from '../rules/retention.ts';
 import type { ReconciliationRowStore } from '../store/reconciliation-rows.ts';
 import type { ReconciliationStore } from '../store/reconciliations.ts';
 import type { RollupStore } from '../store/rollups.ts';
@@ -221,6 +224,10 @@ export interface Gateway {
   /** Writes the e-mail with the receipt of a payment that was paid at this time. */
   writeReceipt(payment: PaymentWithDetails, account: Account, paidAt: number): ReceiptMail;
   receipts: ReceiptStore;
+  erasure: ErasureStore;
+  agedData: AgedDataStore;
+  /** How long data is kept, in days. */
+  retention: Retention;
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;

@@ -50,6 +50,9 @@ import { createOwnCredentialStore } from '../store/own-credentials.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createReceiptStore } from '../store/receipts.ts';
+import { createAgedDataStore } from '../store/aged-data.ts';
+import { createErasureStore } from '../store/erasure.ts';
+import { RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
 import { createReconciliationRowStore } from '../store/reconciliation-rows.ts';
 import { createReconciliationStore } from '../store/reconciliations.ts';
 import { createRollupStore } from '../store/rollups.ts';
@@ -69,6 +72,8 @@ export interface GatewayOptions {
   callbackAllow?: readonly string[];
   /** The mail server for receipts, if there is one. */
   mail?: MailAccess | undefined;
+  /** How long data is kept, if not the default. */
+  retention?: Partial<Retention> | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -122,6 +127,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     mailer: options.mail && createMailer(options.mail),
     writeReceipt: (payment, account, paidAt) => receiptMail(gateway, payment, account, paidAt),
     receipts: createReceiptStore(database),
+    erasure: createErasureStore(database),
+    agedData: createAgedDataStore(database),
+    retention: { ...RETENTION_DEFAULTS, ...options.retention },
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
