@@ -139,10 +139,12 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, retention].map(async (kind) => {
-    const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
-    for (const job of idle) start(gateway, job, isStopped).catch(onFault);
-  });
+  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, retention].map(
+    async (kind) => {
+      const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
+      for (const job of idle) start(gateway, job, isStopped).catch(onFault);
+    },
+  );
   await Promise.all(starting.map((started) => started.catch(onFault)));
 }
 

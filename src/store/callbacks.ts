@@ -411,7 +411,9 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
     announce: () => announce(query, 'callbacks'),
     async count(filter, most) {
       const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from (${selectKeys({ ...filter, hasBody: true }, 'asc', most, undefined)}) counted`.execute(query);
+        select count(*)::int as count from (${selectKeys({ ...filter, hasBody: true }, 'asc', most, undefined)}) counted`.execute(
+        query,
+      );
       return rows[0]?.count ?? 0;
     },
     async resend(filter, now, afterPortion = () => undefined) {

@@ -128,8 +128,7 @@ async function endSubscriptions(
 /** Scrubs texts about the payment that a provider, an operator or a merchant wrote. */
 async function scrubTexts(transaction: Transaction, { before: { mid, paymentId }, scrub }: Erasure): Promise<void> {
   const own = sql`mid = ${mid} and payment_id = ${paymentId}`;
-  const scrubJson = (value: unknown): string | null =>
-    value === null ? null : JSON.stringify(mapTexts(value, scrub));
+  const scrubJson = (value: unknown): string | null => (value === null ? null : JSON.stringify(mapTexts(value, scrub)));
   const history = await sql<{ seq: number; note: string | null; call: unknown }>`
     select seq, note, call from history where ${own} and (note is not null or call is not null)`.execute(transaction);
   for (const { seq, note, call } of history.rows) {

@@ -54,6 +54,8 @@ test.each<[string, RegExp]>([
   ['dance', /There is no command dance\. `turnpike help`/],
   ['serv', /Did you mean `serve`\?/],
   ['payment', /one of these is expected: list, show/],
+  ['payment erase', /Name either a payment or --email\./],
+  ['payment erase --email ada@example.com', /--email and --mid belong together\./],
   ['payment refnd', /Did you mean `payment refund`\?/],
   ['help acount', /Did you mean `account`\?/],
   ['payment list --statu X', /has no option --statu\. Did you mean --status\?/],

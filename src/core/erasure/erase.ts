@@ -27,7 +27,8 @@ const OBSTACLES: Readonly<Record<Exclude<Obstacle, 'changed'>, string>> = {
 /** Refuses a payment whose outcome, or the outcome of one of its operations, is still open. */
 function requireFinal({ clock }: Gateway, { mid, state, busy, reserved, dueAt, details }: PaymentWithDetails): void {
   if (isOpen(state)) throw refuse(`The payment is open, in the state ${state}. Wait for its outcome, or void it.`);
-  if (busy !== null || reserved > 0n) throw refuse('An operation of this payment is in progress. Wait for its outcome.');
+  if (busy !== null || reserved > 0n)
+    throw refuse('An operation of this payment is in progress. Wait for its outcome.');
   const until = details.session?.until ?? 0;
   if (state === 'DECLINED' && until > clock.now(mid)) {
     throw refuse(`The payer can try again in the session of this payment until ${wireDate(until)}.`);
@@ -128,7 +129,9 @@ export async function erasePayerAs(
 ): Promise<PayerErasure> {
   const account = await requireAccount(gateway, principal, mid);
   if (!isMailAddress(email)) {
-    throw invalidField('email', 'This value should be an e-mail address.', { expected: 'For example ana@example.com.' });
+    throw invalidField('email', 'This value should be an e-mail address.', {
+      expected: 'For example ana@example.com.',
+    });
   }
   await gateway.callRecorder.flush();
   const ids = await gateway.erasure.findByEmail(account.mid, email, LIMITS.erasedAtATime, after);

@@ -4,8 +4,8 @@ import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Retention } from '../../rules/retention.ts';
 import type { AgedPortion } from '../../store/aged-data.ts';
-import type { Erased } from '../metrics.ts';
 import type { Gateway } from '../context.ts';
+import type { Erased } from '../metrics.ts';
 import { erasePayment } from './erase.ts';
 
 interface Walk {

@@ -97,7 +97,11 @@ async function showCallback(request: PanelRequest): Promise<PanelAnswer> {
 <section class="card flush"><h2 class="inset">${text.attempts}</h2>${
       log.length > 0 ? table(text.attempts, attemptColumns, log) : html`<p class="inset soft">${text.noAttempts}</p>`
     }</section>
-<section class="card"><h2>${text.body}</h2><pre tabindex="0" aria-label="${text.body}">${callback.body}</pre></section>`,
+<section class="card"><h2>${text.body}</h2>${
+      callback.body === ''
+        ? html`<p class="soft">${en.erasure.bodyErased}</p>`
+        : html`<pre tabindex="0" aria-label="${text.body}">${callback.body}</pre>`
+    }</section>`,
   };
 }
 

@@ -191,7 +191,11 @@ function actions(principal: Principal, payment: PaymentWithDetails): Html {
   const possible = isAllowed(principal.role, 'payments.operate') ? possibleActions(payment) : [];
   return html`<div class="actions">${copyLink(path)}<a class="button quiet" href="${path}/receipt">${text.receipt.link}</a>${possible.map(
     (action) => html`<a class="button quiet" href="${path}/${action}">${text.actions[action]}</a>`,
-  )}</div>`;
+  )}${
+    isAllowed(principal.role, 'payments.erase') &&
+    payment.details.erasedAt === undefined &&
+    html`<a class="button quiet" href="${path}/erase">${en.erasure.action}</a>`
+  }</div>`;
 }
 
 const operationColumns = ({ currency }: Payment): Column<OperationRow>[] => [
@@ -231,6 +235,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.card, details.card?.masked],
       [text.wallet, details.wallet && `${payment.brand}, ${details.wallet.network}, ${details.wallet.type}`],
       [text.email, details.payer?.email],
+      [en.erasure.erasedAt, details.erasedAt === undefined ? undefined : time(details.erasedAt)],
       [text.created, time(payment.createdAt)],
       [text.updated, time(payment.updatedAt)],
       [text.declineReason, payment.declineReason ?? undefined],
