@@ -120,6 +120,10 @@ describe('a payment', () => {
     await shop.gateway.deliverer.drain();
     await erase(id);
     expect((await shop.admin('POST', '/callbacks/resend', { payment_id: id })).body).toMatchObject({ resent: 0 });
+    const [{ id: callback }] = (await shop.inspect(id)).callbacks;
+    expect(answered(await shop.admin('POST', `/callbacks/${callback}/resend`))).toEqual(
+      refused('id: The body of this callback was erased.'),
+    );
     const [{ body, state } = {}] = await shop.rows(`select body, state from callbacks where payment_id = '${id}'`);
     expect([body, state]).toEqual(['', 'delivered']);
   });

@@ -85,6 +85,7 @@ async function showCallback(request: PanelRequest): Promise<PanelAnswer> {
     body: html`${notice(query.done && text.resent)}
 <div class="head"><h1>${text.callback} ${callback.type}</h1>${badge(callback.state)}${
       isAllowed(session.principal.role, 'callbacks.resend') &&
+      callback.body !== '' &&
       html`<div class="actions"><form method="post" action="/admin/callbacks/${id}/resend">${formToken(session)}<button>${text.resend}</button></form></div>`
     }</div>
 <div class="card">${facts([

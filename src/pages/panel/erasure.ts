@@ -23,7 +23,7 @@ async function show(request: PanelRequest, error?: string | Html): Promise<Panel
   return {
     title: text.title,
     status: error === undefined ? 200 : 400,
-    body: html`<div class="card narrow"><h1>${text.title}</h1>${
+    body: html`<div class="card narrow erasure"><h1>${text.title}</h1>${
       error !== undefined && html`<div class="notice bad" role="alert">${error}</div>`
     }
 <p>${text.lead}</p>${facts([
@@ -35,7 +35,7 @@ async function show(request: PanelRequest, error?: string | Html): Promise<Panel
 <h2>${text.lost}</h2>${list(text.losses)}<h2>${text.stays}</h2>${list(text.kept)}
 <form method="post" action="${path}/erase">${formToken(request.session)}${
       email
-        ? html`<fieldset><legend>${text.scope}</legend>${scope('order', text.order)}${scope('payer', text.payer.replace('{email}', email))}</fieldset>`
+        ? html`<fieldset class="bare"><legend>${text.scope}</legend>${scope('order', text.order)}${scope('payer', text.payer.replace('{email}', email))}</fieldset>`
         : html`<input type="hidden" name="scope" value="order">`
     }
 <div class="actions"><button class="danger">${text.confirm}</button> <a class="button quiet" href="${path}">${en.payments.cancel}</a></div></form></div>`,
