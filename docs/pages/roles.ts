@@ -12,6 +12,8 @@ const ALLOWS: Record<Permission, string> = {
   'connections.manage': 'create, change, check and delete connections, change routes',
   'payments.view': 'see, search and export payments',
   'payments.operate': 'capture, void and refund payments',
+  'payments.erase': 'erase the personal data of payers',
+  'cards.remove': 'remove saved cards',
   'payments.resolve_attention': 'decide about payments on the attention list',
   'chargebacks.view': 'list chargebacks and read their evidence',
   'chargebacks.change': 'change the note and the state of chargebacks, add and delete evidence',

@@ -280,6 +280,23 @@ export const COMMANDS: readonly Command[] = [
     run: async (call) => (await import('./payment.ts')).refundPayment(call),
   },
   {
+    name: 'payment erase',
+    summary: 'Erases the personal data of a payment, or of all payments of a payer, for good',
+    details:
+      'Amounts, dates, states and ids stay. The saved card is removed. docs/operator/erasure.md says what is erased. ' +
+      'Exits with code 1 if payments keep their data because they are not finished.',
+    args: [{ ...PAYMENT, isOptional: true }],
+    options: [
+      text('email', '<address>', 'all payments of the payer with this address, in place of one payment'),
+      text('mid', '<mid>', 'the account of these payments', { kind: 'uuid' }),
+      URL_OPTION,
+    ],
+    json: 'document',
+    variables: REMOTE,
+    examples: [`payment erase ${ID}`, `payment erase --email ada@example.com --mid ${MID}`],
+    run: async (call) => (await import('./erase.ts')).erasePayment(call),
+  },
+  {
     name: 'listen',
     summary: 'Forwards the callbacks of a sandbox account to your own server, with the same bytes and signatures',
     details: 'It points callback_url of the account to the gateway while it runs, and restores it at the end.',

@@ -18,9 +18,11 @@ import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { ErrorName } from '../rules/errors.ts';
 import type { ApiOperation } from '../rules/operations.ts';
+import type { Retention } from '../rules/retention.ts';
 import type { Route } from '../rules/routes.ts';
 import type { Settings } from '../rules/settings.ts';
 import type { AccountStore, Environment } from '../store/accounts.ts';
+import type { AgedDataStore } from '../store/aged-data.ts';
 import type { ApiCall, ApiCallStore } from '../store/api-calls.ts';
 import type { ApiTokenStore } from '../store/api-tokens.ts';
 import type { AuditStore } from '../store/audit.ts';
@@ -31,6 +33,7 @@ import type { CardStore } from '../store/cards.ts';
 import type { ChargebackStore } from '../store/chargebacks.ts';
 import type { ConnectionStore } from '../store/connections.ts';
 import type { CreditStore } from '../store/credits.ts';
+import type { ErasureStore } from '../store/erasure.ts';
 import type { FigureStore } from '../store/figures.ts';
 import type { InstallationStore } from '../store/installation.ts';
 import type { NotificationStore } from '../store/notifications.ts';
@@ -221,6 +224,10 @@ export interface Gateway {
   /** Writes the e-mail with the receipt of a payment that was paid at this time. */
   writeReceipt(payment: PaymentWithDetails, account: Account, paidAt: number): ReceiptMail;
   receipts: ReceiptStore;
+  erasure: ErasureStore;
+  agedData: AgedDataStore;
+  /** How long data is kept, in days. */
+  retention: Retention;
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;

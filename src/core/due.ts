@@ -2,6 +2,7 @@
 import { LIMITS } from '../rules/limits.ts';
 import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
+import { eraseAgedData } from './erasure/retention.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
 import { forgetExpiredTokens } from './payments/wallet-token.ts';
@@ -88,6 +89,11 @@ const callSweep = atIntervals(LIMITS.apiCallSweepMs, (gateway) => ({
   run: (isStopped) => gateway.callRecorder.sweep(isStopped),
 }));
 
+const retention = atIntervals(LIMITS.retentionEveryMs, (gateway) => ({
+  name: 'retention',
+  run: (isStopped) => eraseAgedData(gateway, isStopped),
+}));
+
 /** In the order of their dependencies: a notification may end the payment whose query is due. */
 const KINDS = [notifications, operations, payments, subscriptions, receipts];
 
@@ -133,10 +139,12 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep].map(async (kind) => {
-    const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
-    for (const job of idle) start(gateway, job, isStopped).catch(onFault);
-  });
+  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, retention].map(
+    async (kind) => {
+      const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
+      for (const job of idle) start(gateway, job, isStopped).catch(onFault);
+    },
+  );
   await Promise.all(starting.map((started) => started.catch(onFault)));
 }
 
@@ -150,6 +158,7 @@ export async function processEverythingDue(gateway: Gateway): Promise<void> {
   for (const kind of KINDS) await runAllOf(gateway, kind);
   await eraseUnneededCards(gateway);
   await forgetExpiredTokens(gateway);
+  await eraseAgedData(gateway, NEVER, true);
 }
 
 export const processDuePayments = (gateway: Gateway): Promise<void> => runAllOf(gateway, payments);

@@ -17,6 +17,8 @@ export interface Metrics {
   requestLimited(limit: 'account' | 'address' | 'notification_address' | 'connection' | 'unsigned_notification'): void;
   /** API calls that do not appear in the list of calls, and why. */
   callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
+  /** Data was erased, by request or by age. */
+  erased(what: Erased, count: number): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
   observeLargeBodies(read: () => number): void;
   /** Sets the source of the gauge of when the roots of wallets expire, in milliseconds since 1970. */
@@ -24,6 +26,8 @@ export interface Metrics {
   /** Sets the source of the gauge of circuit breakers. */
   observeBreakers(read: () => [connector: string, state: string][]): void;
 }
+
+export type Erased = 'payments' | 'cards' | 'callback_bodies' | 'notifications' | 'api_calls';
 
 const BREAKER_VALUES = ['closed', 'half_open', 'open'];
 
@@ -107,6 +111,12 @@ export function createMetrics(): Metrics {
       for (const [connection, state] of breakers()) this.set({ connection }, BREAKER_VALUES.indexOf(state));
     },
   });
+  const erasures = new Counter({
+    name: 'turnpike_erased_total',
+    help: 'Payments, cards and records whose data was erased, by request or by age.',
+    labelNames: ['what'],
+    registers,
+  });
   const callbacks = new Counter({
     name: 'turnpike_callback_attempts_total',
     help: 'Attempts to deliver a callback, by the state after it: delivered, waiting for the next attempt, or parked.',
@@ -147,6 +157,9 @@ export function createMetrics(): Metrics {
     },
     cardRefused(limit) {
       cardsRefused.labels(limit).inc();
+    },
+    erased(what, count) {
+      if (count > 0) erasures.labels(what).inc(count);
     },
     requestLimited(limit) {
       requestsLimited.labels(limit).inc();

@@ -6,13 +6,14 @@ import { invalidField, Refusal } from '../rules/errors.ts';
 import { SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { isOpen } from '../rules/states.ts';
+import { CARD_REMOVED } from '../store/erasure.ts';
 import type { Payment, PaymentWithDetails } from '../store/payments.ts';
 import type { ListedSchedule, Schedule, ScheduleCursor, ScheduleTerms, Subscription } from '../store/schedules.ts';
 import { findAccount } from './accounts.ts';
 import { catchUp } from './catch-up.ts';
 import type { Account, Gateway } from './context.ts';
 import { openOnce } from './payments/open.ts';
-import { repetition } from './payments/repeat.ts';
+import { isSeriesEnded, repetition } from './payments/repeat.ts';
 import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
 
 /** Later dates do not fit the date format of the API. */
@@ -244,6 +245,7 @@ async function chargeOccurrence(
   const { mid } = subscription;
   const now = gateway.clock.now(mid);
   if (!schedule || !account || !first || hasFailed(first)) return { ...subscription, ...stopped('ended') };
+  if (await isCardRemoved(gateway, first)) return { ...subscription, ...stopped('ended'), reason: CARD_REMOVED };
   if (subscription.occurrences >= schedule.paymentsCount) return { ...subscription, ...stopped('finished') };
   // A payment can be repeated once it has succeeded.
   if (!isRepeatable(first)) return waiting(subscription, now);
@@ -255,6 +257,13 @@ async function chargeOccurrence(
   const isUnknown = isOpen(payment.state) && payment.authorised === 0n;
   if (isUnknown) return waiting(subscription, now);
   return nextOccurrence(subscription, schedule, now);
+}
+
+/** Whether the card of a series was removed; a repetition may not know it yet. */
+async function isCardRemoved({ payments }: Gateway, first: PaymentWithDetails): Promise<boolean> {
+  const { recurringOf: paymentId } = first.details;
+  if (isSeriesEnded(first)) return true;
+  return paymentId !== undefined && isSeriesEnded(await payments.find({ mid: first.mid, paymentId }));
 }
 
 /** Waits for an outcome, with growing pauses. */

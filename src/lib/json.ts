@@ -43,3 +43,11 @@ export function canonicalJson(value: unknown): string {
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );
 }
+
+/** A copy of a JSON value in which every text is mapped; the names of members stay. */
+export function mapTexts<Value>(value: Value, map: (text: string) => string): Value {
+  if (typeof value === 'string') return map(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map)) as Value;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapTexts(inner, map)])) as Value;
+}

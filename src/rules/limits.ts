@@ -50,10 +50,15 @@ export const LIMITS = {
   /** Wrong hashes that are explained, in the answer and when the call is kept: per second and account, and process. */
   explainedPerAccount: 1,
   explainedPerProcess: 2,
-  /** How long API calls are kept, how many accepted and how many refused ones of an account, and how often old ones go. */
-  apiCallKeptMs: 7 * DAY,
+  /** How many accepted and how many refused API calls of an account are kept, and how often old ones go. */
   apiCallsKeptMost: 1000,
   apiCallSweepMs: MINUTE,
+  /** How many payments one request erases. */
+  erasedAtATime: 100,
+  /** How often data is erased by its age, how many rows are read at a time, and how often all rows are read again. */
+  retentionEveryMs: MINUTE,
+  retentionPortion: 500,
+  retentionRestartMs: 7 * DAY,
   /** The lengths to which a value and an answer of an API call are cut. */
   apiCallValueLength: 500,
   apiCallAnswerLength: 16 * 1024,

@@ -18,6 +18,8 @@ export const PERMISSIONS = {
   'connections.manage': ['owner', 'operator'],
   'payments.view': ROLES,
   'payments.operate': ['owner', 'operator', 'merchant'],
+  'payments.erase': ['owner', 'operator'],
+  'cards.remove': ['owner', 'operator', 'merchant'],
   'payments.resolve_attention': ['owner', 'operator'],
   'chargebacks.view': ROLES,
   'chargebacks.change': ['owner', 'operator', 'merchant'],

@@ -9,7 +9,7 @@ import { type Connection, checkDatabase, openDatabase } from '../store/database.
 import { startEmbedded } from '../store/embedded.ts';
 import { lockFolder } from '../store/folder-lock.ts';
 import { migrateAt } from '../store/migrate.ts';
-import { type Config, mailAccess } from './config.ts';
+import { type Config, mailAccess, retentionOf } from './config.ts';
 import { openGateway } from './gateway.ts';
 import { sandboxMasterKey } from './master-key.ts';
 import { openProvider } from './provider.ts';
@@ -50,6 +50,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
       ...{ connection, environment, masterKey, log, provider, callbackAllow, walletRoots },
       walletBRecipient: walletBGateway,
       mail: mailAccess(config),
+      retention: retentionOf(config),
     };
     const opened = await openGateway(gatewayOptions).catch(async (error) => {
       await providerHandle.stop();

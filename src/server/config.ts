@@ -4,6 +4,7 @@ import pg from 'pg';
 import { addressList, parseRange } from '../lib/address.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { isMailAddress } from '../rules/contacts.ts';
+import { RETENTION_DAYS_MOST, RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
 
 interface Variable<Value> {
   name: string;
@@ -35,6 +36,8 @@ const wholeNumber = (least: number, most: number) => (text: string) =>
   /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most
     ? Number(text)
     : new Expected(`a whole number from ${least} to ${most}`);
+
+const days = wholeNumber(0, RETENTION_DAYS_MOST);
 
 const oneOf =
   <Choice extends string>(...choices: Choice[]) =>
@@ -192,6 +195,30 @@ export const VARIABLES = {
     gatewayRecipient,
     'The gateway identifier that the vendor of wallet-b assigned; tokens are addressed to `gateway:` and this identifier.',
   ),
+  keepPersonalDataDays: variable(
+    'TURNPIKE_KEEP_PERSONAL_DATA_DAYS',
+    String(RETENTION_DEFAULTS.personalData),
+    days,
+    'How many days the personal data of a payment is kept after its last change. 0 means for ever. docs/operator/erasure.md says what is erased.',
+  ),
+  keepCallbackBodiesDays: variable(
+    'TURNPIKE_KEEP_CALLBACK_BODIES_DAYS',
+    String(RETENTION_DEFAULTS.callbackBodies),
+    days,
+    'How many days the bodies of delivered and parked callbacks are kept; without its body a callback cannot be resent. 0 means for ever.',
+  ),
+  keepNotificationsDays: variable(
+    'TURNPIKE_KEEP_NOTIFICATIONS_DAYS',
+    String(RETENTION_DEFAULTS.notifications),
+    days,
+    'How many days the bodies of processed provider notifications are kept. 0 means for ever.',
+  ),
+  keepApiCallsDays: variable(
+    'TURNPIKE_KEEP_API_CALLS_DAYS',
+    String(RETENTION_DEFAULTS.apiCalls),
+    days,
+    'How many days the recent API calls of merchants are kept. 0 means until newer ones replace them.',
+  ),
   smtpUrl: variable(
     'TURNPIKE_SMTP_URL',
     '',
@@ -313,6 +340,14 @@ function readDatabaseUrl(connectionString: string): pg.Client {
 /** The mail server, if one is configured. */
 export const mailAccess = ({ smtpUrl, smtpFrom }: Pick<Config, 'smtpUrl' | 'smtpFrom'>) =>
   smtpUrl === '' ? undefined : { url: smtpUrl, from: smtpFrom };
+
+/** How long data is kept. */
+export const retentionOf = (config: Config): Retention => ({
+  personalData: config.keepPersonalDataDays,
+  callbackBodies: config.keepCallbackBodiesDays,
+  notifications: config.keepNotificationsDays,
+  apiCalls: config.keepApiCallsDays,
+});
 
 /** A matcher for the addresses of trusted proxies. */
 export const trustedProxies = (config: Pick<Config, 'trustedProxies'>): ((address: string) => boolean) =>

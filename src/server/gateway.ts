@@ -27,7 +27,9 @@ import { createWindowLimit } from '../lib/window-limit.ts';
 import { receiptMail } from '../pages/pay/receipt-mail.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
+import { RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
 import { createAccountStore, type Environment } from '../store/accounts.ts';
+import { createAgedDataStore } from '../store/aged-data.ts';
 import { createApiCallStore } from '../store/api-calls.ts';
 import { createApiTokenStore } from '../store/api-tokens.ts';
 import { createAuditStore } from '../store/audit.ts';
@@ -40,6 +42,7 @@ import { createChargebackStore } from '../store/chargebacks.ts';
 import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections.ts';
 import { createCreditStore } from '../store/credits.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
+import { createErasureStore } from '../store/erasure.ts';
 import { createFigureStore } from '../store/figures.ts';
 import { createInstallationStore } from '../store/installation.ts';
 import { createNotificationStore } from '../store/notifications.ts';
@@ -69,6 +72,8 @@ export interface GatewayOptions {
   callbackAllow?: readonly string[];
   /** The mail server for receipts, if there is one. */
   mail?: MailAccess | undefined;
+  /** How long data is kept, if not the default. */
+  retention?: Partial<Retention> | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -122,6 +127,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     mailer: options.mail && createMailer(options.mail),
     writeReceipt: (payment, account, paidAt) => receiptMail(gateway, payment, account, paidAt),
     receipts: createReceiptStore(database),
+    erasure: createErasureStore(database),
+    agedData: createAgedDataStore(database),
+    retention: { ...RETENTION_DEFAULTS, ...options.retention },
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;

@@ -15,7 +15,7 @@ import { writeAdminToken } from './admin-token-file.ts';
 import { createApp } from './app.ts';
 import { banner } from './banner.ts';
 import { boot } from './boot.ts';
-import { type Config, mailAccess, trustedProxies } from './config.ts';
+import { type Config, mailAccess, retentionOf, trustedProxies } from './config.ts';
 import { openGateway } from './gateway.ts';
 import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
 
@@ -108,6 +108,7 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
     walletRoots: config.walletRoots,
     walletBRecipient: config.walletBGateway,
     mail: mailAccess(config),
+    retention: retentionOf(config),
     masterKey: handover.masterKey,
     provider: handover.provider,
     log,

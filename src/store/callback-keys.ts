@@ -37,7 +37,7 @@ export const midOfPayment = (paymentId: string) =>
  * each state is read by itself, up to the limit, and the results are merged.
  */
 export function selectKeys(
-  filter: CallbackFilter & { seq?: number | undefined; mids?: readonly string[] | null },
+  filter: CallbackFilter & { seq?: number | undefined; mids?: readonly string[] | null; hasBody?: boolean },
   order: 'asc' | 'desc',
   limit: number,
   from: RawBuilder<unknown> | undefined,
@@ -50,6 +50,7 @@ export function selectKeys(
     ...(mids === null ? [] : [sql`c.mid = any(${[...mids]}::uuid[])`]),
     ...(paymentId === undefined ? [] : [sql`c.payment_id = ${paymentId}`, sql`c.mid = ${midOfPayment(paymentId)}`]),
     ...(seq === undefined ? [] : [sql`c.seq = ${seq}`]),
+    ...(filter.hasBody ? [sql`c.body <> ''`] : []),
     ...(filter.from === undefined ? [] : [sql`c.created_at >= ${iso(filter.from)}`]),
     ...(filter.to === undefined ? [] : [sql`c.created_at < ${iso(filter.to)}`]),
     ...(from === undefined
@@ -81,7 +82,7 @@ export const resendPortion = (portion: RawBuilder<unknown>, now: number) => sql<
     for update of c skip locked
   ), resent as (
     update callbacks t set ${resetColumns(now)} from free f
-    where t.mid = f.mid and t.payment_id = f.payment_id and t.seq = f.seq
+    where t.mid = f.mid and t.payment_id = f.payment_id and t.seq = f.seq and t.body <> ''
     returning t.mid, t.payment_id, t.seq
   )
   select p.payment_id as "paymentId", p.seq, p.created_at::text as "createdAt", r.seq is not null as "isResent"
@@ -89,4 +90,5 @@ export const resendPortion = (portion: RawBuilder<unknown>, now: number) => sql<
   order by p.created_at, p.payment_id, p.seq`;
 
 export const resendOne = ({ mid, paymentId, seq }: CallbackKey, now: number) => sql`
-  update callbacks set ${resetColumns(now)} where mid = ${mid} and payment_id = ${paymentId} and seq = ${seq}`;
+  update callbacks set ${resetColumns(now)} where mid = ${mid} and payment_id = ${paymentId} and seq = ${seq}
+    and body <> ''`;

@@ -302,9 +302,9 @@ export interface CallbackStore {
   ): Promise<CallbackRow[]>;
   /** Notifies the processes that deliver that callbacks are due. */
   announce(): Promise<void>;
-  /** The number of callbacks, up to a limit. */
+  /** The number of callbacks that can be resent, up to a limit. */
   count(filter: CallbackFilter & { mid: string }, most: number): Promise<number>;
-  /** Makes callbacks of an account due now, with a new retry schedule, in portions; returns how many. */
+  /** Makes callbacks of an account whose bodies are not erased due now, with a new retry schedule, in portions; returns how many. */
   resend(
     filter: CallbackFilter & { mid: string; seq?: number | undefined },
     now: (mid: string) => number,
@@ -411,7 +411,9 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
     announce: () => announce(query, 'callbacks'),
     async count(filter, most) {
       const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from (${selectKeys(filter, 'asc', most, undefined)}) counted`.execute(query);
+        select count(*)::int as count from (${selectKeys({ ...filter, hasBody: true }, 'asc', most, undefined)}) counted`.execute(
+        query,
+      );
       return rows[0]?.count ?? 0;
     },
     async resend(filter, now, afterPortion = () => undefined) {
@@ -420,7 +422,7 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       let resent = 0;
       for (let last: PortionRow | undefined, isDone = false; !isDone; ) {
         const from = last && sql`select ${last.createdAt}::timestamptz, ${last.paymentId}::uuid, ${last.seq}::int`;
-        const portion = selectKeys({ ...filter, to }, 'asc', RESEND_PORTION, from);
+        const portion = selectKeys({ ...filter, to, hasBody: true }, 'asc', RESEND_PORTION, from);
         const { rows } = await resendPortion(portion, now(filter.mid)).execute(query);
         for (const row of rows.filter(({ isResent }) => !isResent)) {
           // Another statement holds its lock. Waiting for one row at a time cannot deadlock, because no other lock is held.

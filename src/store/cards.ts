@@ -52,7 +52,8 @@ export interface CardStore {
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-const OPEN_STATES = STATE_NAMES.filter(isOpen)
+/** SQL: the states of payments without an outcome. */
+export const OPEN_STATES = STATE_NAMES.filter(isOpen)
   .map((state) => `'${state}'`)
   .join(', ');
 

@@ -40,6 +40,12 @@ const COLUMNS = columns('n', [
 /** The numbers of the submissions of a payment after the first. */
 const LATER_SUBMISSIONS = Array.from({ length: LIMITS.submissionsMost - 1 }, (_, index) => index + 2);
 
+/** Our references of all submissions of a payment. */
+export const referencesOf = (paymentId: string): string[] => [
+  paymentId,
+  ...LATER_SUBMISSIONS.map((submission) => `${paymentId}-${submission}`),
+];
+
 const DUE_CONNECTORS = dueConnectors('provider_notifications');
 
 export interface NotificationStore {
@@ -131,7 +137,7 @@ export function createNotificationStore({ pool }: Database): NotificationStore {
     async about(paymentId) {
       const { rows } = await pool.query<NotificationRow>(
         `select ${COLUMNS} from provider_notifications n where n.reference = any($1) order by n.received_at`,
-        [[paymentId, ...LATER_SUBMISSIONS.map((submission) => `${paymentId}-${submission}`)]],
+        [referencesOf(paymentId)],
       );
       return rows;
     },

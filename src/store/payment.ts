@@ -37,6 +37,8 @@ export interface PaymentDetails {
   consent?: { at: number; text: string };
   /** The request fingerprint of the declined payment that the merchant retried with this one. */
   retryOf?: string;
+  /** When the personal data was erased; the payment has no payer then. */
+  erasedAt?: number;
 }
 
 /** What a payment stores of its card; the card number is in the vault. */
@@ -48,6 +50,8 @@ export interface KeptCard {
   expiry: string;
   /** Present if the merchant requested a token, or used one. */
   token?: string;
+  /** The card was removed from the vault by request: its token no longer works, and the payment cannot be repeated. */
+  removed?: true;
 }
 
 /** `CRYPTOGRAM_3DS`: the device authenticated the payer. `PAN_ONLY`: the number of the card itself, not authenticated. */

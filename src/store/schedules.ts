@@ -25,6 +25,8 @@ export interface Subscription {
   scheduleId: string;
   firstPaymentId: string;
   state: 'active' | 'finished' | 'ended';
+  /** Why it ended early, if not by request: `card_removed`. */
+  reason: string | null;
   /** Occurrences so far, charged or failed. */
   occurrences: number;
   /** How often the current occurrence was declined. */
@@ -76,6 +78,7 @@ const SUBSCRIPTION_COLUMNS = [
   'scheduleId',
   'firstPaymentId',
   'state',
+  'reason',
   'occurrences',
   'declines',
   'failed',
@@ -93,6 +96,7 @@ const LISTED_COLUMNS = [
   'subscriptionId',
   'firstPaymentId',
   'state',
+  'reason',
   'occurrences',
   'declines',
   'failed',
@@ -179,6 +183,7 @@ export interface SubscriptionStep {
 /** The columns of a subscription that a charge changes. */
 const CHANGED: Column<SubscriptionStep>[] = [
   ['state', 'subscription_state', ({ after }) => after.state],
+  ['reason', 'text', ({ after }) => after.reason],
   ['occurrences', 'int', ({ after }) => after.occurrences],
   ['declines', 'int', ({ after }) => after.declines],
   ['failed', 'int', ({ after }) => after.failed],
@@ -375,8 +380,8 @@ type ListRow = Schedule &
 function bySchedule(rows: readonly ListRow[]): ListedSchedule[] {
   const listed: ListedSchedule[] = [];
   for (const row of rows) {
-    const { active, finished, ended, subscriptionId, firstPaymentId, state, occurrences, declines, failed, nextAt } =
-      row;
+    const { active, finished, ended, subscriptionId, firstPaymentId, state, reason } = row;
+    const { occurrences, declines, failed, nextAt } = row;
     const last = listed.at(-1);
     const isSame = last?.schedule.mid === row.mid && last.schedule.scheduleId === row.scheduleId;
     const entry = last && isSame ? last : { schedule: row, counts: { active, finished, ended }, next: [] };
@@ -386,6 +391,7 @@ function bySchedule(rows: readonly ListRow[]): ListedSchedule[] {
       subscriptionId,
       firstPaymentId,
       state,
+      reason,
       occurrences,
       declines,
       failed,

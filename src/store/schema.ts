@@ -524,6 +524,7 @@ export interface Schema {
     nextAt: ColumnType<number, string, string> | null;
     dueAt: ColumnType<number, string, string> | null;
     createdAt: ColumnType<number, string, string>;
+    reason: string | null;
   };
   walletTokens: {
     mid: string;

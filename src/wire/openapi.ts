@@ -8,6 +8,7 @@ import { CALLBACK_PATHS, CALLBACK_SCHEMAS } from './openapi/callbacks.ts';
 import { CHARGEBACK_PATHS, CHARGEBACK_SCHEMAS } from './openapi/chargebacks.ts';
 import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { CONNECTION_PATHS, CONNECTION_SCHEMAS } from './openapi/connections.ts';
+import { ERASURE_PATHS } from './openapi/erasure.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
@@ -268,6 +269,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...ACCOUNT_PATHS,
       ...CONNECTION_PATHS,
       ...PAYMENT_PATHS,
+      ...ERASURE_PATHS,
       ...SCHEDULE_PATHS,
       ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,

@@ -54,6 +54,8 @@ test.each<[string, RegExp]>([
   ['dance', /There is no command dance\. `turnpike help`/],
   ['serv', /Did you mean `serve`\?/],
   ['payment', /one of these is expected: list, show/],
+  ['payment erase', /Name either a payment or --email\./],
+  ['payment erase --email ada@example.com', /--email and --mid belong together\./],
   ['payment refnd', /Did you mean `payment refund`\?/],
   ['help acount', /Did you mean `account`\?/],
   ['payment list --statu X', /has no option --statu\. Did you mean --status\?/],
@@ -175,6 +177,27 @@ test('a test payment is made, shown, refunded and charged back', async () => {
   await expect.poll(() => json('payment', 'show', sale.trans_id)).toMatchObject({ status: 'CHARGEBACK' });
   const refused = await command('payment', 'capture', sale.trans_id);
   expect([refused.code, refused.messages]).toEqual([1, expect.stringMatching(/not in pending status/)]);
+});
+
+test('the personal data of a payment, and of a payer, is erased', async () => {
+  const { mid } = shop.merchant;
+  const fields = { payer_email: 'erased@example.com' };
+  const { trans_id } = (await shop.sale(fields)).body;
+  expect(await json('payment', 'erase', trans_id)).toMatchObject({ payment_id: trans_id, erased: [trans_id] });
+  const { trans_id: settled } = (await shop.sale(fields)).body;
+  const { trans_id: open } = (await shop.sale({ ...fields, auth: 'Y' })).body;
+  const { code, json: result } = await command(
+    'payment',
+    'erase',
+    '--email',
+    fields.payer_email,
+    '--mid',
+    mid,
+    '--json',
+  );
+  expect([code, result()]).toMatchObject([1, { erased: [settled], refused: [{ payment_id: open }] }]);
+  const { output } = await command('payment', 'erase', '--email', fields.payer_email, '--mid', mid);
+  expect(output).toMatch(/^Erased payments: 0\nThese keep their data:\n {2}\S+ +The payment is open/);
 });
 
 test('an authorised payment is captured or voided', async () => {

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schedule } from '../../src/core/context.ts';
+import { keepCard } from '../../src/core/vault.ts';
+import { Secret } from '../../src/lib/secret.ts';
 import { isAllowed, PERMISSIONS, type Permission, ROLES, type Role } from '../../src/rules/roles.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
@@ -126,6 +128,12 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'connections.manage': (token, { mid }) => shop.admin('PUT', `/accounts/${mid}/routes`, [], token),
   'payments.view': (token, _, id) => shop.admin('GET', `/payments/${id}`, undefined, token),
   'payments.operate': (token, _, id) => shop.admin('POST', `/payments/${id}/refund`, { amount: '0.01' }, token),
+  'payments.erase': (token, _, id) => shop.admin('POST', `/payments/${id}/erase`, undefined, token),
+  'cards.remove': async (token, { mid }, id) => {
+    const card = { number: new Secret('4111111111111111'), month: '12', year: '2038', holder: 'Ada Byron' };
+    const kept = await keepCard(shop.gateway, { mid, paymentId: id }, card, true);
+    return shop.admin('DELETE', `/accounts/${mid}/cards/${kept.token}`, undefined, token);
+  },
   'payments.resolve_attention': (token, _, id) => shop.admin('POST', `/payments/${id}/attended`, undefined, token),
   'chargebacks.view': (token) => shop.admin('GET', '/chargebacks', undefined, token),
   'chargebacks.change': async (token, _, id) => {

@@ -98,8 +98,12 @@ export function createCallRecorder(gateway: Gateway): CallRecorder {
       schedule();
     },
     async sweep(isStopped) {
-      const oldest = firstIdAt(gateway.clock.real() - LIMITS.apiCallKeptMs);
-      while (!isStopped() && (await gateway.apiCalls.deleteBefore(oldest, SWEPT_AT_A_TIME)) === SWEPT_AT_A_TIME);
+      const keptDays = gateway.retention.apiCalls;
+      const oldest = firstIdAt(gateway.clock.real() - keptDays * LIMITS.dayMs);
+      for (let swept = SWEPT_AT_A_TIME; keptDays > 0 && swept === SWEPT_AT_A_TIME && !isStopped(); ) {
+        swept = await gateway.apiCalls.deleteBefore(oldest, SWEPT_AT_A_TIME);
+        gateway.metrics.erased('api_calls', swept);
+      }
       for (const mid of [...touched]) {
         if (isStopped()) return;
         touched.delete(mid);

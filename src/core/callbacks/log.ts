@@ -1,5 +1,5 @@
 /** The operator's log of callbacks: lists them with their destination and their attempts, and resends them. */
-import { Refusal } from '../../rules/errors.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
 import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
 import { findAccount } from '../accounts.ts';
 import type { Gateway, PaymentWithDetails } from '../context.ts';
@@ -54,12 +54,15 @@ export async function findCallback(gateway: Gateway, id: string): Promise<Logged
   return found;
 }
 
-/** Sends one callback again, whatever its state. */
-export const resendCallback = (
+/** Sends one callback again, whatever its state; refuses one whose body was erased. */
+export async function resendCallback(
   gateway: Gateway,
   by: Caller,
-  { mid, paymentId, seq }: Pick<CallbackRow, 'mid' | 'paymentId' | 'seq'>,
-): Promise<number> => resend(gateway, by, { mid, paymentId, seq });
+  { mid, paymentId, seq, body }: Pick<CallbackRow, 'mid' | 'paymentId' | 'seq' | 'body'>,
+): Promise<number> {
+  if (body === '') throw invalidField('id', 'The body of this callback was erased.');
+  return resend(gateway, by, { mid, paymentId, seq });
+}
 
 /** The filter of a resend with the account that it belongs to, which the caller has to see. */
 async function requireOwner(

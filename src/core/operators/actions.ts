@@ -39,7 +39,7 @@ const PERFORM: Readonly<
 };
 
 /** Refuses a payment that does not exist, or that the caller may not see. */
-async function requirePayment(
+export async function requirePayment(
   gateway: Gateway,
   principal: Pick<Principal, 'mids'>,
   paymentId: string,

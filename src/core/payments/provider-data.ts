@@ -23,6 +23,9 @@ const secretDataOf = ({ seal }: Sealing, { paymentId, providerData }: Payment): 
     ? {}
     : JSON.parse(seal.open(Buffer.from(providerData.sealed, 'base64'), bound(paymentId)));
 
+const sealSecretData = ({ seal }: Sealing, { paymentId }: Payment, data: SecretData): string =>
+  seal.seal(JSON.stringify(data), bound(paymentId)).toString('base64');
+
 /** Whether a state is small enough and can be stored. */
 export const isStorableState = (state: ProviderState): boolean =>
   JSON.stringify(state).length <= LIMITS.providerStateBytes && isKeepable(state);
@@ -48,7 +51,7 @@ export function learned(gateway: Pick<Gateway, 'seal' | 'log'>, payment: Payment
       ...(secretState && { state: secretState }),
       ...(paymentMethod && { paymentMethod: paymentMethod.reveal() }),
     };
-    data.sealed = gateway.seal.seal(JSON.stringify(secrets), bound(payment.paymentId)).toString('base64');
+    data.sealed = sealSecretData(gateway, payment, secrets);
   }
   return { ...reference, providerData: data };
 }
@@ -59,6 +62,14 @@ export const memoryOf = (gateway: Sealing, payment: Payment): ProviderMemory => 
   state: payment.providerData?.state ?? {},
   secretState: payment.providerData?.sealed === undefined ? {} : (secretDataOf(gateway, payment).state ?? {}),
 });
+
+/** The data without what only repetitions need: the token of the payment method, and the id of the network. */
+export function withoutPaymentMethod(gateway: Sealing, payment: Payment): ProviderData | null {
+  if (payment.providerData === null) return null;
+  const { sealed: _sealed, networkTransactionId: _network, ...data } = payment.providerData;
+  const { state } = secretDataOf(gateway, payment);
+  return state ? { ...data, sealed: sealSecretData(gateway, payment, { state }) } : data;
+}
 
 /** What the first payment of a series brought, for its repetitions. */
 export function firstPaymentData(gateway: Sealing, first: Payment): FirstPayment {

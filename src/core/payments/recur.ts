@@ -10,7 +10,7 @@ import type { Account, Gateway } from '../context.ts';
 import { existingSchedule } from '../schedules.ts';
 import { findPayment } from './find.ts';
 import { openPayment } from './open.ts';
-import { repetition } from './repeat.ts';
+import { isSeriesEnded, repetition } from './repeat.ts';
 
 export interface RecurringOrder {
   firstId: string;
@@ -73,6 +73,9 @@ export async function retry(gateway: Gateway, account: Account, paymentId: strin
     throw new Refusal('actionNotSupported', [{ field: 'payment_id', sentence, expected: DECLINED_REPETITION }]);
   }
   const { mid, scheduleId, orderId, isAuthorisation, fingerprint, details } = declined;
+  if (isSeriesEnded(declined) || isSeriesEnded(await findPayment(gateway, account, details.recurringOf as string))) {
+    throw new Refusal('actionNotSupported', [{ field: 'payment_id', sentence: 'The saved card was removed.' }]);
+  }
   const hasSubscription = scheduleId !== null && (await gateway.schedules.hasSubscription(mid, scheduleId, paymentId));
   const schedule = hasSubscription ? await gateway.schedules.find(mid, scheduleId) : undefined;
   const repeated = repetition(declined, {

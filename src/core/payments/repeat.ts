@@ -11,6 +11,10 @@ export type Repetition = Pick<Order, 'orderId'> &
     retryOf?: string | undefined;
   };
 
+/** Whether a payment cannot be repeated any more: its card was removed by request, or its data was erased. */
+export const isSeriesEnded = (payment: PaymentWithDetails | undefined): boolean =>
+  payment?.details.erasedAt !== undefined || payment?.details.card?.removed === true;
+
 export function repetition(first: PaymentWithDetails, { description, termUrl3ds, retryOf, ...own }: Repetition): Order {
   const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card, wallet } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;

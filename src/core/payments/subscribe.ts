@@ -29,6 +29,7 @@ export function subscriptionTo(
     scheduleId: schedule.scheduleId,
     firstPaymentId: payment.paymentId,
     state: 'active',
+    reason: null,
     occurrences: 0,
     declines: 0,
     failed: 0,

@@ -50,6 +50,7 @@ export const AUDIENCES: readonly Audience[] = [
         'operator/',
         'wallets',
         'vault',
+        'erasure',
         'backup-and-upgrade',
         'recovery',
         'processes',

@@ -85,6 +85,7 @@ async function showCallback(request: PanelRequest): Promise<PanelAnswer> {
     body: html`${notice(query.done && text.resent)}
 <div class="head"><h1>${text.callback} ${callback.type}</h1>${badge(callback.state)}${
       isAllowed(session.principal.role, 'callbacks.resend') &&
+      callback.body !== '' &&
       html`<div class="actions"><form method="post" action="/admin/callbacks/${id}/resend">${formToken(session)}<button>${text.resend}</button></form></div>`
     }</div>
 <div class="card">${facts([
@@ -97,7 +98,11 @@ async function showCallback(request: PanelRequest): Promise<PanelAnswer> {
 <section class="card flush"><h2 class="inset">${text.attempts}</h2>${
       log.length > 0 ? table(text.attempts, attemptColumns, log) : html`<p class="inset soft">${text.noAttempts}</p>`
     }</section>
-<section class="card"><h2>${text.body}</h2><pre tabindex="0" aria-label="${text.body}">${callback.body}</pre></section>`,
+<section class="card"><h2>${text.body}</h2>${
+      callback.body === ''
+        ? html`<p class="soft">${en.erasure.bodyErased}</p>`
+        : html`<pre tabindex="0" aria-label="${text.body}">${callback.body}</pre>`
+    }</section>`,
   };
 }
 

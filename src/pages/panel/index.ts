@@ -21,6 +21,7 @@ import { chargebackPages } from './chargebacks.ts';
 import { connectionPages } from './connections.ts';
 import { isOwnForm, sessionCookie } from './cookie.ts';
 import { debuggerPages } from './debugger.ts';
+import { erasurePages } from './erasure.ts';
 import { downloadHeaders, type PanelPage, panelDocument, panelHeaders, SECTIONS, sendJson } from './layout.ts';
 import { en } from './locales/en.ts';
 import { ownSignInPages } from './me.ts';
@@ -44,6 +45,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...reportPages,
   ...reconciliationPages,
   ...paymentPages,
+  ...erasurePages,
   ...receiptPages,
   ...attentionPages,
   ...chargebackPages,
@@ -156,7 +158,8 @@ export function panelRoutes(
           return refuse(reply, session, request.url, 403, ERRORS.forbidden.message);
         }
         if (confirmFor !== undefined && !session.isConfirmed) {
-          const next = confirmFor.replace(':mid', (request.params as { mid?: string }).mid ?? '');
+          const names = request.params as Record<string, string>;
+          const next = confirmFor.replace(/:(\w+)/, (_, name: string) => names[name] ?? '');
           return reply.headers(panelHeaders(gateway)).redirect(confirmPath(next), 303);
         }
         const caller = callerOf(session.principal, addressOf(request));

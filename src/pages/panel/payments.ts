@@ -231,6 +231,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
       [text.card, details.card?.masked],
       [text.wallet, details.wallet && `${payment.brand}, ${details.wallet.network}, ${details.wallet.type}`],
       [text.email, details.payer?.email],
+      [en.erasure.erasedAt, details.erasedAt === undefined ? undefined : time(details.erasedAt)],
       [text.created, time(payment.createdAt)],
       [text.updated, time(payment.updatedAt)],
       [text.declineReason, payment.declineReason ?? undefined],
@@ -240,7 +241,7 @@ ${payment.attention && attentionNotice(request, payment, payment.attention, repo
         text.providerReference,
         payment.providerReference && html`<span class="mono">${payment.providerReference}</span>`,
       ],
-    ])}</section>
+    ])}${eraseLink(session.principal, payment)}</section>
 <section class="card" aria-labelledby="amounts"><h2 id="amounts">${text.amounts}</h2>${facts([
       [text.authorised, money(payment.authorised, currency)],
       [text.captured, money(payment.captured, currency)],
@@ -255,6 +256,11 @@ ${orderLines(payment)}
   };
 }
 
+const eraseLink = ({ role }: Principal, { paymentId, details }: PaymentWithDetails): Html | false =>
+  isAllowed(role, 'payments.erase') &&
+  details.erasedAt === undefined &&
+  html`<p><a class="button quiet" href="${pathOf(paymentId)}/erase">${en.erasure.action}</a></p>`;
+
 /** The connector, or a link to the connection. */
 function connectorLink(key: string): Html | string {
   const { connector, connectionId } = splitConnectionKey(key);
@@ -262,7 +268,7 @@ function connectorLink(key: string): Html | string {
 }
 
 const resendLink = ({ role }: Principal, { paymentId }: Payment, callbacks: readonly LoggedCallback[]): Html | false =>
-  callbacks.length > 0 &&
+  callbacks.some(({ callback }) => callback.body !== '') &&
   isAllowed(role, 'callbacks.resend') &&
   html`<p><a class="button quiet" href="/admin/callbacks/resend?payment_id=${paymentId}">${en.callbacks.resendOfPayment}</a></p>`;
 

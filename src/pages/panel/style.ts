@@ -229,6 +229,8 @@ table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;bord
 table.stack td,table.stack th[scope=row]{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.5rem;padding:.1875rem 1rem;border:0;text-align:start}
 table.stack td>*{justify-self:start;max-width:100%}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}}
+.erasure h2{margin:1.5rem 0 .5rem}.erasure ul{margin:0;padding-inline-start:1.25rem}.erasure li{margin:.25rem 0}
+.erasure form{margin-top:1.5rem}.erasure fieldset.bare{margin-bottom:1.5rem}
 @media(max-width:30rem){.receipt{padding:1.25rem}}
 @page{margin:18mm}
 @media print{.bar,nav,.actions,.filters,.tabs,.pills,.no-print,.skip,.pages{display:none!important}body{display:block;background:#fff;color:#000}

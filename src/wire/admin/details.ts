@@ -17,6 +17,7 @@ export function detailsView(payment: PaymentWithDetails) {
     consent,
     receiptEmail,
     sealed,
+    erasedAt,
     ...rest
   } = details;
   return {
@@ -31,6 +32,7 @@ export function detailsView(payment: PaymentWithDetails) {
     receipt_email: receiptEmail,
     sealed: sealed && MASK,
     session: session && sessionView(session),
+    erased_at: erasedAt === undefined ? undefined : wireDate(erasedAt),
   };
 }
 

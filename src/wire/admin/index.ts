@@ -8,6 +8,7 @@ import { callbackRoutes } from './callbacks.ts';
 import { chargebackRoutes } from './chargebacks.ts';
 import { clockRoutes } from './clock.ts';
 import { accountRouteRoutes, connectionRoutes } from './connections.ts';
+import { erasureRoutes } from './erasure.ts';
 import { explainRoutes } from './explain.ts';
 import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
@@ -27,6 +28,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   accountRouteRoutes(app, gateway);
   paymentRoutes(app, gateway);
   paymentExportRoutes(app, gateway);
+  erasureRoutes(app, gateway);
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);
   chargebackRoutes(app, gateway);

@@ -103,6 +103,7 @@ const subscriptionView = (subscription: ListedSubscription) => ({
   subscription_id: subscription.subscriptionId,
   first_payment_id: subscription.firstPaymentId,
   state: subscription.state,
+  reason: subscription.reason,
   occurrences: subscription.occurrences,
   declines: subscription.declines,
   failed: subscription.failed,

@@ -25,7 +25,7 @@ import {
 
 const attention = described(choice([...ATTENTIONS]), 'Why the payment is on the attention list.');
 
-const payment = {
+export const PAYMENT = {
   payment_id: uuid,
   mid: uuid,
   order_id: text,
@@ -124,9 +124,9 @@ const details = described(
 );
 
 export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
-  Payment: object(payment),
+  Payment: object(PAYMENT),
   PaymentWithDetails: object({
-    ...payment,
+    ...PAYMENT,
     digital_wallet: orNull(digitalWallet),
     fee: described(orNull(object({ amount: text, currency: text })), 'What the provider charges, if it reports it.'),
     in_doubt: described(flag, 'The provider was called and the outcome is not known.'),
@@ -224,7 +224,7 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
       responses: {
         ...answers(
           'The updated payment, and the operation of a refund.',
-          object({ ...payment, operation: orNull(operation) }),
+          object({ ...PAYMENT, operation: orNull(operation) }),
         ),
         ...paymentRefusals,
       },
@@ -242,7 +242,7 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
         post: call('payments', `${name}Payment`, summary as string, {
           requestBody: { required: false, content: { 'application/json': { schema: object({}, operationRequest) } } },
           responses: {
-            ...answers('The updated payment and the operation.', object({ ...payment, operation })),
+            ...answers('The updated payment and the operation.', object({ ...PAYMENT, operation })),
             ...paymentRefusals,
           },
         }),

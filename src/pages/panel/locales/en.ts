@@ -6,6 +6,7 @@ import { audit } from './en/audit.ts';
 import { callbacks } from './en/callbacks.ts';
 import { chargebacks } from './en/chargebacks.ts';
 import { connections } from './en/connections.ts';
+import { erasure } from './en/erasure.ts';
 import { hashDebugger } from './en/hash-debugger.ts';
 import { me } from './en/me.ts';
 import { operators } from './en/operators.ts';
@@ -76,6 +77,7 @@ export const en = {
   payments,
   attention,
   chargebacks,
+  erasure,
   accounts,
   accountChoice,
   connections,

@@ -53,6 +53,7 @@ export const payments = {
   outcomes: {
     accept: 'The payment is settled, and the merchant gets a callback.',
     dismiss: 'The mark is removed.',
+    erased: 'The personal data is erased.',
     refund_done: 'The money is sent back to the payer.',
     refund_sent:
       'The provider has not answered yet. It is queried until the outcome is known; the mark stays until then.',
@@ -138,6 +139,8 @@ export const payments = {
     'refused late_refund': 'Refund of the late success declined by the provider',
     'refused late_void': 'Release of the late reservation declined by the provider',
     authenticated: '3-D Secure challenge passed',
+    erased: 'Personal data erased',
+    cardRemoved: 'Saved card removed',
   } as Readonly<Record<string, string>>,
   attentions: {
     late_success: 'Late success',
