@@ -23,13 +23,14 @@ stroke:var(--soft);stroke-width:1.5;pointer-events:none}
 .where .back path{stroke-width:3}
 .field:has([data-length="4"]) .back,.field:not(:has([data-length="4"])) .front{display:none}
 #card_cvv-error:not([hidden])+.hint{display:none}
-.saved{margin-top:.5rem}
+.saved{margin-top:.5rem;font-size:.9375rem}
 .saved:has(:checked){border-color:var(--accent);box-shadow:0 0 0 1px var(--accent)}
 .saved:has(:disabled){cursor:default;opacity:.75}
 .saved input{appearance:auto;flex:none;width:1.25rem;min-height:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent)}
 .saved span{display:block}
 .saved .soft{font-weight:400}
-.saved:has([type=checkbox]){align-items:flex-start;padding-block:.875rem;font-size:.9375rem;font-weight:500}
+.saved.fresh .soft{margin-top:.25rem}
+.saved:has([type=checkbox]){align-items:flex-start;padding-block:.875rem;font-weight:500}
 .saved [type=checkbox]{margin-top:.125rem}
 .saved.fresh,.saving,.series{margin-top:1.25rem}
 form:has([name=saved_card]:checked:not([value=new])) .fresh{display:none}

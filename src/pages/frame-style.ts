@@ -2,7 +2,6 @@
 
 export const FRAME_STYLE = `.top{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem;width:100%;max-width:30rem;margin:0 auto;padding:1.25rem 20px .75rem;
 font-size:1.0625rem;font-weight:650;line-height:1.35}
-.top>span{flex:1 1 9rem}
 .logo{max-width:min(12rem,50vw);max-height:2.5rem;width:auto;height:auto;border-radius:6px}
 .test{display:flex;gap:.5rem;margin:0;margin-inline-start:auto;padding:.25rem .75rem;
 border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weight:400;line-height:1.4}
@@ -10,8 +9,9 @@ border-radius:99px;background:#ffe3a3;color:#4a3000;font-size:.8125rem;font-weig
 .amount{margin:0;font-size:1.5rem;font-size:clamp(1.25rem,10cqi,2.125rem);font-weight:700;line-height:1.15;
 letter-spacing:-.015em;font-variant-numeric:tabular-nums}
 .amount.wide{font-size:1rem;font-size:clamp(1rem,6.6cqi,2rem)}
-.what{margin-top:.375rem;text-align:left}
-[dir=rtl] .what{text-align:right}
+.what{margin-top:.375rem}
+.what,.top>span{text-align:left}
+[dir=rtl] :is(.what,.top>span){text-align:right}
 .summary:has(.whole) .what{text-align:start}
 .summary:has(.whole:not([open])) .what{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden}
 .about,.time{display:flex;flex-wrap:wrap;gap:.125rem 1rem;color:var(--soft);font-size:.875rem;font-variant-numeric:tabular-nums}
@@ -38,8 +38,10 @@ color:var(--soft);font-size:.875rem}
 .foot a,.foot span{display:inline-flex;align-items:center;min-height:1.75rem}
 .receipt dl{padding-bottom:1rem;font-size:.9375rem}
 .receipt :is(.lines,.what){padding-top:.75rem;border-top:1px solid var(--line)}
+.receipt .second{margin-top:1.25rem}
 .receipt .lines tbody tr:first-child>*{padding-top:.75rem}
 @media(max-width:30rem){.test span{display:none}}
+@media(min-width:30rem){.top>span{flex:1}}
 @media(min-width:54rem){body:has(.summary) .top,main:has(.summary){max-width:56rem}
 main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5rem;padding-top:1rem}
 .top{padding-top:2.5rem}

@@ -86,7 +86,7 @@ summary::after{transform:translateY(-.125rem) rotate(135deg)}
 .count{flex:none;min-width:1.5rem;padding:0 .375rem;border-radius:99px;background:var(--raised);color:var(--soft);
 font-size:.8125rem;line-height:1.5rem;text-align:center;font-variant-numeric:tabular-nums}
 fieldset{margin:1.125rem 0 0;padding:0;border:0;min-width:0}
-dl{margin:1rem 0 0;display:grid;grid-template-columns:auto minmax(55%,1fr);gap:.375rem 1rem}
+dl{margin:1rem 0 0;display:grid;grid-template-columns:auto minmax(45%,1fr);gap:.375rem 1rem}
 dl div{display:contents}
 dt{color:var(--soft)}
 dd{margin:0;text-align:end;font-weight:500;font-variant-numeric:tabular-nums}
