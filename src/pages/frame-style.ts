@@ -50,5 +50,5 @@ main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5re
 @supports selector(::details-content){.basket::details-content{content-visibility:visible}
 .basket{margin-bottom:0}.basket summary{display:none}.basket .lines{margin-top:.5rem}}}
 @media print{body{min-height:0;background:#fff}.card{border:0;padding:0}button,.button,.quiet{display:none}
-.top,main,.foot{max-width:none}tr{break-inside:avoid}}
+.top,main,.foot{max-width:none;padding-inline:0}tr{break-inside:avoid}}
 `;
