@@ -147,7 +147,9 @@ describe('the reason of a decline', () => {
     suspectedFraud: 'refusedByBank',
     methodUnavailable: 'providerRefused',
   };
-  const CAUSES = (Object.keys(DECLINE_CAUSES) as DeclineCause[]).filter((cause) => cause !== 'outOfTime');
+  const CAUSES = (Object.keys(DECLINE_CAUSES) as DeclineCause[]).filter(
+    (cause) => cause !== 'outOfTime' && cause !== 'cancelledByPayer',
+  );
 
   test.each(CAUSES)('%s is a sentence that says what to do next, in the language of the payer', async (cause) => {
     const { reason } = DECLINE_CAUSES[cause];
@@ -156,6 +158,12 @@ describe('the reason of a decline', () => {
     expect(shown).toContain(de.noMoney);
     expect(shown).not.toContain(reason);
     expect(shown).not.toContain(de.tryCard);
+  });
+
+  test('is no decline for a payer who cancelled', async () => {
+    const shown = await pageWith(DECLINE_CAUSES.cancelledByPayer.reason, 'de');
+    expect(shown).toContain(de.challenge.left);
+    expect(shown).not.toContain(de.declined);
   });
 
   test('of a lost or stolen card, or of a suspicion, is not told', async () => {

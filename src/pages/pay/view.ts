@@ -145,7 +145,7 @@ function declineText({ payment, locale: { messages } }: PageView): DeclineText |
   const reason = payment.declineReason ?? '';
   const name = reasonNamed(reason);
   // The advice about some causes is to use another card.
-  const cause = name && !payment.details.card ? undefined : payerCauseOf(reason);
+  const cause = name && payment.brand !== CARD ? undefined : payerCauseOf(reason);
   if (cause) return { text: messages.cardForm[cause], hasAdvice: true };
   return name && { text: messages.reasons[name], hasAdvice: false };
 }
