@@ -121,7 +121,7 @@ describe('the e-mail', () => {
     for (const part of [
       orderId,
       'USD 25.00',
-      'vcard',
+      'Test payment',
       id,
       `${url}/receipt`,
       'help@tea.example',
