@@ -86,6 +86,16 @@ button, .button {
 .leave { margin-top: .5rem; background: none; color: var(--quiet); font-weight: 400; text-decoration: underline; text-underline-offset: .2em; }
 button:hover, .button:hover { filter: brightness(.94); }
 .leave:hover { color: var(--ink); filter: none; }
+/* The frame of a challenge is 600 pixels high. */
+@media (max-height: 40rem) {
+  .card { padding-block: 1rem; }
+  .who { margin-bottom: 1rem; }
+  .lead { margin-top: .5rem; }
+  .facts { margin-top: .75rem; }
+  .facts > div { padding: .375rem 0; }
+  form { margin-top: 1rem; }
+  .hint { margin-bottom: .875rem; }
+}
 .done { text-align: center; }
 .done .lead { text-wrap: balance; }
 .done .icon { width: 4rem; height: 4rem; margin: .5rem auto 1.25rem; border-radius: 50%; }

@@ -4,6 +4,7 @@ import { EXAMPLES } from '../rules/brand-examples.ts';
 import { BRANDS, type Brand, isForPayers, NO_BRAND_YET, nameInside } from '../rules/brands.ts';
 import type { Field } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { OrderLines } from '../rules/order-lines.ts';
 import type { Settings } from '../rules/settings.ts';
 import { changeAccount, createAccount, findAccount } from './accounts.ts';
 import type { Account, Gateway } from './context.ts';
@@ -82,6 +83,15 @@ const sampleParameters = (isSecret: boolean): Record<string, Record<string, stri
 /** The parameters of a test order, as a session stores them. */
 export const SAMPLE_PARAMETERS = { open: sampleParameters(false), secret: sampleParameters(true) } as const;
 
+/** What a test order consists of; its amounts add up to that of the order. */
+const SAMPLE_LINES: OrderLines = {
+  items: [
+    { name: 'Pot of green tea', quantity: 1, amount: '1199' },
+    { name: 'Tea cup', quantity: 2, unitAmount: '250', amount: '500' },
+  ],
+  shipping: '300',
+};
+
 /** Opens a Checkout session of an account and returns the path of its payment page. */
 export async function openTestPayment(
   gateway: Gateway,
@@ -104,6 +114,7 @@ export async function openTestPayment(
     payerUntil: until,
     details: {
       description: 'A pot of green tea and two cups',
+      lines: SAMPLE_LINES,
       payer: {},
       session: {
         id: paymentId,

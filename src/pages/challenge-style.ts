@@ -3,11 +3,7 @@
 /** A phone, or a tablet that is held like one: it cannot scan its own screen. */
 const PHONE = '(hover:none) and (pointer:coarse) and (max-width:54rem)';
 
-export const CHALLENGE_STYLE = `.text{min-height:2.75rem;margin-top:.5rem;padding:.5rem;border-color:transparent;background:none;
-color:var(--accent);font-size:.9375rem;font-weight:400;text-decoration:underline;text-underline-offset:.15em}
-.text+.quiet,form+.quiet{margin-top:0}
-.notice.info{background:var(--raised)}
-.bank{width:max-content;max-width:100vw;max-height:100dvh;padding:0;border:1px solid var(--line);border-radius:16px;
+export const CHALLENGE_STYLE = `.bank{width:max-content;max-width:100vw;max-height:100dvh;padding:0;border:1px solid var(--line);border-radius:16px;
 background:var(--card);color:inherit;overflow:hidden}
 .bank[open]{display:flex;flex-direction:column}
 .bank::backdrop{background:rgb(0 0 0/.6)}
@@ -18,16 +14,14 @@ background:#fff;color-scheme:light}
 .bank[data-size="05"] iframe{width:100%;height:auto;flex:1;min-height:0}
 .bar{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 .75rem;padding:.25rem 16px}
 .bar h2:focus-visible{outline:0}
-.bar button{width:auto;margin:0;padding-inline:0}
-.bar .shut{min-width:2.75rem;min-height:2.75rem;border-color:transparent;background:none;color:inherit;font-size:1.5rem;
-font-weight:400;line-height:1;outline-offset:-3px}
+.bar button{width:auto;min-width:2.75rem;margin:0;padding-inline:0}
+.shut{color:inherit;font-size:1.5rem;line-height:1;text-decoration:none;outline-offset:-3px}
 .steps{margin:1.25rem auto 0;padding-inline-start:1.5rem;width:fit-content}
 .steps li{padding-block:.125rem}
-.code{max-width:20rem}
+.code{max-width:20rem;margin:1.25rem auto .75rem;padding:1rem;background:#fff;border:1px solid var(--line);border-radius:16px}
+.code svg{display:block;width:100%;height:auto}
 .on-phone,.pass{display:none}
-.stack+form,.steps+form{margin-top:1rem}
 @media${PHONE}{.on-phone{display:revert}.button.on-phone{display:flex}.on-desktop{display:none}
 .pass{display:flex;flex-wrap:wrap;gap:0 .75rem}.pass>*{flex:1 1 8rem;width:auto}
-.code{max-width:11rem;padding:.75rem;margin-block:1rem}}
-@media(forced-colors:active){.bank{border:2px solid}}
+.code{max-width:11rem;padding:.75rem;margin-block:1rem .5rem}}
 `;

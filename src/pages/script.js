@@ -44,7 +44,7 @@
     const { dataset } = document.getElementById('card_cvv');
     dataset.length = all('[data-code]:has(:checked)')[0]?.dataset.code ?? length;
     dataset.wrong = dataset[`wrong-${dataset.length}`];
-    all('.where+span')[0].textContent = dataset[`hint-${dataset.length}`];
+    document.getElementById('card_cvv-hint').textContent = dataset[`hint-${dataset.length}`];
   };
   for (const choice of all('[name=saved_card]')) choice.addEventListener('change', showNetwork);
 
@@ -91,14 +91,14 @@
     },
     cvv: (text, { wrong, length }) => (RegExp(`^\\d{${+length || '3,4'}}$`).test(text.trim()) ? '' : wrong),
     holder: (text, { wrong }) => (text.trim().length > 1 ? '' : wrong),
-    email: (text, { wrong }) => (/^(\S+@\S+\.\S+)?$/.test(text.trim()) ? '' : wrong),
+    email: (text, { wrong }) => (/^\S+@\S+\.\S+$/.test(text.trim()) ? '' : wrong),
   };
 
   const problemOf = (input) => {
     if (input.offsetParent === null) return '';
     const { dataset, value } = input;
     const isBlank = input.type === 'checkbox' ? !input.checked : value.trim() === '';
-    if (isBlank) return dataset.blank ?? dataset.wrong ?? input.form.dataset.blank;
+    if (isBlank) return input.required ? (dataset.blank ?? dataset.wrong ?? input.form.dataset.blank) : '';
     return checks[dataset.check]?.(value, dataset) || '';
   };
 

@@ -11,9 +11,9 @@ import { facts, notice } from './panel/parts.ts';
 
 const text = en.start;
 
-/** The logo of the demo shop: a tea leaf. */
+/** The logo of the demo shop: a tea leaf and the name. */
 const LOGO =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" viewBox="0 0 40 40"><rect width="40" height="40" rx="9" fill="#1a7f5a"/><path d="M10 30C9 17 17 9 31 9c1 14-7 21-17 18.5M10 30c3-7 7-11.5 13-14" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+  '<svg xmlns="http://www.w3.org/2000/svg" width="190" height="40" viewBox="0 0 190 40"><style>text{font:600 16px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}@media(prefers-color-scheme:dark){text{fill:#fff}}</style><rect width="40" height="40" rx="9" fill="#1a7f5a"/><path d="M10 30C9 17 17 9 31 9c1 14-7 21-17 18.5M10 30c3-7 7-11.5 13-14" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><text x="50" y="26">Green Leaf Tea</text></svg>';
 
 export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<{ Querystring: Record<string, unknown> }>('/', async (request, reply) => {

@@ -112,6 +112,21 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
   expect(await stage.checkout.events(id)).toEqual(['opened']);
 });
 
+test('an address for the receipt may stay empty; a wrong one is marked', async () => {
+  stage.shop.gateway.mailer = { send: async () => ({ kind: 'sent', reason: '' }) };
+  const merchant = await stage.shop.newMerchant({ receipts: 'email', receipt_email_asked: true });
+  const page = await stage.payer();
+  const session = await stage.visit(page, CARD, merchant);
+  const email = page.getByLabel(en.receipt.email);
+  await email.fill('ada@');
+  await payByCard(page);
+  expect(await marked(page)).toEqual({ receipt_email: en.looksWrong });
+  await email.fill('');
+  await payByCard(page);
+  await isAtShop(page, stage, 'thanks');
+  expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
+});
+
 test('asks for a code as long as the network has it, and says where it is', async () => {
   const page = await stage.payer();
   const merchant = await stage.shop.newMerchant({ card_networks: ['visa', 'amex'] });

@@ -9,7 +9,7 @@ const stage = setStage();
 
 /** Sends the form as it is, so that the server says what is wrong with it. */
 const refused: Required<Kind>['prepare'] = async (page) => {
-  await Promise.all([page.waitForEvent('load'), page.evaluate("document.querySelector('form').submit()")]);
+  await Promise.all([page.waitForEvent('load'), page.evaluate("submitForm(document.querySelector('form'))")]);
   expect(await page.evaluate("document.querySelectorAll('[aria-invalid=true]').length")).toBeGreaterThan(0);
 };
 const session = async (...[fields, merchant]: Parameters<typeof stage.open>): Promise<Kind> => ({

@@ -161,6 +161,12 @@ describe('the reason of a decline', () => {
     expect(shown).not.toContain(de.tryCard);
   });
 
+  test('is no decline for a payer who cancelled', async () => {
+    const shown = await pageWith(DECLINE_CAUSES.cancelledByPayer.reason, 'de');
+    expect(shown).toContain(de.challenge.left);
+    expect(shown).not.toContain(de.declined);
+  });
+
   test('of a lost or stolen card, or of a suspicion, is not told', async () => {
     for (const cause of ['lostOrStolen', 'suspectedFraud'] as const) {
       const shown = await pageWith(DECLINE_CAUSES[cause].reason);

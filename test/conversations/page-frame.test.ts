@@ -1,7 +1,7 @@
 /** What surrounds the forms of the payment page: badge, icon, support and terms; and its compression. */
 import { describe, expect, test } from 'vitest';
 import { acceptedEncoding } from '../../src/pages/compression.ts';
-import { checkoutOf, fill, show } from '../support/checkout.ts';
+import { checkoutOf, type FetchedPage, fill, show } from '../support/checkout.ts';
 import { openShop, startTestGateway } from '../support/gateway.ts';
 import { readable, withoutScript } from '../support/pages.ts';
 
@@ -31,6 +31,16 @@ test('support, terms and privacy are in the footer, if the account has them', as
   // A payer who looks something up does not lose the form.
   expect(footer.match(/target="_blank" rel="noopener"/g)).toHaveLength(2);
   expect((await show((await checkout.open()).url)).text).not.toContain('<footer');
+});
+
+test('a form that is sent too often leads back to the payment page', async () => {
+  const { url } = await checkout.open({ methods: ['vcard'] });
+  const refused = async (left = 50): Promise<FetchedPage> => {
+    const answer = await fill(url, { method: 'vcard', identifier: '' });
+    return answer.status === 429 || left === 0 ? answer : refused(left - 1);
+  };
+  const { status, text } = await refused();
+  expect([status, text.includes(`<a class="button" href="${new URL(url).pathname}">`)]).toEqual([429, true]);
 });
 
 test('a badge says that nothing is paid, in the sandbox only', async () => {

@@ -8,7 +8,7 @@ import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
 import type { MethodForm } from './fields.ts';
 import { type Input, renderInput } from './inputs.ts';
-import { CODE_MARK, markRow } from './network-marks.ts';
+import { CODE_MARK, markOf, markRow } from './network-marks.ts';
 import { RECEIPT_EMAIL, receiptInput } from './receipt-input.ts';
 import { savingTerms } from './saving.ts';
 import { CONSENT, seriesTerms } from './series.ts';
@@ -128,7 +128,8 @@ ${cardInput('card_cvv', {
   label: messages.cardCvv,
   autocomplete: 'cc-csc',
   inputmode: 'numeric',
-  hint: html`${CODE_MARK}<span>${codeHints[codeLength ?? 0]}</span>`,
+  hint: codeHints[codeLength ?? 0],
+  badge: CODE_MARK,
   attributes: validation(
     'cvv',
     html` dir="ltr" maxlength="4" data-length="${codeLength ?? 0}"${([0, 3, 4] as const).map(
@@ -144,12 +145,12 @@ ${cardInput('card_holder', {
   value: submittedValue('card_holder'),
   attributes: validation('holder'),
 })}
-${savingTerms(view, answers)}
 ${receiptInput(
   view,
   answers,
   problems.some(({ field }) => field === RECEIPT_EMAIL),
 )}
+${savingTerms(view, answers)}
 ${seriesTerms(
   view,
   problems.some(({ field }) => field === CONSENT),
@@ -173,26 +174,21 @@ function savedCardChoices(
   problem: string | undefined,
   { messages, formatMessage }: Locale,
 ): Html {
-  const choice = (value: string, text: string, hint: string | undefined, isDisabled = false, code?: number): Html =>
-    html`<label class="saved"${code && html` data-code="${code}"`}><input type="radio" name="saved_card" value="${value}"${
-      value === selected && !isDisabled && html` checked${problem && html` autofocus`}`
-    }${isDisabled && html` disabled`}><span>${text}${hint && html`<span class="soft small">${hint}</span>`}</span></label>`;
+  const choice = (value: string, text: string, card?: SavedCard): Html => {
+    const { network = '', expiry = '', isExpired = false } = card ?? {};
+    const hint = isExpired ? messages.savedExpired : formatMessage(messages.savedUntil, { date: expiry });
+    const { codeLength } = card ? rulesOf(network) : {};
+    return html`<label class="saved"${codeLength && html` data-code="${codeLength}"`}><input type="radio" name="saved_card" value="${value}"${
+      value === selected && !isExpired && html` checked${problem && html` autofocus`}`
+    }${isExpired && html` disabled`}><span>${text}${card && html`<span class="soft small">${hint}</span>`}</span>${isKnownNetwork(network) && markOf(network)}</label>`;
+  };
   return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
 <legend>${messages.savedCards}</legend>
-${cards.map(({ id, masked, network, expiry, isExpired }) => {
-  const name = formatMessage(messages.savedCard, {
-    network: networkTitle(network) ?? messages.card,
-    digits: masked.slice(-4),
-  });
-  return choice(
-    id,
-    name,
-    isExpired ? messages.savedExpired : formatMessage(messages.savedUntil, { date: expiry }),
-    isExpired,
-    rulesOf(network).codeLength,
-  );
+${cards.map((card) => {
+  const network = networkTitle(card.network) ?? messages.card;
+  return choice(card.id, formatMessage(messages.savedCard, { network, digits: card.masked.slice(-4) }), card);
 })}
-${choice(NEW_CARD, messages.anotherCard, undefined)}
+${choice(NEW_CARD, messages.anotherCard)}
 ${problem && html`<p class="error" id="saved_card-error">${problem}</p>`}
 </fieldset>`;
 }

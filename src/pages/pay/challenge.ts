@@ -49,10 +49,10 @@ function challengeDialog(view: PageView, step: ChallengeStep): Html {
   const { confirmAtBank, challenge } = locale.messages;
   const requests = CHALLENGE_SIZES.map((size) => html` data-creq-${size}="${creqFor(view, step, size)}"`);
   return html`<dialog class="bank" aria-labelledby="bank-title">
-<div class="bar"><h2 id="bank-title" tabindex="-1" autofocus>${confirmAtBank}</h2><button class="shut" type="button" aria-label="${challenge.close}">${new Html('&times;')}</button></div>
+<div class="bar"><h2 id="bank-title" tabindex="-1" autofocus>${confirmAtBank}</h2><button class="quiet shut" type="button" aria-label="${challenge.close}">${new Html('&times;')}</button></div>
 <iframe name="bank" title="${challenge.frame}" sandbox="${SANDBOX}" allow="publickey-credentials-get"></iframe>
 <form method="post" action="${step.acsUrl}" target="bank"${requests}><input type="hidden" name="creq"><input type="hidden" name="threeDSSessionData" value="${IN_FRAME}"></form>
-<div class="bar"><button class="text" form="bank-page">${challenge.openBank}</button>${canLeave && html`<button class="text" form="leave">${challenge.anotherCard}</button>`}</div>
+<div class="bar"><button class="quiet" form="bank-page">${challenge.openBank}</button>${canLeave && html`<button class="quiet" form="leave">${challenge.anotherCard}</button>`}</div>
 </dialog>`;
 }
 

@@ -95,8 +95,7 @@ export function fieldsPage(view: PageView, { method, answers, problems }: Method
     additions: hasWallets ? walletAdditions(view) : undefined,
     body: html`${orderSummary(view)}
 <section class="card">
-<p class="method">${methodTile(method.label)}<bdi>${namesOn(view)(method.label)}</bdi></p>
-<h1>${fields.length > 0 ? messages.details : messages.complete}</h1>
+<div class="method">${methodTile(method.label)}<div><h1><bdi>${namesOn(view)(method.label)}</bdi></h1><p class="soft small">${fields.length > 0 ? messages.details : messages.complete}</p></div></div>
 ${declineNotice(view)}
 ${validationNotice(problems.length, locale)}
 ${hasWallets && walletButtons(view, 'or')}

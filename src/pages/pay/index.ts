@@ -219,7 +219,8 @@ export function payRoutes(
   const openForm = async (request: FastifyRequest<LinkRoute>, reply: FastifyReply): Promise<PayerView | undefined> => {
     const context = pageContext(request);
     if (isTooFast(request.params.link)) {
-      show(tooManyRequests(reply, LIMITS.submitWindowMs), context, rateLimitPage(context.locale));
+      const path = `/pay/${encodeURIComponent(request.params.link)}`;
+      show(tooManyRequests(reply, LIMITS.submitWindowMs), context, rateLimitPage(context.locale, path));
       return undefined;
     }
     const payerView = await openLink(request);

@@ -4,6 +4,7 @@ import { html } from '../../lib/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
+import { messagePage, statusIcon } from './result-pages.ts';
 import type { PageView } from './view.ts';
 
 /** Why a card was not used. */
@@ -22,6 +23,7 @@ export function cardRefusedPage({ methods, path, locale }: PageView, refusal: Ca
   return {
     title,
     body: html`<section class="card end">
+${statusIcon('late')}
 <h1>${title}</h1>
 <p>${text}</p>
 <a class="button" href="${path}">${hasOtherMethods ? messages.otherWays : messages.openAgain}</a>
@@ -29,8 +31,11 @@ export function cardRefusedPage({ methods, path, locale }: PageView, refusal: Ca
   };
 }
 
-/** Shown when a link exceeds the submit rate limit. */
-export const rateLimitPage = ({ messages }: Locale): Page => ({
-  title: messages.tooFast,
-  body: html`<section class="card end"><h1>${messages.tooFast}</h1><p>${messages.tooFastHow}</p></section>`,
-});
+/** Shown when a link exceeds the submit rate limit; it links to the payment page. */
+export const rateLimitPage = ({ messages }: Locale, path: string): Page =>
+  messagePage(
+    messages.tooFast,
+    messages.tooFastHow,
+    html`<a class="button" href="${path}">${messages.openAgain}</a>`,
+    'late',
+  );

@@ -38,6 +38,10 @@ const SYMBOLS = new Html(
   }).join('')}</svg>`,
 );
 
+/** The mark of a network beside its name. */
+export const markOf = (name: KnownNetwork): Html =>
+  html`<svg class="network-mark" aria-hidden="true"><use href="#n-${name}"/></svg>`;
+
 /** A row of the marks of these networks; the script highlights the one of the number. */
 export const markRow = (networks: readonly KnownNetwork[], label: string): Html =>
   html`${SYMBOLS}<ul class="networks fresh" role="list" aria-label="${label}">${networks.map(

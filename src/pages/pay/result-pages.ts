@@ -13,7 +13,8 @@ type MessageKey = { [Key in keyof Messages]: Messages[Key] extends string ? Key 
 
 const STATUS_ICONS = { good: ICONS.check, bad: ICONS.cross, late: ICONS.time, info: ICONS.info } as const;
 
-const statusIcon = (name: keyof typeof STATUS_ICONS): Html => html`<p class="mark ${name}">${STATUS_ICONS[name]}</p>`;
+export const statusIcon = (name: keyof typeof STATUS_ICONS): Html =>
+  html`<p class="mark ${name}">${STATUS_ICONS[name]}</p>`;
 
 interface ResultContent {
   title: MessageKey;
@@ -66,10 +67,15 @@ ${shopLink(view, 'button')}
   };
 }
 
-const messagePage = (title: string, text: string, action?: Html): Page => ({
+export const messagePage = (
+  title: string,
+  text: string,
+  action?: Html,
+  icon: keyof typeof STATUS_ICONS = 'info',
+): Page => ({
   title,
   body: html`<section class="card end">
-${statusIcon('info')}
+${statusIcon(icon)}
 <h1>${title}</h1><p>${text}</p>${action}
 </section>`,
 });

@@ -125,9 +125,12 @@ export function orderSummary({ payment, locale, now }: PageView, hasTime = true)
 ${amountLine(payment, locale)}
 <p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${messages.wholeText}</summary></details>`}
-<p class="soft small">${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>
+<div class="about"><p>${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>${
+    hasTime &&
+    leftMs > 0 &&
+    html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`
+  }</div>
 ${collapsedLines(payment, locale)}
-${hasTime && leftMs > 0 && html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`}
 </section>`;
 }
 
@@ -140,9 +143,10 @@ interface DeclineText {
 
 function declineText({ payment, locale: { messages } }: PageView): DeclineText | undefined {
   const reason = payment.declineReason ?? '';
-  const cause = payerCauseOf(reason);
-  if (cause) return { text: messages.cardForm[cause], hasAdvice: true };
   const name = reasonNamed(reason);
+  // The advice about some causes is to use another card.
+  const cause = name && payment.brand !== CARD ? undefined : payerCauseOf(reason);
+  if (cause) return { text: messages.cardForm[cause], hasAdvice: true };
   return name && { text: messages.reasons[name], hasAdvice: false };
 }
 
