@@ -313,6 +313,12 @@ async function panel(): Promise<Goal[]> {
   ];
 }
 
+async function growth(): Promise<Goal[]> {
+  const { measureGrowth } = await import('./growth.ts');
+  console.log(JSON.stringify(await measureGrowth()));
+  return [];
+}
+
 const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   sale,
   operations,
@@ -321,6 +327,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   callbacks,
   checkout,
   panel,
+  growth,
   wallets: async () => {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
@@ -329,7 +336,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
 };
 
 /** Sections that run only when they are named: they take long, or need another checkout. */
-const ON_REQUEST = ['panel', 'compare'];
+const ON_REQUEST = ['panel', 'growth', 'compare'];
 
 const chosen =
   process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));
