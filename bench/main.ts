@@ -315,8 +315,18 @@ async function panel(): Promise<Goal[]> {
 
 async function growth(): Promise<Goal[]> {
   const { measureGrowth } = await import('./growth.ts');
-  console.log(JSON.stringify(await measureGrowth()));
-  return [];
+  const { growthTables, shareOnTarget, writeGrowth } = await import('./growth-report.ts');
+  const result = await measureGrowth();
+  const settings = ['BENCH_SIZES', 'BENCH_ACCOUNTS', 'BENCH_ROUNDS', 'BENCH_SHARED_BUFFERS']
+    .filter((name) => process.env[name] !== undefined)
+    .map((name) => `${name}=${process.env[name]} `);
+  await writeGrowth(result, `${settings.join('')}npm run bench -- growth`);
+  console.log(`\n${growthTables(result)}`);
+  return [
+    ['figures whose CPU time in the gateway grew by at most 15 %', shareOnTarget(result, 'gateway'), 1],
+    ['figures whose CPU time in PostgreSQL grew by at most 15 %', shareOnTarget(result, 'database'), 1],
+    ['figures whose buffers grew by at most 15 %', shareOnTarget(result, 'buffers'), 1],
+  ];
 }
 
 const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
